@@ -229,6 +229,7 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
   createFreeze: () => ({ body: freeze() }),
   updateFreeze: async () => ({ path: await frozen(), body: { name: name() } }),
   deleteFreeze: async () => ({ path: await frozen() }),
+  checkReleases: async () => ({ body: { target_ids: [(await target()).split('/').at(-1)] } }),
   createWebhook: () => ({ body: webhookBody() }),
   updateWebhook: async () => ({
     path: await webhook(),

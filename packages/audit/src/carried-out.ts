@@ -14,6 +14,7 @@ export interface CallRecord {
     | 'deployment.cancel'
     | 'pending_request.cancel'
     | 'pending_request.update'
+    | 'release.check'
     | 'webhook.redeliver'
     | 'instance.update'
     | 'instance.delete'
@@ -21,7 +22,7 @@ export interface CallRecord {
   request_id: string | null
   /** If the name of the action does not say it: a create may lead to a pending request. */
   resource_type?: 'pending_request'
-  resource_id: string
+  resource_id: string | null
   tenant_id: string | null
   details: Record<string, unknown>
 }

@@ -15,7 +15,7 @@ const cell = (environment: string | null, versions: [string, number][], more: Pa
     deployment_id: '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d',
   })),
   target_count: versions.reduce((sum, [, count]) => sum + count, 0),
-  ...{ running: 0, failed: 0 },
+  ...{ running: 0, failed: 0, drifted: 0 },
   ...more,
 })
 const row = (source_name: string, cells: Cell[]): Row => ({

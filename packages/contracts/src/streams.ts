@@ -51,7 +51,7 @@ export interface StreamLog {
 }
 
 /** The resource types of change streams, at `/sse/{resource_type}`. */
-export const STREAM_RESOURCES = ['deployments', 'pending', 'targets', 'instances', 'freezes'] as const
+export const STREAM_RESOURCES = ['deployments', 'pending', 'targets', 'instances', 'freezes', 'releases'] as const
 export type StreamResource = (typeof STREAM_RESOURCES)[number]
 
 /** A message of a change stream: one `data:` line. */
@@ -132,5 +132,5 @@ export interface StreamCredential {
 }
 
 /** Change streams and webhooks report changes of these records. */
-export const ITEM_KINDS = ['deployment', 'pending', 'target', 'freeze', 'instance'] as const
+export const ITEM_KINDS = ['deployment', 'pending', 'target', 'freeze', 'instance', 'release'] as const
 export type ItemKind = (typeof ITEM_KINDS)[number]

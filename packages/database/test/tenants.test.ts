@@ -71,6 +71,7 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO releases (deployment_id, target_id, tenant_id, source_type, source_id, source_name, source_version, state, begun_at)
        VALUES ($1, $1, $2, 'action', $1, '', '1.0.0', 'running', now())`,
     `INSERT INTO release_heads (target_id, source_id) VALUES ($1, $1)`,
+    `INSERT INTO release_checks (target_id, source_id) VALUES ($1, $1)`,
     `INSERT INTO deployment_transitions (deployment_id, number, to_state, message) VALUES ($1, 0, 'running', '')`,
     `INSERT INTO steps (deployment_id, target_index, action_index) VALUES ($1, 0, 0)`,
     `INSERT INTO run_progress (deployment_id, epoch) VALUES ($1, 1)`,
@@ -159,6 +160,7 @@ describe('the setting of a connection', () => {
     'content_chunks',
     'freezes',
     'release_heads',
+    'release_checks',
   ])
   /** A tenant sees no row of these: the content store acts for all tenants, and grants to join belong to the installation. */
   const NOBODYS = new Set(['content_tenants', 'content_uploads', 'content_usage', 'instance_grants'])

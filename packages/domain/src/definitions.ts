@@ -16,6 +16,14 @@ export interface VariableDefinition {
 
 export type Interpreter = 'sh' | 'bash' | 'python3' | 'node' | 'pwsh'
 
+/** A script that tells by its exit code whether a target is as the action left it: 0 yes, 1 no, anything else: not known. */
+export interface CheckDefinition {
+  script: string
+  interpreter?: Interpreter
+  timeout_seconds?: number
+  interval_seconds?: number
+}
+
 export interface ActionDefinition {
   type: 'script'
   script: string
@@ -24,6 +32,7 @@ export interface ActionDefinition {
   env?: Record<string, string>
   files?: ActionFile[]
   rollback?: { script: string }
+  check?: CheckDefinition
   timeout_seconds?: number
   max_retries?: number
   variables?: VariableDefinition[]

@@ -210,6 +210,6 @@ function unusedWarnings(
     .map((name) => `Variable "${name}" is given and not used: no definition, script or template names it`)
 }
 
-function scriptsOf({ script, rollback }: ResolvedAction['definition']): string {
-  return `${script}\n${rollback?.script ?? ''}`
+function scriptsOf({ script, rollback, check }: ResolvedAction['definition']): string {
+  return `${script}\n${rollback?.script ?? ''}\n${check?.script ?? ''}`
 }

@@ -16,6 +16,7 @@ export interface ActionParts {
   script?: string
   interpreter?: string
   rollback?: string
+  check?: { script: string; interval_seconds?: number; timeout_seconds?: number }
   max_retries?: number
   timeout_seconds?: number
   variables?: unknown[]

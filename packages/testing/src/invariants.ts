@@ -62,7 +62,7 @@ const VIOLATIONS: Record<string, string> = {
              bool_and(s.state = 'completed'
                       OR (s.state = 'failed' AND d.plan_head #>> '{options,failure_strategy}' = 'ignore_failures')) AS applied
         FROM steps s
-        JOIN deployments d ON d.id = s.deployment_id
+        JOIN deployments d ON d.id = s.deployment_id AND NOT d.is_check
         JOIN deployment_targets t ON t.deployment_id = s.deployment_id AND t.target_index = s.target_index
        GROUP BY 1, 2) s
       LEFT JOIN releases r ON r.deployment_id = s.deployment_id AND r.target_id = s.target_id
@@ -77,12 +77,20 @@ const VIOLATIONS: Record<string, string> = {
     UNION ALL
     SELECT r.target_id, r.source_id, NULL, NULL FROM releases r
      WHERE NOT EXISTS (SELECT FROM release_heads h WHERE h.target_id = r.target_id AND h.source_id = r.source_id)`,
+  'what a check found belongs to the deployment in force, and no check waits for a run that has ended': `
+    SELECT c.* FROM release_checks c
+      JOIN release_heads h ON h.target_id = c.target_id AND h.source_id = c.source_id
+      LEFT JOIN deployments d ON d.id = c.run_id
+     WHERE c.deployment_id <> h.current_deployment_id
+        OR (c.run_id IS NOT NULL AND (d.id IS NULL OR d.completed_at IS NOT NULL))
+        OR (c.deployment_id IS NULL AND c.drifted_since IS NOT NULL)
+        OR (c.drifted_since IS NOT NULL) <> c.told_drifted`,
   'each deployment that a call started and each request that one queued has one audit record': `
     SELECT id, records FROM (
       SELECT c.id, (SELECT count(*) FROM audit_records r WHERE r.resource_id = c.id::text AND ${CARRIED_OUT}
                      AND r.action IN ('deployment.create', 'deployment.redeploy')) AS records
       FROM (SELECT id FROM deployments d
-             WHERE NOT EXISTS (SELECT FROM pending_requests p WHERE p.deployment_id = d.id)
+             WHERE NOT d.is_check AND NOT EXISTS (SELECT FROM pending_requests p WHERE p.deployment_id = d.id)
             UNION SELECT id FROM pending_requests) c) counted
     WHERE records <> 1`,
   'nothing was recorded as started or queued that is not there': `SELECT r.number, r.resource_id FROM audit_records r

@@ -14,6 +14,7 @@ import {
 import { SUMMARY, withProgress } from './deployments.ts'
 import { INSTANCE } from './instances.ts'
 import { jsonObject } from './json.ts'
+import { RELEASE } from './releases.ts'
 
 export interface Item {
   id: string
@@ -27,7 +28,7 @@ export const findDeploymentItems = statement({
   name: 'views.items.find-deployments',
   parameters,
   row,
-  sql: `SELECT ${jsonObject(SUMMARY)} AS item FROM ${withProgress('deployments')} WHERE d.id = ANY (:ids)`,
+  sql: `SELECT ${jsonObject(SUMMARY)} AS item FROM ${withProgress('deployments')} WHERE d.id = ANY (:ids) AND NOT d.is_check`,
 })
 
 export const findInstanceItems = statement({
@@ -35,6 +36,19 @@ export const findInstanceItems = statement({
   parameters,
   row,
   sql: `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = ANY (:ids) AND i.removed_at IS NULL`,
+})
+
+/** What is in force on targets, with what checks found there. */
+export const findReleaseItems = statement({
+  name: 'views.items.find-releases',
+  parameters,
+  row,
+  sql: `SELECT ${RELEASE} AS item FROM release_checks k
+      JOIN release_heads h ON h.target_id = k.target_id AND h.source_id = k.source_id
+      JOIN releases r ON r.deployment_id = h.current_deployment_id AND r.target_id = h.target_id
+      JOIN targets t ON t.id = h.target_id
+      LEFT JOIN sources s ON s.id = h.source_id
+     WHERE k.id = ANY (:ids)`,
 })
 
 export const findFreezes = statement({

@@ -1,6 +1,13 @@
 import type { ItemKind } from '@slipway/contracts'
 import { freezeItem } from './freezes.ts'
-import { findDeploymentItems, findFreezes, findInstanceItems, findTargets, type Item } from './list-item.sql.ts'
+import {
+  findDeploymentItems,
+  findFreezes,
+  findInstanceItems,
+  findReleaseItems,
+  findTargets,
+  type Item,
+} from './list-item.sql.ts'
 import { findRequests } from './pending.sql.ts'
 import { pendingItems } from './pending.ts'
 import { targetItems } from './targets.ts'
@@ -33,6 +40,8 @@ async function readItems(context: ViewContext, kind: ItemKind, ids: readonly str
       return (await findFreezes.all(db, { ids })).map(freezeItem)
     case 'instance':
       return (await findInstanceItems.all(db, { ids })).map(({ item }) => item)
+    case 'release':
+      return (await findReleaseItems.all(db, { ids })).map(({ item }) => item)
     case 'pending':
       return pendingItems(db, findRequests.all(db, { ids }))
     case 'target':

@@ -56,6 +56,6 @@ export const findOutlook = statement({
                      ORDER BY epoch DESC LIMIT :recent) recent) r,
            LATERAL (SELECT json_object_agg(tenant_id, running) AS running
               FROM (SELECT tenant_id, count(*) AS running FROM deployments
-                     WHERE completed_at IS NULL AND tenant_id IS NOT NULL AND s.tenant_running_limit IS NOT NULL
+                     WHERE completed_at IS NULL AND NOT is_check AND tenant_id IS NOT NULL AND s.tenant_running_limit IS NOT NULL
                      GROUP BY tenant_id) counted) t`,
 })

@@ -1,5 +1,6 @@
 import { Strict } from '@slipway/contracts'
 import { commonConfig, integerVariable } from '@slipway/runtime'
+import { driftConfig } from './drift/settings.ts'
 import { retentionConfig } from './retention/settings.ts'
 
 const { REDIS_URL: _cache, ...needed } = commonConfig
@@ -17,5 +18,6 @@ export const dispatcherConfig = Strict({
     maximum: 1_000_000,
     description: 'Deployments of one tenant that may run at once; 0: any number',
   }),
+  ...driftConfig,
   ...retentionConfig,
 })

@@ -4,6 +4,7 @@ import { createTicker, type DestinationRules, type KeyRing, type Logger } from '
 import { createCommandHandler } from './commands/handler.ts'
 import { foldCounts } from './deployments/deployments.sql.ts'
 import { dispatchQueue } from './dispatch/dispatch-queue.ts'
+import { watchDrift } from './drift/watch.ts'
 import { createEventHandler } from './events/handler.ts'
 import { applySettings, type QueueSettings } from './pending/settings.ts'
 import { retain } from './retention/retain.ts'
@@ -35,6 +36,8 @@ export interface DispatcherOptions {
   /** The addresses that webhooks may use. */
   destinations: DestinationRules
   queue: QueueSettings
+  /** Seconds between two checks of a release whose actions name no interval. Without it, or 0: only on request. */
+  checkInterval?: number
   /** The rules for old data. Without them, retention does not run. */
   retention?: RetentionRules
   logger: Logger
@@ -111,6 +114,12 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     logger,
     run: () => rules && retain({ database, rules, logger, signal: stopping.signal }),
   })
+  const driftWatch = createTicker({
+    name: 'drift',
+    intervalMs: tickMs,
+    logger,
+    run: () => watchDrift({ database, logger, every: options.checkInterval ?? 0, onCommitted: () => relay.kick() }),
+  })
   await broker.consume('dispatcher.commands', {
     prefetch: COMMANDS_PREFETCH,
     handle: createCommandHandler({
@@ -119,6 +128,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
       logger,
       onCommitted: () => relay.kick(),
       wake: () => dispatchTicker.kick(),
+      wakeChecks: () => driftWatch.kick(),
     }),
   })
   await broker.consume('dispatcher.events', {
@@ -129,6 +139,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     { name: 'outbox relay', stop: () => relay.stop() },
     { name: 'drain', stop: () => dispatchTicker.stop() },
     { name: 'sweeper', stop: () => sweeper.stop() },
+    { name: 'drift', stop: () => driftWatch.stop() },
     { name: 'counts', stop: () => folder.stop() },
     { name: 'deliveries', stop: () => deliveries.stop() },
     { name: 'webhook events', stop: () => recorder.stop() },

@@ -10,6 +10,8 @@ import {
 import { KeyRing, runService } from '@slipway/runtime'
 import { dispatcherConfig } from './config.ts'
 import { startDispatcher } from './dispatcher.ts'
+import { measureDrift } from './drift/metrics.ts'
+import { checkInterval } from './drift/settings.ts'
 import { measureSlots } from './leases/metrics.ts'
 import { measureQueue } from './pending/metrics.ts'
 import { retentionRules } from './retention/settings.ts'
@@ -34,9 +36,8 @@ await runService({
     })
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
-    for (const measureIn of [measureConnections, measureOutbox, measureQueue, measureSlots, measureDeliveries]) {
-      measureIn(database)
-    }
+    const measures = [measureConnections, measureOutbox, measureQueue, measureSlots, measureDeliveries, measureDrift]
+    for (const measureIn of measures) measureIn(database)
     measureQueues(broker)
     await waitForDatabase(database, { health, logger, signal })
 
@@ -52,6 +53,7 @@ await runService({
       keys,
       destinations,
       queue,
+      checkInterval: checkInterval(config),
       retention: retentionRules(config),
       logger,
     })

@@ -52,6 +52,7 @@ const POLICY: Record<string, string> = {
   'GET /targets/{id}/releases': 'deployments:read aou',
   'GET /releases': 'deployments:read aou',
   'GET /releases/matrix': 'deployments:read aou',
+  'POST /releases/check': 'deployments:create ao',
   'POST /targets/{id}/agent-token': 'targets:update ao',
   'GET /targets/{id}/agent': 'targets:read aou',
   'DELETE /targets/{id}/agent': 'targets:update ao',

@@ -2,6 +2,19 @@
 export interface components {
     schemas: {
         ActionDefinition: {
+            /** @description Tells whether a target is as the action left it: exit code 0, it is; 1, it has drifted; anything else, the check could not be done. It runs with the variables, files, environment and working directory of the action. */
+            check?: {
+                /**
+                 * @description That of the action when omitted
+                 * @enum {string}
+                 */
+                interpreter?: "sh" | "bash" | "python3" | "node" | "pwsh";
+                /** @description How often the check runs; without it, as often as SLIPWAY_DRIFT_CHECK_INTERVAL says */
+                interval_seconds?: number;
+                script: string;
+                /** @description 60 when omitted */
+                timeout_seconds?: number;
+            };
             env?: {
                 [key: string]: string;
             };
@@ -227,8 +240,8 @@ export interface components {
         /** @description The tenant of a webhook cannot change, because its deliveries contain data of the tenant. A new secret signs from the next attempt on. */
         ChangeWebhook: {
             enabled?: boolean;
-            /** @description Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending request. `deployment.updated`: a rollback began, or another instance took over. `*.deleted` contain only the id. */
-            events?: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            /** @description Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending request. `deployment.updated`: a rollback began, or another instance took over. `release.restored`: a check found the target in sync again, or another deployment was applied. `*.deleted` contain only the id. */
+            events?: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
             /** @description Signs deliveries after Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes */
             secret?: string;
             /**
@@ -236,6 +249,27 @@ export interface components {
              * @example https://hooks.example.com/slipway
              */
             url?: string;
+        };
+        /** @description At most one source. Without targets: on all targets. At least one of both is needed. */
+        CheckReleases: {
+            /** Format: id-action */
+            action_id?: string;
+            /** Format: id-sequence */
+            sequence_id?: string;
+            /** Format: id-solution */
+            solution_id?: string;
+            target_ids?: string[];
+        };
+        CheckRequested: {
+            /**
+             * Format: date-time
+             * @description A later `checked_at` is of this or of a later check
+             */
+            requested_at: string;
+            /** @description Releases that are checked */
+            total: number;
+            /** @description Releases in force that none of their actions has a check for */
+            unchecked: number;
         };
         CommandResult: {
             action_name?: string;
@@ -344,7 +378,7 @@ export interface components {
             /** @description Why Slipway disabled the webhook */
             disabled_reason: string | null;
             enabled: boolean;
-            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
             /** Format: uuid */
             id: string;
             /** @description The generated secret. It is not shown again */
@@ -502,8 +536,8 @@ export interface components {
         /** @description Without `secret`, Slipway generates one and shows it only in this answer. */
         CreateWebhook: {
             enabled?: boolean;
-            /** @description Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending request. `deployment.updated`: a rollback began, or another instance took over. `*.deleted` contain only the id. */
-            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            /** @description Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending request. `deployment.updated`: a rollback began, or another instance took over. `release.restored`: a check found the target in sync again, or another deployment was applied. `*.deleted` contain only the id. */
+            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
             /** @description Signs deliveries after Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes */
             secret?: string;
             /** @description The webhook gets the events of this tenant; without tenant, which only a user without tenant may choose, all */
@@ -714,6 +748,8 @@ export interface components {
         Installed: {
             applied_at: string | null;
             applied_by: string | null;
+            /** @description Null if nothing is in force on the target, or none of its actions declares a check */
+            check: components["schemas"]["ReleaseCheck"] | null;
             deployment_id: string | null;
             /** @description The environment of the target; if it has none, that of the deployment */
             environment_id: string | null;
@@ -741,10 +777,10 @@ export interface components {
             source_name: string;
             source_type: components["schemas"]["SourceType"];
             /**
-             * @description The state of the last attempt
+             * @description The state of the last attempt; `drifted` if a check found the version in force changed and no attempt runs
              * @enum {string}
              */
-            state: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed";
+            state: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed" | "drifted";
             /** Format: uuid */
             target_id: string;
             target_name: string;
@@ -859,6 +895,8 @@ export interface components {
         };
         MatrixRow: {
             cells: {
+                /** @description Targets on which a check found the version in force changed */
+                drifted: number;
                 environment_id: string | null;
                 environment_name: string | null;
                 /** @description Targets with a last attempt that failed, was cancelled or was rolled back */
@@ -1076,6 +1114,8 @@ export interface components {
         Release: {
             /** Format: date-time */
             begun_at: string;
+            /** @description Null if nothing is in force on the target, or none of its actions declares a check */
+            check: components["schemas"]["ReleaseCheck"] | null;
             /**
              * Format: uuid
              * @description Retention may have deleted the deployment
@@ -1091,13 +1131,26 @@ export interface components {
             source_name: string;
             source_type: components["schemas"]["SourceType"];
             /**
-             * @description What became of a deployment on one target. It is applied when all its commands on the target have succeeded there, or, where failures are ignored, have been executed.
+             * @description What became of a deployment on one target. It is applied when all its commands on the target have succeeded there, or, where failures are ignored, have been executed.. It has drifted if a check found the version in force changed.
              * @enum {string}
              */
-            state: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed";
+            state: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed" | "drifted";
             triggered_by: string | null;
             values_hash: string | null;
             version: string;
+        };
+        ReleaseCheck: {
+            checked_at: string | null;
+            /** @description When a check first found the target drifted. A check that could not be done does not end it */
+            drifted_since: string | null;
+            /** @description Whether a check runs or was asked for */
+            is_pending: boolean;
+            /** @description Where the target is not in sync: the end of what the check wrote */
+            message: string | null;
+            /** @description When the next check is due; null: on request only */
+            next_at: string | null;
+            /** @description Of the last check. `unknown`: the check could not be done. Null before the first check */
+            result: ("in_sync" | "drifted" | "unknown") | null;
         };
         Replacement: {
             applied_at: string | null;
@@ -1439,7 +1492,7 @@ export interface components {
             /** @description Why Slipway disabled the webhook */
             disabled_reason: string | null;
             enabled: boolean;
-            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
             /** Format: uuid */
             id: string;
             tenant_id: string | null;
@@ -1455,7 +1508,7 @@ export interface components {
             /** @description Why the last attempt failed */
             error: string | null;
             /** @enum {string} */
-            event: "deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted";
+            event: "deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted";
             /** Format: uuid */
             id: string;
             last_attempt_at: string | null;
@@ -2069,7 +2122,7 @@ export interface operations {
     listAuditLogs: {
         parameters: {
             query?: {
-                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.cancel" | "pending_request.update" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "session.delete" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
+                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.cancel" | "pending_request.update" | "release.check" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "session.delete" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
                 actor_id?: string;
                 /** @description From this moment on */
                 from?: string;
@@ -2078,7 +2131,7 @@ export interface operations {
                 /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 resource_id?: string;
-                resource_type?: "action" | "api_key" | "content" | "deployment" | "environment" | "freeze" | "instance" | "instance_grant" | "pending_request" | "role" | "sequence" | "session" | "solution" | "target" | "tenant" | "user" | "webhook";
+                resource_type?: "action" | "api_key" | "content" | "deployment" | "environment" | "freeze" | "instance" | "instance_grant" | "pending_request" | "release" | "role" | "sequence" | "session" | "solution" | "target" | "tenant" | "user" | "webhook";
                 /** @description Before this moment */
                 to?: string;
             };
@@ -3350,7 +3403,7 @@ export interface operations {
                 sequence_id?: string;
                 solution_id?: string;
                 source_type?: components["schemas"]["SourceType"];
-                state?: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed";
+                state?: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed" | "drifted";
                 /** @description `KEY=VALUE`, or `KEY` alone for every value */
                 tag?: string;
                 target_id?: string;
@@ -3373,6 +3426,30 @@ export interface operations {
                         data: components["schemas"]["Installed"][];
                         meta: components["schemas"]["PageMeta"];
                     };
+                };
+            };
+        };
+    };
+    checkReleases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckReleases"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckRequested"];
                 };
             };
         };
@@ -4155,7 +4232,7 @@ export interface operations {
                 search?: string;
                 sequence_id?: string;
                 solution_id?: string;
-                state?: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed";
+                state?: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed" | "drifted";
             };
             header?: never;
             path: {

@@ -104,6 +104,29 @@ export const ActionFile = Strict({
   mode: Type.Optional(withOptions(FileMode, { description: 'Permissions in octal; 0644 when omitted' })),
 })
 
+export const MIN_CHECK_INTERVAL_SECONDS = 60
+
+/** Tells by its exit code whether a target is as the action left it. */
+const ActionCheck = Strict(
+  {
+    script: Script,
+    interpreter: Type.Optional(withOptions(literals(INTERPRETERS), { description: 'That of the action when omitted' })),
+    timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600, description: '60 when omitted' })),
+    interval_seconds: Type.Optional(
+      Type.Integer({
+        minimum: MIN_CHECK_INTERVAL_SECONDS,
+        maximum: 31_536_000,
+        description: 'How often the check runs; without it, as often as SLIPWAY_DRIFT_CHECK_INTERVAL says',
+      }),
+    ),
+  },
+  {
+    description:
+      'Tells whether a target is as the action left it: exit code 0, it is; 1, it has drifted; anything else, the check could ' +
+      'not be done. It runs with the variables, files, environment and working directory of the action.',
+  },
+)
+
 export const ActionDefinition = Strict({
   type: Type.Literal('script'),
   script: Script,
@@ -117,6 +140,7 @@ export const ActionDefinition = Strict({
   ),
   files: Type.Optional(Type.Array(ActionFile, { maxItems: 100 })),
   rollback: Type.Optional(Strict({ script: Script })),
+  check: Type.Optional(ActionCheck),
   timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
   max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
   variables: Type.Optional(definitions),

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { NamedRecord, RELEASE_STATES, SourceType } from '@slipway/domain'
+import { CHECK_RESULTS, NamedRecord, RELEASE_STATES, SHOWN_RELEASE_STATES, SourceType } from '@slipway/domain'
 import { literals, Nullable, Strict, Timestamp, Uuid, withOptions } from '../schema.ts'
 
 const text = Nullable(Type.String())
@@ -9,6 +9,29 @@ const ReleaseState = withOptions(literals(RELEASE_STATES), {
   description:
     'What became of a deployment on one target. It is applied when all its commands on the target have succeeded there, or, ' +
     'where failures are ignored, have been executed.',
+})
+
+const ShownState = withOptions(literals(SHOWN_RELEASE_STATES), {
+  description:
+    'The state of the last attempt; `drifted` if a check found the version in force changed and no attempt runs',
+})
+
+/** What checks found of the version in force on a target. */
+export const ReleaseCheck = Strict({
+  result: withOptions(Nullable(literals(CHECK_RESULTS)), {
+    description: 'Of the last check. `unknown`: the check could not be done. Null before the first check',
+  }),
+  checked_at: Nullable(Timestamp),
+  drifted_since: withOptions(Nullable(Timestamp), {
+    description: 'When a check first found the target drifted. A check that could not be done does not end it',
+  }),
+  message: withOptions(text, { description: 'Where the target is not in sync: the end of what the check wrote' }),
+  is_pending: Type.Boolean({ description: 'Whether a check runs or was asked for' }),
+  next_at: withOptions(Nullable(Timestamp), { description: 'When the next check is due; null: on request only' }),
+})
+
+const Check = withOptions(Nullable(ReleaseCheck), {
+  description: 'Null if nothing is in force on the target, or none of its actions declares a check',
 })
 
 /** An attempt of a deployment on one target. */
@@ -40,7 +63,7 @@ export const Installed = Strict({
     description: 'The environment of the target; if it has none, that of the deployment',
   }),
   environment_name: text,
-  state: withOptions(ReleaseState, { description: 'The state of the last attempt' }),
+  state: ShownState,
   version: withOptions(text, { description: 'The version that was applied last and not rolled back; null for none' }),
   deployment_id: Nullable(Uuid),
   values_hash: ValuesHash,
@@ -49,12 +72,17 @@ export const Installed = Strict({
   last_attempt: withOptions(Nullable(Strict(attempt)), {
     description: 'The last attempt, if it is not applied: it runs, failed, was cancelled or was rolled back',
   }),
+  check: Check,
 })
 
 /** An entry of the history of a target. */
 export const Release = Strict({
   ...source,
   ...attempt,
+  state: withOptions(literals(SHOWN_RELEASE_STATES), {
+    description: `${ReleaseState.description}. It has drifted if a check found the version in force changed.`,
+  }),
+  check: Check,
   values_hash: ValuesHash,
   is_current: Type.Boolean({ description: 'Whether this version is in force on the target now' }),
   replaced_deployment_id: withOptions(Nullable(Uuid), {
@@ -80,6 +108,7 @@ const MatrixCell = Strict({
   target_count: Type.Integer({ description: 'Targets with a version in force or an attempt' }),
   running: Type.Integer({ description: 'Targets with an attempt that runs or rolls back' }),
   failed: Type.Integer({ description: 'Targets with a last attempt that failed, was cancelled or was rolled back' }),
+  drifted: Type.Integer({ description: 'Targets on which a check found the version in force changed' }),
 })
 
 /** A row of the matrix. */

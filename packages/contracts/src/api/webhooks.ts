@@ -8,6 +8,8 @@ export const WEBHOOK_EVENTS = {
   'deployment.started': 'deployments:read',
   'deployment.updated': 'deployments:read',
   'deployment.finished': 'deployments:read',
+  'release.drifted': 'deployments:read',
+  'release.restored': 'deployments:read',
   'pending.updated': 'deployments:read',
   'pending.dispatched': 'deployments:read',
   'pending.cancelled': 'deployments:read',
@@ -63,7 +65,9 @@ const fields = {
     uniqueItems: true,
     description:
       'Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending ' +
-      'request. `deployment.updated`: a rollback began, or another instance took over. `*.deleted` contain only the id.',
+      'request. `deployment.updated`: a rollback began, or another instance took over. ' +
+      '`release.restored`: a check found the target in sync again, or another deployment was applied. ' +
+      '`*.deleted` contain only the id.',
   }),
   secret: Type.Optional(withOptions(Secret, { writeOnly: true })),
   enabled: Type.Optional(Type.Boolean()),

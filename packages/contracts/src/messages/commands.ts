@@ -139,6 +139,12 @@ export const COMMANDS = {
     body: Strict({ pending_request_id: Uuid, caller: Caller, ...UpdatePending.properties }),
     reply: Reply({ pending_request_id: Uuid }),
   }),
+  /** Checks releases in force as soon as a slot is free. Null: any source, any target. */
+  'release.check': command({
+    queue: 'dispatcher.commands',
+    body: Strict({ caller: Caller, source_id: Nullable(Uuid), target_ids: Nullable(Type.Array(Uuid)) }),
+    reply: Reply({}),
+  }),
   /** Repeats a delivery that succeeded or was given up. */
   'webhook.redeliver': command({
     queue: 'dispatcher.commands',

@@ -22,6 +22,9 @@ const pendingChange = Strict({
   status: literals(PENDING_STATES),
 })
 
+/** The tenant of the deployment in force. */
+const releaseChange = Strict({ release_id: Uuid, tenant_id: Nullable(Uuid) })
+
 /** `previous_tenant_id` is present if the tenant of the record has changed. */
 const ofTenant = { tenant_id: Nullable(Uuid), previous_tenant_id: Type.Optional(Nullable(Uuid)) }
 
@@ -54,6 +57,10 @@ export const EVENTS = {
   'deployment.updated': event(deploymentChange, 'log-stream'),
   'pending.created': event(pendingChange, 'log-stream'),
   'pending.updated': event(pendingChange, 'log-stream'),
+  /** A check found a target changed. The id is that of the row in `release_checks`. */
+  'release.drifted': event(releaseChange, 'log-stream'),
+  /** A check found the target in sync again, or another release is in force there now. */
+  'release.restored': event(releaseChange, 'log-stream'),
   'instance.created': event(instanceChange, 'dispatcher', 'log-stream'),
   'instance.updated': event(instanceChange, 'dispatcher', 'log-stream'),
   'instance.deleted': event(instanceChange, 'dispatcher', 'executor-bridge', 'log-stream'),

@@ -152,6 +152,7 @@ const SERVICES_TABLES: Record<string, Table> = {
   releases: {
     gateway: read,
     planner: read,
+    'log-stream': read,
     dispatcher: drop,
     retention: drop,
   },
@@ -160,6 +161,18 @@ const SERVICES_TABLES: Record<string, Table> = {
     planner: read,
     dispatcher: drop,
     retention: drop,
+  },
+  // Inserted and renewed by a trigger on release_heads, with the owner's rights.
+  release_checks: {
+    dispatcher: {
+      select: 'all',
+      update: [
+        ...['next_at', 'requested', 'run_id', 'result', 'checked_at', 'message', 'drifted_since', 'told_drifted'],
+      ],
+    },
+    gateway: read,
+    planner: read,
+    'log-stream': read,
   },
   deployment_transitions: { dispatcher: append, gateway: read, 'log-stream': read },
   // Written by triggers and by fold_deployment_counts, with the owner's rights.
@@ -336,6 +349,7 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   fold_deployment_counts: ['dispatcher'],
   // Only triggers call it.
   write_releases: [],
+  renew_release_checks: [],
   ensure_log_partition: ['executor-bridge'],
   // The release before calls it.
   ensure_log_partitions: ['executor-bridge'],

@@ -34,6 +34,11 @@ const ofRequest = (event: WebhookEvent, body: EventBody<'pending.created'>): Web
   return { event, kind: 'pending', id, tenant_id, shared: false, gone: false }
 }
 
+const ofRelease = (
+  event: WebhookEvent,
+  { release_id: id, tenant_id }: EventBody<'release.drifted'>,
+): WebhookRecord => ({ event, kind: 'release', id, tenant_id, shared: false, gone: false })
+
 /** A record that every tenant sees if it belongs to no tenant. */
 const ofShared =
   <Body extends { tenant_id?: string | null }>(
@@ -56,6 +61,8 @@ const TRANSLATIONS: { [T in EventType]: EventOf<T> } = {
     ofDeployment(isFinalDeploymentState(body.state) ? 'deployment.finished' : 'deployment.updated', body),
   'pending.created': (body) => ofRequest('deployment.queued', body),
   'pending.updated': (body) => ofRequest(PENDING_EVENTS[body.status], body),
+  'release.drifted': (body) => ofRelease('release.drifted', body),
+  'release.restored': (body) => ofRelease('release.restored', body),
   'target.created': ofShared('target.created', 'target', targetId),
   'target.updated': ofShared('target.updated', 'target', targetId),
   'target.deleted': ofShared('target.deleted', 'target', targetId),

@@ -6,6 +6,7 @@ import { type Logger, Semaphore } from '@slipway/runtime'
 import { cancelDeployment } from '../deployments/cancel.ts'
 import { ended, requests } from '../deployments/metrics.ts'
 import { createStarter } from '../dispatch/starter.ts'
+import { requestReleaseChecks } from '../drift/request.ts'
 import { cancelPending } from '../pending/cancel.ts'
 import { updatePending } from '../pending/update.ts'
 import { redeliver } from '../webhooks/redeliver.ts'
@@ -23,10 +24,19 @@ export interface CommandOptions {
   onCommitted(): void
   /** Called when a request may be pending or a slot may be free. */
   wake(): void
+  /** Called when a check may be due. */
+  wakeChecks(): void
 }
 
 /** Handles the dispatcher's command messages and answers the gateway after the commit. */
-export function createCommandHandler({ database, broker, logger, onCommitted, wake }: CommandOptions): Handler {
+export function createCommandHandler({
+  database,
+  broker,
+  logger,
+  onCommitted,
+  wake,
+  wakeChecks,
+}: CommandOptions): Handler {
   const starter = createStarter(database)
   const others = new Semaphore(OTHERS)
 
@@ -45,11 +55,14 @@ export function createCommandHandler({ database, broker, logger, onCommitted, wa
 
   /** Handles a command that may change the queue or free a slot. */
   const change =
-    <Body, Reply>(execute: (database: Database, body: Body, received: ReceivedCommand) => Promise<Reply | null>) =>
+    <Body, Reply>(
+      execute: (database: Database, body: Body, received: ReceivedCommand) => Promise<Reply | null>,
+      wakeUp = wake,
+    ) =>
     (body: Body, received: MessageHeaders): Promise<Reply | null> =>
       others.run(async () => {
         const reply = await execute(database, body, receivedCommand(received))
-        if (reply !== null) wake()
+        if (reply !== null) wakeUp()
         return reply
       })
 
@@ -66,6 +79,7 @@ export function createCommandHandler({ database, broker, logger, onCommitted, wa
     'deployment.cancel': change(cancel),
     'pending.cancel': change(cancelPending),
     'pending.update': change(updatePending),
+    'release.check': change(requestReleaseChecks, wakeChecks),
     'webhook.redeliver': change(redeliver),
   }
   return answerCommands<'dispatcher.commands'>(handlers, { reply: broker.reply, logger, onCommitted })

@@ -41,7 +41,7 @@ export function cancelDeployment(
     })
     await enqueue(tx, [
       ...(lease ? [eventMessage('lease.changed', { instance_id: lease.instance_id })] : []),
-      deploymentUpdated(deployment, 'cancelled'),
+      ...deploymentUpdated(deployment, 'cancelled'),
       ...(lease ? [eventMessage('slot.freed', { instance_id: lease.instance_id })] : []),
     ])
     await recordCall(tx, {

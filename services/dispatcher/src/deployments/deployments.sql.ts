@@ -6,9 +6,9 @@ export const lockDeploymentRow = statement({
   parameters: { id: uuid },
   row: {
     ...{ id: uuid, tenant_id: nullable(uuid), state: deploymentState },
-    ...{ request_id: nullable(text), traceparent: nullable(text) },
+    ...{ request_id: nullable(text), traceparent: nullable(text), is_check: bool },
   },
-  sql: 'SELECT id, tenant_id, state, request_id, traceparent FROM deployments WHERE id = :id FOR UPDATE',
+  sql: 'SELECT id, tenant_id, state, request_id, traceparent, is_check FROM deployments WHERE id = :id FOR UPDATE',
 })
 
 /** Changes the state of a deployment that is in one of the states `from`, and adds the change to its history. */

@@ -18,7 +18,7 @@ export function beginRollback(
     const deployment = await lockDeployment(tx, deployment_id)
     if (!deployment || !(await findHeldLease.first(tx, { deployment_id, epoch }))) return false
     if (!(await transition(tx, deployment_id, { to: 'rolling_back', message: ROLLBACK_BEGAN }))) return false
-    await enqueue(tx, [deploymentUpdated(deployment, 'rolling_back')])
+    await enqueue(tx, deploymentUpdated(deployment, 'rolling_back'))
     return true
   })
 }
@@ -57,7 +57,7 @@ export function finishDeployment(database: Database, end: EventBody<'run.finishe
       reason: 'deployment_ended',
     })
     await enqueue(tx, [
-      deploymentUpdated(deployment, outcome),
+      ...deploymentUpdated(deployment, outcome),
       eventMessage('slot.freed', { instance_id: lease.instance_id }),
     ])
     return outcome

@@ -38,8 +38,8 @@ export async function transition(tx: Queryable, id: string, { to, message, ...re
   return moved === 1
 }
 
-/** The event message for a new state. */
+/** The event message for a new state. Nobody is told of checks. */
 export const deploymentUpdated = (
-  { id, tenant_id }: Pick<LockedDeployment, 'id' | 'tenant_id'>,
+  { id, tenant_id, is_check }: Pick<LockedDeployment, 'id' | 'tenant_id' | 'is_check'>,
   state: DeploymentState,
-): OutboxMessage => eventMessage('deployment.updated', { deployment_id: id, tenant_id, state })
+): OutboxMessage[] => (is_check ? [] : [eventMessage('deployment.updated', { deployment_id: id, tenant_id, state })])

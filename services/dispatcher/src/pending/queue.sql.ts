@@ -145,7 +145,7 @@ export const countRunning = statement({
   sql: `SELECT s.tenant_running_limit AS tenant_limit, r.tenant_id, r.running
       FROM queue_settings s
       LEFT JOIN LATERAL (SELECT tenant_id, count(*) AS running FROM deployments
-                          WHERE completed_at IS NULL AND tenant_id IS NOT NULL AND s.tenant_running_limit IS NOT NULL
+                          WHERE completed_at IS NULL AND NOT is_check AND tenant_id IS NOT NULL AND s.tenant_running_limit IS NOT NULL
                           GROUP BY tenant_id) r ON true`,
 })
 

@@ -55,7 +55,7 @@ export async function dropOldDeployments(options: DropOptions, rules: Deployment
     more = found.length === FOUND_AT_ONCE && dropped > before
   }
   await dropOldRequests(database, rules.days, signal)
-  while (!signal.aborted && (await dropSomeRemains(options)));
+  await dropRemains(options)
   await dropOldReleases(database, signal)
   return dropped
 }
@@ -86,8 +86,16 @@ async function dropOldReleases(database: Database, signal: AbortSignal): Promise
   while (!signal.aborted && (await deleteOldReleases.run(database)) === MOST_ROWS.releases);
 }
 
+/** Deletes the rows that deleted deployments left. */
+export async function dropRemains(options: Pick<DropOptions, 'database' | 'quarantine' | 'signal'>): Promise<void> {
+  while (!options.signal.aborted && (await dropSomeRemains(options)));
+}
+
 /** Deletes some of the rows that deployments left. Returns false if there are none. */
-async function dropSomeRemains({ database, quarantine }: DropOptions): Promise<boolean> {
+async function dropSomeRemains({
+  database,
+  quarantine,
+}: Pick<DropOptions, 'database' | 'quarantine'>): Promise<boolean> {
   const found = await findDropped.all(database, { except: quarantine.held.filter(isUuid) })
   const ids = found.map(({ id }) => id)
   await quarantine.together(

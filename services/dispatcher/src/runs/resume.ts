@@ -37,10 +37,9 @@ async function resume(tx: Queryable, ids: readonly string[], tenantId: string | 
   await resolveLostSteps.run(tx, { deployment_ids: deployments.map(({ id }) => id), message: LOST_MESSAGE })
   await enqueue(tx, [
     ...leasesChanged(leases, deployments),
-    ...deployments.map((deployment) => ({
-      ...deploymentUpdated(deployment, deployment.state),
-      ...causeOf(deployment),
-    })),
+    ...deployments.flatMap((deployment) =>
+      deploymentUpdated(deployment, deployment.state).map((message) => ({ ...message, ...causeOf(deployment) })),
+    ),
   ])
   return wanted.length
 }

@@ -1,5 +1,5 @@
 import { RUN_FAILURE_REASONS, RUN_OUTCOMES } from '@slipway/contracts'
-import { array, deploymentState, int8, nullable, oneOf, present, statement, text, uuid } from '@slipway/database'
+import { array, bool, deploymentState, int8, nullable, oneOf, present, statement, text, uuid } from '@slipway/database'
 import { LOST_AFTER, STILL_HELD } from '@slipway/views'
 import { ORPHANS } from '../leases/leases.sql.ts'
 
@@ -25,9 +25,9 @@ export const lockOrphans = statement({
   parameters: { ids: array(uuid) },
   row: {
     ...{ id: uuid, tenant_id: nullable(uuid), state: deploymentState },
-    ...{ request_id: nullable(text), traceparent: nullable(text) },
+    ...{ request_id: nullable(text), traceparent: nullable(text), is_check: bool },
   },
-  sql: `SELECT d.id, d.tenant_id, d.state, d.request_id, d.traceparent FROM ${ORPHANS} AND d.id = ANY(:ids)
+  sql: `SELECT d.id, d.tenant_id, d.state, d.request_id, d.traceparent, d.is_check FROM ${ORPHANS} AND d.id = ANY(:ids)
      ORDER BY d.id FOR UPDATE OF d SKIP LOCKED`,
 })
 

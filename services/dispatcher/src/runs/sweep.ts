@@ -141,7 +141,7 @@ function failOne(database: Database, id: string): Promise<boolean> {
     })
     const messages = [
       ...(lease ? [eventMessage('lease.changed', { instance_id: lease.instance_id })] : []),
-      deploymentUpdated(deployment, 'failed'),
+      ...deploymentUpdated(deployment, 'failed'),
       ...(lease ? [eventMessage('slot.freed', { instance_id: lease.instance_id })] : []),
     ]
     await forRequest(deployment, () => enqueue(tx, messages))

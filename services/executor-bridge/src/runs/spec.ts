@@ -43,7 +43,9 @@ export function buildSpec(keys: KeyRing, run: LeasedRun, { plan, definitions, ac
     ...specTrace(),
     options: plan.options,
     remaining_seconds: run.remaining_seconds,
-    actions: plan.actions.map((action, index) => specAction(action, definitions[index] ?? null, open)),
+    actions: plan.actions.map((action, index) =>
+      specAction(action, definitions[index] ?? null, { open, isCheck: run.is_check }),
+    ),
     targets: plan.targets.map((target, index) => specTarget(keys, target, access[index], open)),
     shared_variables: open(plan.shared_variables),
     override_variables: open(plan.override_variables),
@@ -62,16 +64,24 @@ function specTrace(): Pick<RunSpec, 'traceparent'> {
 
 type Open = (values: VariableValues) => VariableValues
 
-function specAction(action: PlannedAction, definition: ActionDefinition | null, open: Open): RunAction {
+interface ActionContext {
+  open: Open
+  /** Whether the run executes the checks of the actions. */
+  isCheck: boolean
+}
+
+function specAction(
+  action: PlannedAction,
+  definition: ActionDefinition | null,
+  { open, isCheck }: ActionContext,
+): RunAction {
   if (definition === null) {
     throw new CannotRun(`Version ${action.action_version} of action "${action.action_name}" no longer exists`)
   }
   return {
     name: action.action_name,
     sequence_name: action.sequence_name,
-    script: definition.script,
-    rollback_script: definition.rollback?.script ?? null,
-    interpreter: definition.interpreter ?? 'sh',
+    ...(isCheck ? checkScripts(action, definition) : scripts(definition)),
     working_directory: definition.working_directory ?? null,
     ...specFiles(definition.files),
     env: definition.env ?? {},
@@ -79,6 +89,17 @@ function specAction(action: PlannedAction, definition: ActionDefinition | null, 
     max_retries: action.max_retries,
     variables: open(action.variables),
   }
+}
+
+type Scripts = Pick<RunAction, 'script' | 'rollback_script' | 'interpreter'>
+
+const scripts = ({ script, rollback, interpreter = 'sh' }: ActionDefinition): Scripts => {
+  return { script, rollback_script: rollback?.script ?? null, interpreter }
+}
+
+function checkScripts(action: PlannedAction, { check, interpreter = 'sh' }: ActionDefinition): Scripts {
+  if (check === undefined) throw new CannotRun(`Action "${action.action_name}" declares no check`)
+  return { script: check.script, rollback_script: null, interpreter: check.interpreter ?? interpreter }
 }
 
 /** Omitted without files, because an instance of the release before refuses the field. */

@@ -9,6 +9,7 @@ import {
   json,
   jsonb,
   nullable,
+  present,
   type RowOf,
   statement,
   stepState,
@@ -39,10 +40,10 @@ export const lockLeasedRuns = statement({
   parameters: { deployment_ids: array(uuid), epochs: array(int8), instance_id: uuid },
   row: {
     ...{ deployment_id: uuid, epoch: int8, state: deploymentState, request_id: nullable(text) },
-    ...{ traceparent: nullable(text), plan_head: jsonb<PlanHead>(), remaining_seconds: nullable(float8) },
-    ...{ instance_id: uuid, open: bool, started: bool, finished: bool, next_line: int8 },
+    ...{ traceparent: nullable(text), plan_head: present(jsonb<PlanHead>()), remaining_seconds: nullable(float8) },
+    ...{ instance_id: uuid, open: bool, started: bool, finished: bool, next_line: int8, is_check: bool },
   },
-  sql: `SELECT l.deployment_id, l.epoch, d.state, d.request_id, d.traceparent, d.plan_head, l.instance_id,
+  sql: `SELECT l.deployment_id, l.epoch, d.state, d.request_id, d.traceparent, d.plan_head #- '{options,is_check}' AS plan_head, d.is_check, l.instance_id,
            CASE WHEN d.deadline_at IS NOT NULL
                 THEN greatest(0, extract(epoch FROM d.deadline_at - now()))::float8 END AS remaining_seconds,
            coalesce(p.epoch = l.epoch, false) AS open,

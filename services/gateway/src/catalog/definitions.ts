@@ -64,18 +64,25 @@ export const definitionRules =
 function arithmeticProblems({
   script,
   rollback,
+  check,
   interpreter = 'sh',
   variables,
 }: Record<string, unknown>): FieldError[] {
-  if (interpreter !== 'sh' && interpreter !== 'bash') return []
   const declared = (Array.isArray(variables) ? variables : []).filter(
     (each) => isObject(each) && each['type'] === 'number',
   )
   const numbers = new Set(declared.map(({ name }) => name))
+  const undone = isObject(rollback) ? rollback['script'] : undefined
+  const checked = isObject(check) ? check : {}
   const scripts = [
-    { path: pointer('definition', 'script'), text: script },
-    { path: pointer('definition', 'rollback', 'script'), text: isObject(rollback) ? rollback['script'] : undefined },
-  ]
+    { path: pointer('definition', 'script'), text: script, interpreter },
+    { path: pointer('definition', 'rollback', 'script'), text: undone, interpreter },
+    {
+      path: pointer('definition', 'check', 'script'),
+      text: checked['script'],
+      interpreter: checked['interpreter'] ?? interpreter,
+    },
+  ].filter((each) => each.interpreter === 'sh' || each.interpreter === 'bash')
   return scripts.flatMap(({ path, text }) =>
     (typeof text === 'string' ? templatesInArithmetic(text) : [])
       .filter((name) => !numbers.has(name))

@@ -2,8 +2,8 @@ import { int4, nullable, sourceKind, uuid } from '@slipway/database'
 import { validationProblem } from '@slipway/domain'
 import { isRecordSql, recordFilter } from './record-id.ts'
 
-const FIELDS = { solution_id: 'solution', sequence_id: 'sequence', action_id: 'action' } as const
-const NAMES = Object.keys(FIELDS) as (keyof typeof FIELDS)[]
+export const SOURCE_FIELDS = { solution_id: 'solution', sequence_id: 'sequence', action_id: 'action' } as const
+const NAMES = Object.keys(SOURCE_FIELDS) as (keyof typeof SOURCE_FIELDS)[]
 
 /** The parameters of `ofSourceSql`. Null means no condition. */
 export const sourceColumns = {
@@ -21,12 +21,12 @@ export const ofSourceSql = (alias: string) =>
  * What the statements filter by; null if the id cannot name a source.
  * @throws Problem VALIDATION_ERROR for more than one source
  */
-export function sourceFilter(query: Partial<Record<keyof typeof FIELDS, string>>) {
+export function sourceFilter(query: Partial<Record<keyof typeof SOURCE_FIELDS, string>>) {
   const [field, second] = NAMES.filter((name) => query[name] !== undefined)
   if (second !== undefined) {
     throw validationProblem([{ path: `query/${second}`, message: `give at most one of ${NAMES.join(', ')}` }])
   }
   if (field === undefined) return { of_source_kind: null, of_source: null, of_source_number: null }
-  const source = recordFilter(FIELDS[field], query[field])
-  return source && { of_source_kind: FIELDS[field], of_source: source.id, of_source_number: source.number }
+  const source = recordFilter(SOURCE_FIELDS[field], query[field])
+  return source && { of_source_kind: SOURCE_FIELDS[field], of_source: source.id, of_source_number: source.number }
 }

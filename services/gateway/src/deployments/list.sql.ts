@@ -56,6 +56,12 @@ const search = { pattern: nullable(text), found_states: array(text) }
 const SEARCH = `(:pattern::text IS NULL OR d.source_name = ANY (ARRAY(SELECT n.source_name FROM deployment_names n WHERE n.source_name ILIKE :pattern))
        OR ${isAnyOf('state', DEPLOYMENT_STATES, ':found_states')})`
 
+/**
+ * Checks are no deployments to users. The array keeps the scans index-only, and holds few ids: a check is deleted soon after its
+ * end.
+ */
+const NO_CHECK = 'd.id <> ALL (ARRAY(SELECT c.id FROM deployments c WHERE c.is_check))'
+
 const NEWEST_FIRST = 'd.created_at DESC, d.id DESC'
 
 const asJson = (deployments: string) =>
@@ -116,11 +122,11 @@ function pages<P extends Columns>({ name, parameters, where, total }: Selection<
 export const LISTED = pages({
   name: 'listed',
   parameters: filter,
-  where: FILTER,
+  where: `${FILTER} AND ${NO_CHECK}`,
   total: `(SELECT coalesce(sum(d.count), 0)::bigint FROM deployment_counts d WHERE ${FILTER})`,
 })
 
-const FOUND_WHERE = `${FILTER} AND ${NARROW} AND ${SEARCH}`
+const FOUND_WHERE = `${FILTER} AND ${NO_CHECK} AND ${NARROW} AND ${SEARCH}`
 
 export const FOUND = pages({
   name: 'found',

@@ -27,7 +27,7 @@ export const findDeploymentsOfTarget = statement({
   sql: `WITH found AS (
       SELECT d.id, d.created_at, t.target_index
         FROM deployment_targets t JOIN deployments d ON d.id = t.deployment_id
-       WHERE t.target_id = :target_id AND ${ownSql('d')}),
+       WHERE t.target_id = :target_id AND NOT d.is_check AND ${ownSql('d')}),
     page AS (SELECT d.id, d.target_index FROM found d ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET :skip)
     SELECT (SELECT count(*) FROM found) AS total,
       (SELECT coalesce(json_agg(${ITEM} ORDER BY ${NEWEST_FIRST}), '[]')::text

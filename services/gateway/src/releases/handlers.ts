@@ -1,13 +1,23 @@
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { getDeploymentChanges } from './changes.ts'
+import { checkReleases } from './checks.ts'
 import { getReleaseMatrix, listReleases, listTargetReleases } from './list.ts'
 
-type ReleaseOperation = 'listReleases' | 'getReleaseMatrix' | 'listTargetReleases' | 'getDeploymentChanges'
+type ReleaseOperation =
+  | 'listReleases'
+  | 'getReleaseMatrix'
+  | 'listTargetReleases'
+  | 'getDeploymentChanges'
+  | 'checkReleases'
 
-export const releaseHandlers = ({ database }: Dependencies): HandlersOf<ReleaseOperation> => ({
-  listReleases: { handle: (call) => listReleases(database, call) },
-  getReleaseMatrix: { handle: (call) => getReleaseMatrix(database, call) },
-  listTargetReleases: { handle: (call) => listTargetReleases(database, call) },
-  getDeploymentChanges: { handle: (call) => getDeploymentChanges(database, call) },
-})
+export const releaseHandlers = (dependencies: Dependencies): HandlersOf<ReleaseOperation> => {
+  const { database } = dependencies
+  return {
+    listReleases: { handle: (call) => listReleases(database, call) },
+    getReleaseMatrix: { handle: (call) => getReleaseMatrix(database, call) },
+    listTargetReleases: { handle: (call) => listTargetReleases(database, call) },
+    getDeploymentChanges: { handle: (call) => getDeploymentChanges(database, call) },
+    checkReleases: { handle: (call) => checkReleases(dependencies, call) },
+  }
+}

@@ -6,6 +6,12 @@ import { ownSql, visibleSql } from '../tenancy/visibility.ts'
 /** SQL: when a release in force was applied. */
 export const appliedAt = (release: string) => `coalesce(${release}.ended_at, ${release}.begun_at)`
 
+const LAST_STATE = "coalesce(l.state, 'applied')"
+/** SQL: an attempt that runs may be what repairs the target, so it is shown first. */
+const SHOWN_STATE =
+  `CASE WHEN c.deployment_id IS NOT NULL AND k.drifted_since IS NOT NULL AND ${LAST_STATE} NOT IN ` +
+  `('running', 'rolling_back') THEN 'drifted' ELSE ${LAST_STATE}::text END`
+
 /**
  * SQL: what is in force of each source on each target, and the latest attempt there. One row for a target and a source of which
  * the viewer sees a release. Deleted sources keep the name of the release.
@@ -15,7 +21,7 @@ const INSTALLED = `(SELECT h.target_id, h.source_id, t.name AS target_name,
          coalesce(c.source_type, l.source_type) AS source_type,
          CASE WHEN c.deployment_id IS NULL THEN l.tenant_id ELSE c.tenant_id END AS tenant_id,
          coalesce(t.environment_id, c.environment_id, l.environment_id) AS environment_id,
-         coalesce(l.state, 'applied') AS state,
+         ${LAST_STATE} AS state, ${SHOWN_STATE} AS shown_state,
          c.deployment_id, c.source_version AS version, c.triggered_by AS applied_by,
          ${appliedAt('c')} AS applied_at,
          l.deployment_id AS latest_deployment_id
@@ -24,6 +30,7 @@ const INSTALLED = `(SELECT h.target_id, h.source_id, t.name AS target_name,
     LEFT JOIN sources s ON s.id = h.source_id AND ${visibleSql('s')}
     LEFT JOIN releases c ON c.deployment_id = h.current_deployment_id AND c.target_id = h.target_id AND ${ownSql('c')}
     LEFT JOIN releases l ON l.deployment_id = h.latest_deployment_id AND l.target_id = h.target_id AND ${ownSql('l')}
+    LEFT JOIN release_checks k ON k.target_id = h.target_id AND k.source_id = h.source_id
    WHERE c.deployment_id IS NOT NULL OR l.deployment_id IS NOT NULL) i`
 
 /** Null means no condition. Records are given by id or number. */

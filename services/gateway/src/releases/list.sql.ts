@@ -1,5 +1,5 @@
-import { int4, int8, nullable, releaseState, statement, text, uuid } from '@slipway/database'
-import { isoTime, jsonObject } from '@slipway/views'
+import { int4, int8, nullable, statement, text, uuid } from '@slipway/database'
+import { CHECK, isoTime, jsonObject } from '@slipway/views'
 import { isRecordSql } from '../catalog/record-id.ts'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.ts'
 import { tagColumns, taggedSql } from '../catalog/target-pages.sql.ts'
@@ -17,13 +17,14 @@ const ITEM = jsonObject({
   tenant_name: 'n.name',
   environment_id: 'i.environment_id',
   environment_name: 'e.name',
-  state: 'i.state',
+  state: 'i.shown_state',
   version: 'c.source_version',
   deployment_id: 'c.deployment_id',
   values_hash: 'c.values_hash',
   applied_at: isoTime(appliedAt('c')),
   applied_by: 'c.triggered_by',
   last_attempt: `CASE WHEN l.state <> 'applied' THEN ${jsonObject(attempt('l'))} END`,
+  check: `CASE WHEN c.deployment_id IS NOT NULL THEN ${CHECK} END`,
 })
 
 /** A page of what is in force, by name of source and target, with the total. */
@@ -38,23 +39,24 @@ export const findInstalled = statement({
     version: nullable(text),
     of_target: nullable(uuid),
     of_target_number: nullable(int4),
-    state: nullable(releaseState),
+    state: nullable(text),
     take: int8,
     skip: int8,
   },
   row: { total: int8, data: text },
   sql: `WITH found AS (
-      SELECT i.source_name, i.target_name, i.source_id, i.target_id, i.tenant_id, i.environment_id, i.state, i.deployment_id,
+      SELECT i.source_name, i.target_name, i.source_id, i.target_id, i.tenant_id, i.environment_id, i.shown_state, i.deployment_id,
              i.latest_deployment_id
       ${FROM_INSTALLED} AND ${ofSourceSql('i')} AND ${taggedSql('i.target_id')}
          AND (:pattern::text IS NULL OR i.source_name ILIKE :pattern OR i.target_name ILIKE :pattern)
          AND (:version::text IS NULL OR i.version = :version)
          AND ${isRecordSql('i.target_id', 'targets', 'of_target')}
-         AND (:state::release_state IS NULL OR i.state = :state)),
+         AND (:state::text IS NULL OR i.shown_state = :state)),
     page AS (SELECT i.* FROM found i ORDER BY ${BY_NAME} LIMIT :take OFFSET :skip)
     SELECT (SELECT count(*) FROM found) AS total,
       (SELECT coalesce(json_agg(${ITEM} ORDER BY ${BY_NAME}), '[]')::text
          FROM page i LEFT JOIN releases c ON c.deployment_id = i.deployment_id AND c.target_id = i.target_id
          LEFT JOIN releases l ON l.deployment_id = i.latest_deployment_id AND l.target_id = i.target_id
+         LEFT JOIN release_checks k ON k.target_id = i.target_id AND k.source_id = i.source_id
       ${withNames('i')}) AS data`,
 })

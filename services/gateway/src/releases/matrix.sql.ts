@@ -22,6 +22,7 @@ const CELL = jsonObject({
   target_count: 'sum(v.target_count)',
   running: 'sum(v.running)',
   failed: 'sum(v.failed)',
+  drifted: 'sum(v.drifted)',
 })
 
 const ROW = jsonObject({
@@ -33,7 +34,7 @@ const ROW = jsonObject({
 })
 
 const FOUND =
-  'SELECT i.source_id, i.source_type, i.source_name, i.tenant_id, i.environment_id, i.version, i.state, i.deployment_id, ' +
+  'SELECT i.source_id, i.source_type, i.source_name, i.tenant_id, i.environment_id, i.version, i.state, i.shown_state, i.deployment_id, ' +
   `i.applied_at, i.applied_by ${FROM_INSTALLED} AND (:pattern::text IS NULL OR i.source_name ILIKE :pattern)`
 
 /** A page of sources by name, each with what is in force in each environment and tenant, and the total. */
@@ -51,7 +52,7 @@ export const findMatrix = statement({
       SELECT v.source_id, v.environment_id, v.tenant_id, v.version, count(*) AS target_count,
              count(*) FILTER (WHERE v.state IN ('running', 'rolling_back')) AS running,
              count(*) FILTER (WHERE v.state NOT IN ('applied', 'running', 'rolling_back')) AS failed,
-             max(v.applied_at) AS applied_at,
+             count(*) FILTER (WHERE v.shown_state = 'drifted') AS drifted, max(v.applied_at) AS applied_at,
              (array_agg(v.applied_by ORDER BY ${NEWEST_FIRST}))[1] AS applied_by,
              (array_agg(v.deployment_id ORDER BY ${NEWEST_FIRST}))[1] AS deployment_id
         FROM found v WHERE v.source_id IN (SELECT source_id FROM page)

@@ -15,6 +15,7 @@ export const RESOURCES: Record<StreamResource, Resource> = {
   targets: { kind: 'target', permission: 'targets:read', shared: true },
   instances: { kind: 'instance', permission: 'instances:read', shared: true },
   freezes: { kind: 'freeze', permission: 'freezes:read', shared: true },
+  releases: { kind: 'release', permission: 'deployments:read', shared: false },
 }
 
 export const isStreamResource = (name: string): name is StreamResource => Object.hasOwn(RESOURCES, name)
@@ -51,6 +52,8 @@ export function changeHandlers(
     'deployment.updated': noting('deployments', 'updated', ({ deployment_id }) => deployment_id),
     'pending.created': noting('pending', 'created', ({ pending_request_id }) => pending_request_id),
     'pending.updated': noting('pending', 'updated', ({ pending_request_id }) => pending_request_id),
+    'release.drifted': noting('releases', 'updated', ({ release_id }) => release_id),
+    'release.restored': noting('releases', 'updated', ({ release_id }) => release_id),
     'target.created': noting('targets', 'created', ({ target_id }) => target_id),
     'target.updated': noting('targets', 'updated', ({ target_id }) => target_id),
     'target.deleted': noting('targets', 'deleted', ({ target_id }) => target_id),

@@ -8,7 +8,7 @@ export const findProgressShown = statement({
   name: 'log-stream.changes.find-progress',
   row,
   sql: `SELECT d.id, d.tenant_id, concat_ws(' ', p.ended_steps, p.completed_steps, p.failed_steps) AS shown
-      FROM deployments d JOIN run_progress p ON p.deployment_id = d.id WHERE d.completed_at IS NULL`,
+      FROM deployments d JOIN run_progress p ON p.deployment_id = d.id WHERE d.completed_at IS NULL AND NOT d.is_check`,
 })
 
 /** The status of each instance, and its number of leased slots. */

@@ -8,7 +8,7 @@ import { keyOfHash, valuesHashes } from './values-hash.ts'
 type Release = RowOf<typeof findReleases>
 
 export interface TargetInForce extends ReplacedTarget {
-  /** Whether the same versions and values are in force, and nothing was attempted since. */
+  /** Whether the same versions and values are in force, nothing was attempted since, and no check found a change. */
   unchanged: boolean
 }
 
@@ -28,7 +28,7 @@ export async function findInForce(
     if (release === undefined) return { id, name, values_hash: null, replaced: null, unchanged: false }
     const values_hash = hashes.get(keyOfHash(release.values_hash ?? ''))?.[index] ?? null
     const target = { id, name, values_hash, replaced: release }
-    return { ...target, unchanged: isUnchanged(target) && release.is_latest }
+    return { ...target, unchanged: isUnchanged(target) && release.is_latest && !release.has_drifted }
   })
 }
 

@@ -24,5 +24,5 @@ export const findOriginal = statement({
                                    AND (s.ever_failed OR s.state <> 'completed'))
                   ORDER BY t.target_index) AS incomplete_target_ids
       FROM deployments d
-     WHERE d.id = :id AND (:tenant_id::uuid IS NULL OR d.tenant_id = :tenant_id)`,
+     WHERE d.id = :id AND NOT d.is_check AND (:tenant_id::uuid IS NULL OR d.tenant_id = :tenant_id)`,
 })

@@ -8,6 +8,8 @@ export const EVENTS: Record<WebhookEvent, string> = {
   'deployment.started': 'A deployment has started',
   'deployment.updated': 'A rollback began, or another instance took the deployment over',
   'deployment.finished': 'A deployment has reached a final state',
+  'release.drifted': 'A check found a target changed since its deployment',
+  'release.restored': 'A target that had drifted is in sync again, or was deployed to',
   'pending.updated': 'A request in the queue has changed',
   'pending.dispatched': 'A request in the queue has become a deployment',
   'pending.cancelled': 'A request in the queue was cancelled',
@@ -27,6 +29,7 @@ type Kind = WebhookEvent extends `${infer K}.${string}` ? K : never
 
 const RESOURCES: Record<Kind, string> = {
   deployment: 'deployments',
+  release: 'deployments',
   pending: 'deployments',
   target: 'targets',
   freeze: 'freezes',

@@ -7,6 +7,7 @@ import * as catalog from '../catalog.ts'
 import { Message, PageMeta } from '../common.ts'
 import * as content from '../content.ts'
 import * as deployments from '../deployments.ts'
+import * as checks from '../release-checks.ts'
 import * as releases from '../releases.ts'
 import * as webhooks from '../webhooks.ts'
 
@@ -24,6 +25,7 @@ const NAMED: Record<string, unknown> = {
   ...catalog,
   ...content,
   ...deployments,
+  ...checks,
   ...releases,
   ...webhooks,
 }

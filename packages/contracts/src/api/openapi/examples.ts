@@ -46,5 +46,6 @@ export const EXAMPLES: Partial<Record<OperationId, unknown>> = {
   },
   previewDeployment: { action_id: ID, target_ids: [ID] },
   redeployDeployment: { only_failed_targets: true },
+  checkReleases: { solution_id: ID, target_ids: [ID] },
   cancelDeployment: { reason: 'wrong version' },
 }

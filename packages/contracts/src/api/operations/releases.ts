@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { RELEASE_STATES } from '@slipway/domain'
+import { SHOWN_RELEASE_STATES } from '@slipway/domain'
 import { Id, literals, Strict, Version } from '../../schema.ts'
 import { Page, TagFilter } from '../common.ts'
 import { ofSource, SourceType } from '../deployments.ts'
+import * as checks from '../release-checks.ts'
 import * as releases from '../releases.ts'
 import { listQuery, op } from './operation.ts'
 
@@ -26,7 +27,7 @@ export const releaseOperations = {
       version: Type.Optional(Version),
       target_id: Type.Optional(Id('target')),
       tag: Type.Optional(TagFilter),
-      state: Type.Optional(literals(RELEASE_STATES)),
+      state: Type.Optional(literals(SHOWN_RELEASE_STATES)),
     }),
     responses: { 200: Page(releases.Installed) },
   }),
@@ -39,6 +40,16 @@ export const releaseOperations = {
     query: Strict({ ...listQuery.properties, ...scope }),
     responses: { 200: Page(releases.MatrixRow) },
   }),
+  checkReleases: op({
+    method: 'POST',
+    path: '/releases/check',
+    summary: 'Check now whether targets are as their deployments left them',
+    tag: 'releases',
+    access: 'deployments:create',
+    audit: 'release.check',
+    body: checks.CheckReleases,
+    responses: { 202: checks.CheckRequested },
+  }),
   listTargetReleases: op({
     method: 'GET',
     path: '/targets/{id}/releases',
@@ -48,7 +59,7 @@ export const releaseOperations = {
     query: Strict({
       ...listQuery.properties,
       ...ofSource,
-      state: Type.Optional(literals(RELEASE_STATES)),
+      state: Type.Optional(literals(SHOWN_RELEASE_STATES)),
       current: Type.Optional(literals(['true', 'false'])),
     }),
     responses: { 200: Page(releases.Release) },

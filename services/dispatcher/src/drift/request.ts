@@ -1,0 +1,29 @@
+import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
+import type { CommandBody, CommandReply } from '@slipway/contracts'
+import { type Database, isPast, type ReceivedCommand } from '@slipway/database'
+import { requestChecks } from './schedule.sql.ts'
+
+/** Makes checks due now, those of the caller's tenant. Returns null without effect after the deadline or a refusal. */
+export function requestReleaseChecks(
+  database: Database,
+  { caller, source_id, target_ids }: CommandBody<'release.check'>,
+  { command_id, deadline, request_id }: ReceivedCommand,
+): Promise<CommandReply<'release.check'> | null> {
+  const { tenant_id } = caller
+  const requested = database.transaction(async (tx) => {
+    if (await isPast(tx, deadline)) return null
+    if (await wasCarriedOut(tx, command_id)) return {}
+    const releases = await requestChecks.run(tx, { tenant_id, source_id, target_ids })
+    await recordCall(tx, {
+      command_id,
+      action: 'release.check',
+      caller,
+      request_id,
+      resource_id: source_id,
+      tenant_id,
+      details: { source_id, target_count: target_ids?.length ?? null, releases },
+    })
+    return {}
+  })
+  return unlessRefused(requested)
+}

@@ -1,0 +1,69 @@
+import { array, float8, int4, int8, nullable, present, statement, uuid } from '@slipway/database'
+
+/** SQL: seconds between two checks of the row `c`; null: only on request. */
+const INTERVAL = 'nullif(coalesce(c.interval_seconds, :every::int), 0)'
+
+/**
+ * SQL: the checks `c` that are due. While a deployment changes the target, its check would tell of half a deployment. A disabled
+ * target takes no commands.
+ */
+const DUE = `release_checks c
+      JOIN release_heads h ON h.target_id = c.target_id AND h.source_id = c.source_id
+      JOIN targets t ON t.id = c.target_id AND t.enabled
+     WHERE c.run_id IS NULL AND c.deployment_id IS NOT NULL AND c.next_at <= now()
+       AND (c.requested OR ${INTERVAL} IS NOT NULL)
+       AND NOT EXISTS (SELECT FROM releases l WHERE l.deployment_id = h.latest_deployment_id AND l.target_id = c.target_id
+                          AND l.state IN ('running', 'rolling_back'))`
+
+/** Plans the first check of releases that came into force. All targets of a deployment have the same time, each deployment its own. */
+export const schedule = statement({
+  name: 'dispatcher.drift.schedule',
+  parameters: { every: int4, limit: int8 },
+  sql: `UPDATE release_checks c
+       SET next_at = now() + make_interval(secs => ${INTERVAL} * (0.5 + (hashtext(c.deployment_id::text) & 1023) / 2048.0))
+     WHERE (c.target_id, c.source_id) IN (
+       SELECT c.target_id, c.source_id FROM release_checks c
+        WHERE c.next_at IS NULL AND c.deployment_id IS NOT NULL AND ${INTERVAL} IS NOT NULL
+        LIMIT :limit FOR UPDATE SKIP LOCKED)`,
+})
+
+/** The deployments in force with checks that are due, those that somebody asked for first. */
+export const findDue = statement({
+  name: 'dispatcher.drift.find-due',
+  parameters: { every: int4, limit: int8 },
+  row: { deployment_id: present(uuid), tenant_id: nullable(uuid) },
+  sql: `SELECT due.deployment_id, (SELECT d.tenant_id FROM deployments d WHERE d.id = due.deployment_id) AS tenant_id
+      FROM (SELECT c.deployment_id, bool_or(c.requested) AS requested, min(c.next_at) AS next_at FROM ${DUE}
+             GROUP BY c.deployment_id) due
+     ORDER BY due.requested DESC, due.next_at LIMIT :limit`,
+})
+
+/** Takes the due checks of a deployment for this run. Only one dispatcher gets each. */
+export const claim = statement({
+  name: 'dispatcher.drift.claim',
+  parameters: { deployment_id: uuid, run_id: uuid, every: int4, spread: float8, limit: int8 },
+  sql: `UPDATE release_checks c
+       SET run_id = :run_id, requested = false, next_at = now() + make_interval(secs => ${INTERVAL} * :spread::float8)
+     WHERE (c.target_id, c.source_id) IN (
+       SELECT c.target_id, c.source_id FROM ${DUE} AND c.deployment_id = :deployment_id
+        ORDER BY c.target_id LIMIT :limit FOR UPDATE OF c SKIP LOCKED)`,
+})
+
+export const countRunningChecks = statement({
+  name: 'dispatcher.drift.count-running',
+  row: { running: int8 },
+  sql: 'SELECT count(*) AS running FROM deployments WHERE is_check AND completed_at IS NULL',
+})
+
+/** Makes checks of releases in force due now. Null: any tenant, source or target. */
+export const requestChecks = statement({
+  name: 'dispatcher.drift.request',
+  parameters: { tenant_id: nullable(uuid), source_id: nullable(uuid), target_ids: nullable(array(uuid)) },
+  sql: `UPDATE release_checks c SET requested = true, next_at = now()
+      FROM release_heads h
+      JOIN releases r ON r.deployment_id = h.current_deployment_id AND r.target_id = h.target_id
+     WHERE h.target_id = c.target_id AND h.source_id = c.source_id AND c.deployment_id IS NOT NULL
+       AND (:tenant_id::uuid IS NULL OR r.tenant_id = :tenant_id)
+       AND (:source_id::uuid IS NULL OR c.source_id = :source_id)
+       AND (:target_ids::uuid[] IS NULL OR c.target_id = ANY (:target_ids))`,
+})

@@ -1,0 +1,334 @@
+import { beforeEach, expect, test } from '@jest/globals'
+import { uuidv7 } from '@slipway/runtime'
+import { testLogger as logger } from '@slipway/testing'
+import { cancelDeployment } from '../src/deployments/cancel.ts'
+import { finishDeployment } from '../src/deployments/finish.ts'
+import { requestReleaseChecks } from '../src/drift/request.ts'
+import { watchDrift } from '../src/drift/watch.ts'
+import { testDatabase } from './database.ts'
+import { ADMIN, addInstance, liveLease, startCommand, startDeployment } from './fixtures.ts'
+
+const { database, asDispatcher, catalog } = await testDatabase()
+const { action_id, target_ids } = catalog
+
+beforeEach(async () => {
+  await database.query('TRUNCATE releases, release_heads, release_checks CASCADE')
+  await declare({ script: 'true', timeout_seconds: 7, interval_seconds: 600 })
+  await addInstance(database, 10)
+})
+
+/** Gives the action of the catalog this check. */
+const declare = (check: object | undefined) =>
+  database.query(`UPDATE source_versions SET definition = $2 WHERE source_id = $1`, [
+    action_id,
+    JSON.stringify({ type: 'script', script: 'false', check }),
+  ])
+
+/** Deploys to both targets, with success. */
+async function deploy(): Promise<string> {
+  const command = startCommand(catalog)
+  await startDeployment(database, command, { request_id: null })
+  const id = command.command_id
+  await database.query(
+    `UPDATE steps SET state = 'completed', started_at = clock_timestamp(), completed_at = clock_timestamp()
+      WHERE deployment_id = $1`,
+    [id],
+  )
+  await end(id)
+  return id
+}
+
+async function end(id: string): Promise<void> {
+  const lease = await liveLease(database, id)
+  const run = { deployment_id: id, epoch: lease?.epoch ?? 0 }
+  await finishDeployment(asDispatcher, { ...run, outcome: 'success', reason: null, error_message: null })
+}
+
+/** Ends a check with these exit codes of its first action, by target; null: the command has none. */
+async function endCheck(id: string, exitCodes: (number | null)[]): Promise<void> {
+  await database.query(
+    `UPDATE steps SET state = CASE WHEN action_index > 0 OR exit.code = 0 THEN 'completed' ELSE 'failed' END::step_state,
+            exit_code = CASE WHEN action_index > 0 THEN 0 ELSE exit.code END,
+            started_at = clock_timestamp(), completed_at = clock_timestamp()
+       FROM unnest($2::int[]) WITH ORDINALITY AS exit (code, place)
+      WHERE deployment_id = $1 AND target_index = exit.place - 1`,
+    [id, exitCodes],
+  )
+  await end(id)
+}
+
+const look = (every = 0) => watchDrift({ database: asDispatcher, logger, every, onCommitted: () => {} })
+
+interface CheckRow {
+  target_id: string
+  deployment_id: string | null
+  run_id: string | null
+  result: string | null
+  drifted_since: Date | null
+  is_due: boolean
+  seconds: number | null
+}
+
+async function checks(): Promise<CheckRow[]> {
+  const { rows } = await database.query<CheckRow>(
+    `SELECT *, next_at <= now() AS is_due, extract(epoch FROM next_at - now())::float8 AS seconds FROM release_checks
+      ORDER BY array_position($1::uuid[], target_id)`,
+    [target_ids],
+  )
+  return rows
+}
+
+const makeDue = () => database.query(`UPDATE release_checks SET next_at = now() - interval '1 s'`)
+
+async function running(): Promise<string[]> {
+  const { rows } = await database.query<{ id: string }>(
+    'SELECT id FROM deployments WHERE is_check AND completed_at IS NULL ORDER BY id',
+  )
+  return rows.map(({ id }) => id)
+}
+
+const events = async () =>
+  (await database.query<{ type: string }>(`SELECT type FROM outbox WHERE type LIKE 'release.%' ORDER BY id`)).rows.map(
+    ({ type }) => type,
+  )
+
+test('the first check comes within the interval of the action, and the same for all targets of a deployment', async () => {
+  await deploy()
+  await look()
+  const [first, second] = await checks()
+  expect(first?.seconds).toBeGreaterThan(290)
+  expect(first?.seconds).toBeLessThan(601)
+  expect(second?.seconds).toBe(first?.seconds)
+  expect(await running()).toEqual([])
+})
+
+test('without interval the setting counts, and without both only a request', async () => {
+  await declare({ script: 'true' })
+  await deploy()
+  await look()
+  expect(await checks()).toMatchObject([{ seconds: null }, { seconds: null }])
+  await look(3_600)
+  const [{ seconds } = { seconds: null }] = await checks()
+  expect(seconds).toBeGreaterThan(1_790)
+  await makeDue()
+  await look(0)
+  expect(await running()).toEqual([])
+  await look(3_600)
+  expect(await running()).toHaveLength(1)
+})
+
+test('a source without a check has none', async () => {
+  await declare(undefined)
+  await deploy()
+  await look(60)
+  expect(await checks()).toEqual([])
+})
+
+test('one of several dispatchers starts a check that is due, of all targets, with the values of the deployment', async () => {
+  const deployment = await deploy()
+  await look()
+  await makeDue()
+  await Promise.all([look(), look(), look()])
+  const [run, ...others] = await running()
+  expect(others).toEqual([])
+  expect(await checks()).toMatchObject([{ run_id: run }, { run_id: run }])
+  const { rows } = await database.query(
+    `SELECT d.source_deployment_id, d.total_steps, d.analysis_enabled, d.plan_head #>> '{sealed_under}' AS sealed_under,
+            d.plan_head #>> '{options,failure_strategy}' AS failure_strategy, a.timeout_seconds, a.max_retries,
+            a.variables, t.variables AS own
+       FROM deployments d JOIN deployment_actions a ON a.deployment_id = d.id AND a.action_index = 2
+       JOIN deployment_targets t ON t.deployment_id = d.id AND t.target_index = 1 WHERE d.id = $1`,
+    [run],
+  )
+  expect(rows).toEqual([
+    {
+      ...{ source_deployment_id: deployment, total_steps: 6, analysis_enabled: false, sealed_under: deployment },
+      ...{ failure_strategy: 'ignore_failures', timeout_seconds: 7, max_retries: 0 },
+      ...{ variables: { colour: 'blue' }, own: { port: 1 } },
+    },
+  ])
+  // The next one is an interval later: missed ones are not made up for.
+  const [{ seconds } = { seconds: null }] = await checks()
+  expect(seconds).toBeGreaterThan(500)
+})
+
+test('a check that still runs is not started again', async () => {
+  await deploy()
+  await look()
+  await makeDue()
+  await look()
+  const before = await running()
+  await makeDue()
+  await look()
+  expect(await running()).toEqual(before)
+})
+
+test('exit code 1 is drift, told once; others are not known; 0 ends the drift', async () => {
+  await deploy()
+  const round = async (...exitCodes: (number | null)[]) => {
+    await look()
+    await makeDue()
+    await look()
+    const [run] = await running()
+    await endCheck(run ?? '', exitCodes)
+    await look()
+    return (await checks()).map(({ result, drifted_since }) => [result, drifted_since !== null])
+  }
+  expect(await round(0, 1)).toEqual([
+    ['in_sync', false],
+    ['drifted', true],
+  ])
+  expect(await round(null, 1)).toEqual([
+    ['unknown', false],
+    ['drifted', true],
+  ])
+  expect(await round(2, 127)).toEqual([
+    ['unknown', false],
+    ['unknown', true],
+  ])
+  expect(await events()).toEqual(['release.drifted'])
+  expect(await round(0, 0)).toEqual([
+    ['in_sync', false],
+    ['in_sync', false],
+  ])
+  expect(await events()).toEqual(['release.drifted', 'release.restored'])
+})
+
+test('the result of a check of an earlier deployment changes nothing', async () => {
+  await deploy()
+  await look()
+  await makeDue()
+  await look()
+  const [run] = await running()
+  const second = await deploy()
+  expect(await checks()).toMatchObject([
+    { deployment_id: second, run_id: null },
+    { deployment_id: second, run_id: null },
+  ])
+  await endCheck(run ?? '', [1, 1])
+  await look()
+  expect(await checks()).toMatchObject([{ result: null }, { result: null }])
+  expect(await events()).toEqual([])
+})
+
+test('a deployment clears the drift, and an event tells so', async () => {
+  await deploy()
+  await look()
+  await makeDue()
+  await look()
+  await endCheck((await running())[0] ?? '', [1, 0])
+  await look()
+  await deploy()
+  await look()
+  expect(await checks()).toMatchObject([{ result: null, drifted_since: null }, { drifted_since: null }])
+  expect(await events()).toEqual(['release.drifted', 'release.restored'])
+})
+
+test('while a deployment changes a target nothing is checked there, and what a check found there does not count', async () => {
+  await deploy()
+  await look()
+  await makeDue()
+  await look()
+  const [run] = await running()
+  const command = startCommand(catalog)
+  await startDeployment(database, command, { request_id: null })
+  await database.query(
+    `UPDATE steps SET state = 'running', started_at = clock_timestamp()
+      WHERE deployment_id = $1 AND target_index = 0 AND action_index = 0`,
+    [command.command_id],
+  )
+  await endCheck(run ?? '', [1, 1])
+  await look()
+  expect(await checks()).toMatchObject([
+    { run_id: null, result: null, drifted_since: null },
+    { run_id: null, result: 'drifted' },
+  ])
+  await makeDue()
+  await look()
+  const [first, second] = await checks()
+  expect([first?.run_id, second?.run_id]).toEqual([null, (await running())[0]])
+})
+
+test('a cancelled check is not known, and no deployment was cancelled', async () => {
+  await deploy()
+  await look()
+  await makeDue()
+  await look()
+  const [run] = await running()
+  const received = { command_id: uuidv7(), deadline: undefined, request_id: null }
+  await cancelDeployment(asDispatcher, { deployment_id: run ?? '', caller: ADMIN }, received as never)
+  await look()
+  expect(await checks()).toMatchObject([{ run_id: null, result: 'unknown' }, { result: 'unknown' }])
+  const { rows } = await database.query(
+    `SELECT FROM outbox WHERE type = 'deployment.updated' AND body ->> 'deployment_id' = $1`,
+    [run],
+  )
+  expect(rows).toEqual([])
+})
+
+test('a check is deleted some time after its end, with all that it left', async () => {
+  await deploy()
+  await look()
+  await makeDue()
+  await look()
+  const [run] = await running()
+  await endCheck(run ?? '', [0, 0])
+  await look()
+  const left = async () => {
+    const { rows } = await database.query<{ left: number }>(
+      `SELECT ((SELECT count(*) FROM deployments WHERE id = $1) + (SELECT count(*) FROM steps WHERE deployment_id = $1)
+             + (SELECT count(*) FROM leases WHERE deployment_id = $1))::int AS left`,
+      [run],
+    )
+    return rows[0]?.left
+  }
+  expect(await left()).toBe(8)
+  await database.query(`UPDATE deployments SET completed_at = now() - interval '2 minutes' WHERE id = $1`, [run])
+  await look()
+  expect(await left()).toBe(0)
+  expect(await checks()).toMatchObject([{ result: 'in_sync' }, { result: 'in_sync' }])
+})
+
+test('a deployment that retention has deleted cannot be checked', async () => {
+  const id = await deploy()
+  await look()
+  await database.query('DELETE FROM deployments WHERE id = $1', [id])
+  await makeDue()
+  await look()
+  expect(await checks()).toMatchObject([{ run_id: null, result: 'unknown' }, { result: 'unknown' }])
+  expect(await running()).toEqual([])
+})
+
+test('a request checks what the caller may see, at once and with an audit record', async () => {
+  await deploy()
+  const ask = (tenant_id: string | null, more: object) =>
+    requestReleaseChecks(
+      asDispatcher,
+      { caller: { ...ADMIN, tenant_id }, source_id: null, target_ids: null, ...more },
+      { command_id: uuidv7(), deadline: undefined, request_id: null } as never,
+    )
+  await ask(catalog.tenant_id, { source_id: action_id })
+  await ask(null, { source_id: uuidv7() })
+  await look()
+  expect(await running()).toEqual([])
+  await ask(null, { target_ids: [target_ids[1]] })
+  await look()
+  const [first, second] = await checks()
+  expect([first?.run_id, second?.run_id]).toEqual([null, (await running())[0]])
+  const { rows } = await database.query(
+    `SELECT details ->> 'releases' AS releases FROM audit_records WHERE action = 'release.check' ORDER BY number`,
+  )
+  expect(rows).toEqual([{ releases: '0' }, { releases: '0' }, { releases: '1' }])
+})
+
+test('a check waits for a free slot', async () => {
+  await deploy()
+  await look()
+  await makeDue()
+  await database.query('UPDATE instances SET draining = true')
+  await look()
+  expect(await checks()).toMatchObject([{ run_id: null, is_due: true }, { run_id: null }])
+  await database.query('UPDATE instances SET draining = false')
+  await look()
+  expect(await running()).toHaveLength(1)
+})

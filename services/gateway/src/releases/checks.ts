@@ -1,0 +1,43 @@
+import { validationProblem } from '@slipway/domain'
+import { messageCaller } from '../callers/calling-user.ts'
+import { fieldReferences, type Reference, References } from '../catalog/references.ts'
+import { SOURCE_FIELDS, sourceFilter } from '../catalog/source-filter.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { sendRecordedCommand } from '../deployments/recorded-command.ts'
+import type { Answer, Call } from '../http/handler.ts'
+import { countCheckable } from './checks.sql.ts'
+
+/** Asks for checks of a source, of targets, or of a source on targets. The checks run as soon as a slot is free. */
+export async function checkReleases(dependencies: Dependencies, call: Call<'checkReleases'>): Promise<Answer> {
+  const { database } = dependencies
+  const { caller, body } = call
+  const { target_ids } = body
+  const given = sourceFilter(body)
+  if (given?.of_source_kind === null && target_ids === undefined) {
+    const message = 'give a source or targets: without both, everything would be checked'
+    throw validationProblem([{ path: '/target_ids', message }])
+  }
+  const references = await References.resolve(database, caller, [
+    ...fieldReferences(body, SOURCE_FIELDS),
+    ...(target_ids ?? []).map((id, index): Reference => ({ path: `/target_ids/${index}`, kind: 'target', id })),
+  ])
+  const source_id =
+    Object.keys(SOURCE_FIELDS)
+      .map((field) => references.id(`/${field}`))
+      .find((id) => id !== null) ?? null
+  const ids = target_ids?.flatMap((_, index) => references.id(`/target_ids/${index}`) ?? []) ?? null
+  const counted = await countCheckable.one(database, {
+    tenant_id: caller.tenant_id,
+    of_source_kind: given?.of_source_kind ?? null,
+    of_source: source_id,
+    of_source_number: null,
+    target_ids: ids,
+  })
+  await sendRecordedCommand(
+    dependencies,
+    call,
+    { resource_id: source_id, tenant_id: caller.tenant_id },
+    { type: 'release.check', body: { caller: messageCaller(caller), source_id, target_ids: ids }, done: {} },
+  )
+  return { status: 202, body: counted }
+}
