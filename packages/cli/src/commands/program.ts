@@ -6,6 +6,7 @@ import { addAudit } from './audit.ts'
 import { addCompletion } from './completion.ts'
 import { addDeploy } from './deploy.ts'
 import { addDeployments } from './deployments.ts'
+import { addDrift } from './drift.ts'
 import { addFreeze } from './freeze.ts'
 import { addInstances } from './instances.ts'
 import { addKeys } from './keys.ts'
@@ -44,6 +45,7 @@ export function buildProgram(): Command {
   addDeploy(program)
   addDeployments(program)
   addReleases(program)
+  addDrift(program)
   addPending(program)
   addFreeze(program)
   addTargets(program)

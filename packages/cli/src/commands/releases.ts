@@ -16,6 +16,7 @@ type Release = Item<'listTargetReleases'>
 const STATES: Installed['state'][] = [
   'running',
   'applied',
+  'drifted',
   'failed',
   'cancelled',
   'rolling_back',
@@ -36,7 +37,7 @@ export function addReleases(program: Command): void {
     .addOption(new Option('--kind <kind>', 'for ambiguous names').choices(SOURCES))
     .option('--source-version <version>', 'only where this version is in force')
     .option('--tag <key=value>', 'only on targets with this tag', parseOnce(parseTag))
-    .addOption(new Option('--state <state>', 'only where the last attempt is in this state').choices(STATES))
+    .addOption(new Option('--state <state>', 'only in this state').choices(STATES))
     .action(provideContext(showWhere))
   program
     .command('on')

@@ -53,7 +53,7 @@ function formatAsList({ source_name, source_type, cells }: Row, output: Paint): 
 /** Returns a text such as `1.1.0 ×3, 1.0.0 ×1, 2 failed`. */
 function formatCell(cell: Cell | undefined, output: Paint): string {
   if (cell === undefined) return '-'
-  const { versions, target_count, running, failed } = cell
+  const { versions, target_count, running, failed, drifted } = cell
   const without = target_count - versions.reduce((sum, { target_count: count }) => sum + count, 0)
   const shown = versions.slice(0, MAX_VERSIONS_SHOWN)
   const more = versions.length - shown.length
@@ -67,6 +67,7 @@ function formatCell(cell: Cell | undefined, output: Paint): string {
     ...texts,
     ...(more > 0 ? [`${more} more versions`] : []),
     ...(running > 0 ? [output.paint(`${running} running`, 'yellow')] : []),
+    ...(drifted > 0 ? [output.paint(`${drifted} drifted`, 'yellow')] : []),
     ...(failed > 0 ? [output.paint(`${failed} failed`, 'red')] : []),
   ].join(', ')
 }

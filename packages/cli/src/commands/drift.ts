@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Input, Item } from '@slipway/client'
+import { type Command, Option } from 'commander'
+import { EXIT_CODES, UsageError } from '../exit-code.ts'
+import { formatTime } from '../terminal/table.ts'
+import type { Context } from './context.ts'
+import { provideContext } from './context.ts'
+import { take } from './lists.ts'
+import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
+import { collect, parseDuration } from './values.ts'
+import { runUntilInterrupted } from './wait.ts'
+
+type Installed = Item<'listReleases'>
+
+const POLL_MS = 1_000
+
+interface DriftOptions {
+  kind?: SourceKind
+  target?: string[]
+  check?: boolean
+  wait?: boolean
+  /** In milliseconds. */
+  timeout?: number
+}
+
+export function addDrift(program: Command): void {
+  program
+    .command('drift')
+    .argument('[source]', 'only of this solution, sequence or action, by name or id')
+    .description('show what has changed on targets since its deployment; exit code 1 if anything has')
+    .addOption(new Option('--kind <kind>', 'for ambiguous names').choices(SOURCES))
+    .option('-t, --target <name>', 'only on this target, by name or id; repeatable', collect(String))
+    .option('--check', 'check now; needs a source or a target')
+    .option('-w, --wait', 'wait for checks that run or were asked for')
+    .option('--timeout <duration>', 'how long to wait, for example 10m; then the exit code is 5', parseDuration)
+    .action(provideContext(showDrift))
+}
+
+async function showDrift(context: Context, source: string | undefined, options: DriftOptions): Promise<number> {
+  const { client, output, screen } = context
+  if (options.check && source === undefined && options.target === undefined) {
+    throw new UsageError('--check needs a source or --target: without both, everything would be checked')
+  }
+  const ofSource = source === undefined ? {} : await findSourceFilter(client, source, options.kind)
+  const targetIds = await findTargets(context, options.target)
+  if (options.check) {
+    const body = { ...ofSource, ...(targetIds === undefined ? {} : { target_ids: targetIds }) }
+    const { total, unchecked } = await client.call('checkReleases', { body })
+    const without = unchecked > 0 ? `; ${unchecked} without a check` : ''
+    if (!options.wait) {
+      output.printRecord({ total, unchecked }, () => [`checking ${count(total)}${without}`])
+      return EXIT_CODES.success
+    }
+    screen.writeLine(`checking ${count(total)}${without}`)
+  }
+  const read = () => readReleases(context, ofSource, targetIds)
+  const found = options.wait
+    ? await runUntilInterrupted(options.timeout, (signal) => waitForChecks(read, signal))
+    : await read()
+  const drifted = found.filter(({ check }) => check !== null && check.drifted_since !== null)
+  output.printList(
+    drifted,
+    [
+      ['SOURCE', ({ source_name }) => source_name],
+      ['TARGET', ({ target_name }) => target_name],
+      ['VERSION', ({ version }) => version],
+      ['SINCE', ({ check }) => formatTime(check?.drifted_since ?? null)],
+      ['CHECKED', ({ check }) => formatTime(check?.checked_at ?? null)],
+      ['FOUND', ({ check }) => check?.message?.split('\n')[0] ?? null],
+    ],
+    describeNothing(found),
+  )
+  return drifted.length > 0 ? EXIT_CODES.failed : EXIT_CODES.success
+}
+
+const count = (releases: number) => (releases === 1 ? '1 release' : `${releases} releases`)
+
+function describeNothing(found: readonly Installed[]): string {
+  const checked = found.filter(({ check }) => check !== null && check.result !== null).length
+  return checked === 0 ? 'nothing was checked yet' : `nothing has drifted (${count(checked)} checked)`
+}
+
+async function findTargets({ client }: Context, names: readonly string[] | undefined): Promise<string[] | undefined> {
+  if (names === undefined) return undefined
+  return await Promise.all(names.map((name) => findId(client, 'target', name)))
+}
+
+type Filter = NonNullable<Input<'listReleases'>['query']>
+
+async function readReleases({ client }: Context, filter: Filter, targetIds: readonly string[] | undefined) {
+  const queries = targetIds === undefined ? [filter] : targetIds.map((target_id) => ({ ...filter, target_id }))
+  const found: Installed[] = []
+  for (const query of queries) found.push(...(await take(client.each('listReleases', { query }))))
+  return found
+}
+
+async function waitForChecks(read: () => Promise<Installed[]>, signal: AbortSignal): Promise<Installed[]> {
+  for (;;) {
+    const found = await read()
+    if (found.every(({ check }) => !check?.is_pending)) return found
+    await sleep(POLL_MS, undefined, { signal })
+  }
+}
