@@ -18,6 +18,8 @@ export const STATE_COLOURS: Record<string, string> = {
   offline: 'red.9',
   cancelled: '#a8460b',
   stale: '#a8460b',
+  drifted: '#a8460b',
+  in_sync: '#1e7333',
   skipped: 'gray.7',
   rolling_back: 'grape.8',
   rolled_back: 'grape.8',

@@ -6,6 +6,8 @@ import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { CommandLine } from '../../components/page.tsx'
+import { useSession } from '../../session/session.tsx'
+import { CheckNow } from './check-now.tsx'
 import { InstalledTable } from './installed-table.tsx'
 
 const LIMIT = 50
@@ -14,6 +16,8 @@ interface Props {
   /** Which target or source, as the API filters. */
   filter: NonNullable<Input<'listReleases'>['query']>
   of: 'target' | 'source'
+  /** The same for a check of all of it. */
+  check: NonNullable<Input<'checkReleases'>['body']>
   /** The command that shows the same, if the screen does not show it. */
   command?: string
   /** Stands where there is nothing. */
@@ -21,7 +25,8 @@ interface Props {
 }
 
 /** What is in force on a target, or where a source is. The list of all filters shows the rest. */
-export function InstalledList({ filter, of, command, empty }: Props) {
+export function InstalledList({ filter, of, check, command, empty }: Props) {
+  const { can } = useSession()
   useLive('listReleases')
   const releases = useRead('listReleases', { query: { ...filter, limit: LIMIT } }, { keep: true })
   return (
@@ -32,6 +37,9 @@ export function InstalledList({ filter, of, command, empty }: Props) {
         ) : (
           <>
             <InstalledTable rows={data} of={of} />
+            {can('deployments:create') && data.some((one) => one.check !== null) && (
+              <CheckNow filter={check} isPending={data.some((one) => one.check?.is_pending)} />
+            )}
             <Group justify="space-between">
               {command !== undefined && <CommandLine command={command} />}
               <Anchor component={Link} to="/releases" search={filter as never} size="sm">

@@ -5,6 +5,7 @@ import { DataTable } from '../../components/data-table.tsx'
 import { Named } from '../../components/named.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
+import { ReleaseCheck } from './release-check.tsx'
 import { SourceLink } from './source-link.tsx'
 import { TargetLink } from './target-link.tsx'
 
@@ -28,6 +29,10 @@ export function InstalledTable({ rows, of }: Props) {
       <Named name={<SourceLink kind={source_type} id={source_id} name={source_name} />}>{source_type}</Named>
     ),
   }
+  const check = {
+    head: 'Check',
+    cell: ({ check }: Installed) => check && <ReleaseCheck check={check} />,
+  }
   return (
     <DataTable
       rows={rows.map((row) => ({ ...row, id: `${row.target_id} ${row.source_id}` }))}
@@ -42,6 +47,7 @@ export function InstalledTable({ rows, of }: Props) {
             [tenant_name, environment_name].filter(Boolean).join(' / ') || '–',
         },
         { head: 'Applied', cell: (row) => <Applied installed={row} /> },
+        ...(rows.some(({ check }) => check !== null) ? [check] : []),
         { head: 'Last attempt', cell: ({ last_attempt }) => last_attempt && <LastAttempt attempt={last_attempt} /> },
       ]}
     />

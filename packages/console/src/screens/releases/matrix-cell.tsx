@@ -6,12 +6,13 @@ import type { Cell, Row } from './matrix-layout.ts'
 
 /** More versions are in the list that the cell leads to. */
 const MAX_VERSIONS = 3
+const DRIFTED = 'A check found the target changed since its deployment'
 const FAILED = 'The last attempt failed, was cancelled or was rolled back'
 
 /** The versions in force of a source in an environment, and attempts that run or failed. */
 export function MatrixCell({ row, cell }: { row: Row; cell: Cell | undefined }) {
   if (cell === undefined) return <Text size="xs">–</Text>
-  const { versions, running, failed, target_count } = cell
+  const { versions, running, failed, drifted, target_count } = cell
   const more = versions.length - MAX_VERSIONS
   return (
     <>
@@ -37,6 +38,13 @@ export function MatrixCell({ row, cell }: { row: Row; cell: Cell | undefined }) 
           {more.toLocaleString()} more {more === 1 ? 'version' : 'versions'}
         </CellLink>
       )}
+      {drifted > 0 && (
+        <CellLink row={row} cell={cell} state="drifted">
+          <span title={DRIFTED}>
+            <StateBadge state="drifted" label={`≠ ${drifted.toLocaleString()} drifted`} />
+          </span>
+        </CellLink>
+      )}
       {(running > 0 || failed > 0) && (
         <CellLink row={row} cell={cell}>
           <Group gap={4} mt={4}>
@@ -54,13 +62,14 @@ export function MatrixCell({ row, cell }: { row: Row; cell: Cell | undefined }) 
 }
 
 /** Leads to the targets of a cell. The API does not search for targets without environment or tenant. */
-function CellLink(props: { row: Row; cell: Cell; version?: string; children: React.ReactNode }) {
-  const { row, cell, version, children } = props
+function CellLink(props: { row: Row; cell: Cell; version?: string; state?: string; children: React.ReactNode }) {
+  const { row, cell, version, state, children } = props
   const filters = {
     [`${row.source_type}_id`]: row.source_id,
     environment_id: cell.environment_id ?? undefined,
     tenant_id: cell.tenant_id ?? undefined,
     version,
+    state,
   }
   return (
     <Anchor component={Link} to="/releases" search={filters as never} size="sm" {...(version ? { fw: 600 } : {})}>

@@ -26,6 +26,7 @@ type Query = NonNullable<Input<'listReleases'>['query']>
 
 const STATES: NonNullable<Query['state']>[] = [
   'applied',
+  'drifted',
   'running',
   'failed',
   'cancelled',
@@ -92,12 +93,7 @@ function Filters({ search, onChange }: { search: Search; onChange: (changed: Sea
         onChange={(id) => onChange({ target_id: id ?? undefined })}
       />
       <TagFilter value={search['tag']} onChange={(tag) => onChange({ tag })} />
-      <StateFilter
-        label="Last attempt"
-        states={STATES}
-        value={search['state']}
-        onChange={(state) => onChange({ state })}
-      />
+      <StateFilter label="State" states={STATES} value={search['state']} onChange={(state) => onChange({ state })} />
     </Group>
   )
 }

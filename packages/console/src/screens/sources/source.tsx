@@ -119,6 +119,7 @@ function SourcePage({ kind, source }: { kind: Kind; source: Answer<'getAction'> 
           <InstalledList
             filter={{ [`${kind}_id`]: id }}
             of="source"
+            check={{ [`${kind}_id`]: id }}
             empty={<Empty title={`This ${kind} is on no target yet`}>Choose Deploy above to deploy it.</Empty>}
           />
         </Tabs.Panel>

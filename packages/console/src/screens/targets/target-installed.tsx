@@ -10,6 +10,7 @@ export function TargetInstalled({ id, name }: { id: string; name: string }) {
       <InstalledList
         filter={{ target_id: id }}
         of="target"
+        check={{ target_ids: [id] }}
         command={`slipway on ${shellQuoted(name)}`}
         empty={<Empty title="Nothing is installed yet">Deploy to it with the button above.</Empty>}
       />
