@@ -5,6 +5,7 @@ import {
   createAction,
   createLocalTarget,
   loginToSuite,
+  makeLoginCheap,
   type Suite,
   type SuiteOptions,
   startSuite,
@@ -57,8 +58,9 @@ export class Stage {
   /** Creates a user who can log in. */
   async createAccount(roles: string[], more: Record<string, unknown> = {}): Promise<Login & { username: string }> {
     const username = `visitor-${randomBytes(4).toString('hex')}`
-    const account = { email: `${username}@example.com`, password: 'long-enough-password' }
+    const account = { email: `${username}@example.com`, password: this.suite.admin.password }
     await this.create('/admin/users', { ...account, username, roles, ...more })
+    await makeLoginCheap(this.suite.databaseUrl, account.email)
     return { ...account, username }
   }
 

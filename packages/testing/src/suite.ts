@@ -120,7 +120,7 @@ export async function startSuite(options: SuiteOptions = {}): Promise<Suite> {
     // A dozen processes that start together would not be ready in time.
     await Promise.all(names.filter((name) => !isSecond(name)).map((name) => suite.start(name)))
     await Promise.all(names.filter(isSecond).map((name) => suite.start(name)))
-    await makeLoginsCheap(database, admin)
+    await makeLoginCheap(database.url, admin.email)
   } catch (error) {
     await suite.stop().catch(() => {})
     throw error
@@ -128,9 +128,10 @@ export async function startSuite(options: SuiteOptions = {}): Promise<Suite> {
   return suite
 }
 
-async function makeLoginsCheap({ url }: TestDatabase, admin: { email: string }): Promise<void> {
-  const client = await connectTo(url)
-  await client.query('UPDATE users SET password_hash = $1 WHERE email = $2', [CHEAP_HASH, admin.email])
+/** For a user with the password of the administrator. */
+export async function makeLoginCheap(databaseUrl: string, email: string): Promise<void> {
+  const client = await connectTo(databaseUrl)
+  await client.query('UPDATE users SET password_hash = $1 WHERE email = $2', [CHEAP_HASH, email])
   await client.end()
 }
 
