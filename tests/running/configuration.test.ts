@@ -92,3 +92,11 @@ describe.each(SERVICES)('%s', (service) => {
     expect(absent.stderr).toContain('SLIPWAY_LOG_LEVEL_FILE names /nowhere/at/all (ENOENT)')
   })
 })
+
+test('drift is not checked every few seconds', async () => {
+  const { code, stderr } = await run('services/dispatcher/dist/bundle.js', [], { SLIPWAY_DRIFT_CHECK_INTERVAL: '59' })
+  expect(code).toBe(78)
+  expect(stderr).toContain(
+    'SLIPWAY_DRIFT_CHECK_INTERVAL is "59", which must be 0, or a whole number from 60 to 31536000',
+  )
+})

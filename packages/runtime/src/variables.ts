@@ -23,6 +23,9 @@ export function integerVariable(options: {
   maximum: number
   description: string
   examples?: number[]
+  /** Values in the range that are not allowed. `expects` says so. */
+  not?: { minimum: number; maximum: number }
+  expects?: string
 }): TInteger {
   const { minimum = 0, maximum } = options
   const expects = `a whole number from ${minimum} to ${maximum}`

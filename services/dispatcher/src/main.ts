@@ -11,7 +11,6 @@ import { KeyRing, runService } from '@slipway/runtime'
 import { dispatcherConfig } from './config.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { measureDrift } from './drift/metrics.ts'
-import { checkInterval } from './drift/settings.ts'
 import { measureSlots } from './leases/metrics.ts'
 import { measureQueue } from './pending/metrics.ts'
 import { retentionRules } from './retention/settings.ts'
@@ -53,7 +52,7 @@ await runService({
       keys,
       destinations,
       queue,
-      checkInterval: checkInterval(config),
+      checkInterval: config.SLIPWAY_DRIFT_CHECK_INTERVAL,
       retention: retentionRules(config),
       logger,
     })
