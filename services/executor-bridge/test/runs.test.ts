@@ -80,6 +80,30 @@ const endOf = async (run: SeededRun) =>
   ).rows.map(({ body }) => body)
 
 describe('a run to start', () => {
+  test('of a check has the checks of the actions in place of their scripts', async () => {
+    const run = await newRun({ targets: 1, actions: 1 })
+    const { rows } = await db.database.query<{ action_id: string }>(
+      `UPDATE deployments SET is_check = true, plan_head = jsonb_set(plan_head, '{options,is_check}', 'true')
+        WHERE id = $1 RETURNING source_id AS action_id`,
+      [run.deploymentId],
+    )
+    const declare = (check: object | undefined) =>
+      db.database.query('UPDATE source_versions SET definition = $2 WHERE source_id = $1', [
+        rows[0]?.action_id,
+        { type: 'script', script: 'rm -rf /', rollback: { script: 'undo' }, interpreter: 'bash', check },
+      ])
+    await declare({ script: 'look' })
+    const spec = await start()
+    expect(compile(RunSpec)(spec)).toEqual([])
+    expect(spec).toMatchObject({ actions: [{ script: 'look', rollback_script: null, interpreter: 'bash' }] })
+    await declare({ script: 'look', interpreter: 'python3' })
+    expect(await start()).toMatchObject({ actions: [{ interpreter: 'python3' }] })
+    // Never the script itself, whatever the definition says.
+    await declare(undefined)
+    expect(await start()).toBeUndefined()
+    expect(await endOf(run)).toMatchObject([{ outcome: 'failed', reason: 'not_started' }])
+  })
+
   test('comes with a specification that fits the contract', async () => {
     const run = await newRun({ targets: 2, actions: 2 })
     const spec = await start()

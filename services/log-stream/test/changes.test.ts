@@ -172,6 +172,37 @@ describe.each(kinds)('a stream of %s', (resource, kind, idField, add) => {
   })
 })
 
+test('a stream of releases tells of drift to those who see the release', async () => {
+  const [mine, other] = [await addTenant(), await addTenant()]
+  const deployment = uuidv7()
+  const target = await addTarget()
+  await db.database.query(
+    `INSERT INTO releases (deployment_id, target_id, tenant_id, source_type, source_id, source_name, source_version, state, begun_at)
+     VALUES ($1, $2, $3, 'action', $1, 'web', '1.0.0', 'applied', now())`,
+    [deployment, target, mine],
+  )
+  await db.database.query('INSERT INTO release_heads VALUES ($1, $2, $2, $2)', [target, deployment])
+  const { rows } = await db.database.query<{ id: string }>(
+    `INSERT INTO release_checks (target_id, source_id, deployment_id, result, drifted_since)
+     VALUES ($1, $2, $2, 'drifted', now()) RETURNING id`,
+    [target, deployment],
+  )
+  const release_id = rows[0]?.id ?? ''
+  const [seeing, blind] = [
+    await listen('releases', { tenant_id: mine }),
+    await listen('releases', { tenant_id: other }),
+  ]
+  // A message that errs about whose it is tells nobody more.
+  happen('release.drifted', { release_id, tenant_id: other })
+  happen('release.drifted', { release_id, tenant_id: mine })
+  await until(() => seeing.changes.length === 1, 'the change')
+  expect(seeing.changes[0]).toMatchObject({
+    ...{ type: 'updated', resource_type: 'releases', id: release_id },
+    resource: { target_id: target, source_name: 'web', version: '1.0.0', check: { result: 'drifted' } },
+  })
+  expect(blind.changes.filter(({ resource }) => resource !== null)).toEqual([])
+})
+
 describe('what can be asked for', () => {
   test('another type is 404, whatever the token, and takes it', async () => {
     const token = await streams.token({ permissions: ALL })

@@ -159,6 +159,7 @@ const SERVICES_TABLES: Record<string, Table> = {
   release_heads: {
     gateway: read,
     planner: read,
+    'log-stream': read,
     dispatcher: drop,
     retention: drop,
   },

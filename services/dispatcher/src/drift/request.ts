@@ -19,7 +19,8 @@ export function requestReleaseChecks(
       action: 'release.check',
       caller,
       request_id,
-      resource_id: source_id,
+      // A record is found by the source, or else by the first target.
+      resource_id: source_id ?? target_ids?.[0] ?? null,
       tenant_id,
       details: { source_id, target_count: target_ids?.length ?? null, releases },
     })

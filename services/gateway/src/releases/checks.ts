@@ -36,7 +36,7 @@ export async function checkReleases(dependencies: Dependencies, call: Call<'chec
   await sendRecordedCommand(
     dependencies,
     call,
-    { resource_id: source_id, tenant_id: caller.tenant_id },
+    { resource_id: source_id ?? ids?.[0] ?? null, tenant_id: caller.tenant_id },
     { type: 'release.check', body: { caller: messageCaller(caller), source_id, target_ids: ids }, done: {} },
   )
   return { status: 202, body: counted }
