@@ -63,6 +63,7 @@ interface Allowed {
 }
 
 export function matchesLabels(selector: MaybeSelector, labels: Readonly<Record<string, string>>): boolean {
+  if (selector === null) return true
   return [...allowedByKey([selector])].every(([key, { absent, values, isComplement }]) => {
     if (!Object.hasOwn(labels, key)) return absent
     return values.has(labels[key] as string) !== isComplement

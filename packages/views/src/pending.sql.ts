@@ -1,6 +1,6 @@
 import type { PendingRequest, Static } from '@slipway/contracts'
 import { array, int8, json, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import type { FreezeSubject } from '@slipway/domain'
+import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import { jsonObject } from './json.ts'
 
 export type PendingItem = Static<typeof PendingRequest>
@@ -34,10 +34,11 @@ const REQUEST = jsonObject({
 
 /**
  * SQL: the list items of requests `r` with their `position`, without fields that are null, and the reason why each is pending.
- * `position` and `subject` are null if the request is not pending. `retry_at` is set after a failed dispatch.
+ * `position`, `pool_position` and `subject` are null if the request is not pending. `retry_at` is set after a failed dispatch.
  */
 export const PENDING = {
-  columns: `json_strip_nulls(${REQUEST}) AS request, r.tenant_id, r.tenant_name, r.position,
+  columns: `json_strip_nulls(${REQUEST}) AS request, r.tenant_id, r.tenant_name, r.position, r.pool_position,
+     r.instance_selector AS selector,
      CASE WHEN r.status = 'pending' THEN r.freeze_subject END AS subject,
      CASE WHEN r.last_retry_at >= now() - make_interval(secs => r.retry_count)
           THEN r.last_retry_at + make_interval(secs => r.retry_count) END AS retry_at`,
@@ -46,6 +47,9 @@ export const PENDING = {
     tenant_id: nullable(uuid),
     tenant_name: nullable(text),
     position: nullable(int8),
+    /** The place among the requests with the same selector. */
+    pool_position: nullable(int8),
+    selector: nullable(jsonb<InstanceSelector>()),
     subject: nullable(jsonb<FreezeSubject>()),
     retry_at: nullable(timestamptz),
   },
@@ -56,6 +60,7 @@ export const findRequests = statement({
   parameters: { ids: array(uuid) },
   row: PENDING.row,
   sql: `SELECT ${PENDING.columns}
-      FROM (SELECT q.*, CASE WHEN q.status = 'pending' THEN waiting_position(q.rank, q.id) END AS position
+      FROM (SELECT q.*, CASE WHEN q.status = 'pending' THEN waiting_position(q.rank, q.id) END AS position,
+                   CASE WHEN q.status = 'pending' THEN waiting_pool_position(q.pool_key, q.rank, q.id) END AS pool_position
               FROM pending_requests q WHERE q.id = ANY (:ids)) r`,
 })

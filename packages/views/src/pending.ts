@@ -6,11 +6,12 @@ import { LOST_AFTER } from './instances.ts'
 import type { Capacity } from './outlook.sql.ts'
 import { type Outlook, readOutlook } from './outlook.ts'
 import type { findRequests, PendingItem } from './pending.sql.ts'
+import { type IdleInstances, type PoolOutlook, type ReadPool, readPools } from './pools.ts'
 
 type PendingRow = RowOf<typeof findRequests>
 
 interface WaitingReason {
-  waiting_for: 'freeze' | 'no_compatible_instance' | 'tenant_limit' | 'capacity'
+  waiting_for: 'freeze' | 'instance_pool' | 'no_compatible_instance' | 'tenant_limit' | 'capacity'
   waiting_reason: string
   /** Seconds from now. */
   starts_in?: number
@@ -18,16 +19,23 @@ interface WaitingReason {
 
 export async function pendingItems(db: Queryable, reading: Promise<PendingRow[]>): Promise<PendingItem[]> {
   const [rows, heldByFreezes, outlook] = await Promise.all([reading, readFreezeHold(db), readOutlook(db)])
+  const isPooled = rows.some(({ selector, position }) => selector !== null && position !== null)
+  const readPool = isPooled ? await readPools(db) : null
   return rows.map((row) => {
-    if (row.position === null) return row.request
+    const { request, subject, pool_position: position } = row
+    if (position === null) return request
+    const pool = poolOf(row, readPool)
     const { starts_in, ...waiting } =
-      (row.subject && heldByFreezes?.(row.subject)) ??
-      heldByLimits(row, outlook) ??
-      waitsForCapacity(row, row.position, outlook)
+      (subject && heldByFreezes?.(subject)) ??
+      heldByLimits(row, pool, outlook) ??
+      waitsForCapacity(row, { position, pool }, outlook)
     const estimate = starts_in === undefined ? {} : { estimated_start: plainTime(outlook.now, starts_in) }
-    return { ...row.request, ...waiting, ...estimate }
+    return { ...request, ...waiting, ...(pool && { instance_pool: { ...pool.pool, position } }), ...estimate }
   })
 }
+
+const poolOf = ({ selector, tenant_id }: PendingRow, readPool: ReadPool | null): PoolOutlook | null =>
+  selector === null || readPool === null ? null : readPool(selector, tenant_id)
 
 /** Finds the requests that freezes hold, by the rule of the dispatcher. Null if no freeze is active. */
 async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) => WaitingReason | null) | null> {
@@ -43,8 +51,13 @@ async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) 
 }
 
 /** Null if the request needs only a free slot. */
-function heldByLimits({ tenant_id, tenant_name }: PendingRow, outlook: Outlook): WaitingReason | null {
-  if (capacityFor(tenant_id, outlook).slots === 0)
+function heldByLimits(
+  { tenant_id, tenant_name }: PendingRow,
+  pool: PoolOutlook | null,
+  outlook: Outlook,
+): WaitingReason | null {
+  if (pool?.pool.slots === 0) return { waiting_for: 'instance_pool', waiting_reason: withoutMatch(pool) }
+  if (pool === null && capacityFor(tenant_id, outlook).slots === 0)
     return { waiting_for: 'no_compatible_instance', waiting_reason: withoutInstance(tenant_id, outlook) }
   const { tenant_limit } = outlook
   const running = outlook.running[tenant_id ?? ''] ?? 0
@@ -56,19 +69,32 @@ function heldByLimits({ tenant_id, tenant_name }: PendingRow, outlook: Outlook):
   }
 }
 
-function withoutInstance(tenantId: string | null, outlook: Outlook): string {
-  const { enrolled, foreign, lost, draining, refusing, own } = outlook
-  if (enrolled === 0) {
-    return `No orchestration instance has joined: start one of version ${COMPATIBLE_VERSION} with a join token`
+function withoutMatch({ pool, idle }: PoolOutlook): string {
+  const { name, known, matching } = pool
+  if (matching === 0) {
+    return `No orchestration instance matches ${name} (${pluralize(known, 'instance')} known): start one with these labels`
   }
-  const others = Object.entries(own).reduce((sum, [id, { instances }]) => (id === tenantId ? sum : sum + instances), 0)
-  const reasons = [
+  const reasons = idleReasons(idle)
+  const why = reasons.length > 0 ? reasons.join(', ') : 'none has a slot'
+  return `No orchestration instance that matches ${name} can take it: of ${pluralize(matching, 'instance')} ${why}`
+}
+
+function idleReasons({ lost, draining, refusing, foreign }: IdleInstances): string[] {
+  return [
     lost > 0 ? `${lost} sent no heartbeat for ${LOST_AFTER}` : '',
     draining > 0 ? `${draining} draining` : '',
     refusing > 0 ? `${refusing} without room for new runs` : '',
     foreign > 0 ? `${foreign} of another version than ${COMPATIBLE_VERSION}` : '',
-    others > 0 ? `${others} for other tenants only` : '',
   ].filter((reason) => reason !== '')
+}
+
+function withoutInstance(tenantId: string | null, outlook: Outlook): string {
+  const { enrolled, own } = outlook
+  if (enrolled === 0) {
+    return `No orchestration instance has joined: start one of version ${COMPATIBLE_VERSION} with a join token`
+  }
+  const others = Object.entries(own).reduce((sum, [id, { instances }]) => (id === tenantId ? sum : sum + instances), 0)
+  const reasons = [...idleReasons(outlook), ...(others > 0 ? [`${others} for other tenants only`] : [])]
   const why = reasons.length > 0 ? reasons.join(', ') : 'none has a slot'
   return `No orchestration instance can take it: of ${pluralize(enrolled, 'instance')} ${why}`
 }
@@ -84,15 +110,22 @@ function capacityFor(tenantId: string | null, { shared, own }: Outlook): Capacit
   }
 }
 
-function waitsForCapacity({ retry_at, tenant_id }: PendingRow, position: number, outlook: Outlook): WaitingReason {
+function waitsForCapacity(
+  { retry_at, tenant_id }: PendingRow,
+  { position, pool }: { position: number; pool: PoolOutlook | null },
+  outlook: Outlook,
+): WaitingReason {
   const { now, run_seconds } = outlook
-  const { slots, taken, instances } = capacityFor(tenant_id, outlook)
+  const { slots, taken, instances } = pool
+    ? { ...pool.pool, instances: pool.pool.accepting }
+    : capacityFor(tenant_id, outlook)
   if (retry_at !== null) {
     const starts_in = Math.max(0, (retry_at.getTime() - now.getTime()) / 1_000)
     return { waiting_for: 'capacity', waiting_reason: 'Its dispatch failed and is about to be tried again', starts_in }
   }
   const before = position === 1 ? 'it is next' : `${pluralize(position - 1, 'request')} before it`
-  const all = `${pluralize(slots, 'slot')} of ${pluralize(instances, 'orchestration instance')}`
+  const matching = pool === null ? '' : ` that match${instances === 1 ? 'es' : ''} ${pool.pool.name}`
+  const all = `${pluralize(slots, 'slot')} of ${pluralize(instances, 'orchestration instance')}${matching}`
   const free = slots - taken
   // The dispatcher fills free slots within moments.
   if (position <= free) {

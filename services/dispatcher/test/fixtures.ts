@@ -77,6 +77,8 @@ export interface CommandOptions {
   tenant?: boolean
   caller?: StartCommand['caller']
   freeze_override?: StartCommand['freeze_override']
+  /** The labels that the instance needs. */
+  selector?: StartCommand['plan']['instance_selector']
 }
 
 /** One action three times in a row on the catalog's two targets: six steps. */
@@ -120,6 +122,7 @@ export function startCommand(catalog: Catalog, options: CommandOptions = {}): St
         deployment_timeout_seconds,
         bypass_cache: false,
       },
+      ...(options.selector === undefined ? {} : { instance_selector: options.selector }),
     },
     selection: {
       target_ids: catalog.target_ids,

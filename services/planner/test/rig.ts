@@ -89,6 +89,7 @@ export async function testRig(): Promise<Rig> {
   })
   beforeEach(async () => {
     await database.query('DELETE FROM freezes')
+    await database.query('DELETE FROM instance_slots')
     await database.query('DELETE FROM instances')
   })
 

@@ -51,6 +51,16 @@ export function addPending(program: Command): void {
 /** Undefined for requests of earlier releases. */
 const formatSource = ({ source_name, source_version }: Pending) => source_name && `${source_name} ${source_version}`
 
+function formatPool({ instance_pool: pool }: Pending): [string, string][] {
+  if (pool === undefined) return []
+  const { name, position, known, matching, accepting, slots, taken } = pool
+  const instances = `${matching} of ${known} match, ${accepting} of them take runs (${taken} of ${slots} slots taken)`
+  return [
+    ['pool', `${sanitize(name)}, position ${position}`],
+    ['instances', instances],
+  ]
+}
+
 interface ListOptions {
   status?: Pending['status']
   tenant?: string
@@ -89,6 +99,7 @@ async function explainWaiting({ client, output }: Context, id: string): Promise<
       ['position', request.position],
       ['priority', request.priority],
       ['waits for', request.status === 'pending' ? getWaitingReason(request) : undefined],
+      ...formatPool(request),
       ['queued', request.queued_at],
       ['retries', request.retry_count],
       ['last retry', request.last_retry_at],

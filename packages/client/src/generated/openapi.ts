@@ -840,6 +840,24 @@ export interface components {
             used: number;
             uses: number;
         };
+        /** @description Absent if any instance will do */
+        InstancePool: {
+            /** @description How many of those take runs: online, compatible and not draining */
+            accepting: number;
+            /** @description Instances that serve the tenant of the request */
+            known: number;
+            /** @description How many of them have the labels */
+            matching: number;
+            /** @description The selector as text, such as `zone=a,!spot`; the same as the label of metrics */
+            name: string;
+            /** @description The place among the requests of this pool */
+            position: number;
+            selector: components["schemas"]["InstanceSelector"];
+            /** @description Slots of the instances that take runs */
+            slots: number;
+            /** @description How many of these slots are taken */
+            taken: number;
+        };
         /** @description Conditions on the labels of an instance, all of which it must meet. NotIn also accepts an instance without the label. */
         InstanceSelector: {
             match_expressions?: components["schemas"]["LabelExpression"][];
@@ -980,6 +998,7 @@ export interface components {
             estimated_start?: string;
             /** Format: uuid */
             id: string;
+            instance_pool?: components["schemas"]["InstancePool"];
             last_retry_at?: string;
             position?: number;
             priority: number;
@@ -999,7 +1018,7 @@ export interface components {
             tenant_name?: string;
             triggered_by?: string;
             /** @enum {string} */
-            waiting_for?: "capacity" | "freeze" | "no_compatible_instance" | "tenant_limit";
+            waiting_for?: "capacity" | "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit";
             waiting_reason?: string;
         };
         PlanView: {

@@ -3,6 +3,7 @@ import {
   COMMAND_FAILURE_REASONS,
   DEPLOYMENT_STATES,
   FailureStrategy,
+  InstanceSelector,
   NamedRecord,
   PENDING_STATES,
   RollbackStrategy,
@@ -257,7 +258,24 @@ export const Preview = Strict({
 /** Date and time in UTC without a zone. */
 const PlainTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' })
 
-export const WAITING_FOR = ['capacity', 'freeze', 'no_compatible_instance', 'tenant_limit'] as const
+export const WAITING_FOR = ['capacity', 'freeze', 'instance_pool', 'no_compatible_instance', 'tenant_limit'] as const
+
+/** The instances that a pending request needs, and those that there are now. */
+export const InstancePool = Strict(
+  {
+    name: Type.String({
+      description: 'The selector as text, such as `zone=a,!spot`; the same as the label of metrics',
+    }),
+    selector: InstanceSelector,
+    position: Type.Integer({ minimum: 1, description: 'The place among the requests of this pool' }),
+    known: Type.Integer({ description: 'Instances that serve the tenant of the request' }),
+    matching: Type.Integer({ description: 'How many of them have the labels' }),
+    accepting: Type.Integer({ description: 'How many of those take runs: online, compatible and not draining' }),
+    slots: Type.Integer({ description: 'Slots of the instances that take runs' }),
+    taken: Type.Integer({ description: 'How many of these slots are taken' }),
+  },
+  { description: 'Absent if any instance will do' },
+)
 
 export const PendingRequest = Strict({
   id: Uuid,
@@ -283,6 +301,7 @@ export const PendingRequest = Strict({
   position: Type.Optional(Type.Integer({ minimum: 1 })),
   waiting_for: Type.Optional(literals(WAITING_FOR)),
   waiting_reason: Type.Optional(Type.String()),
+  instance_pool: Type.Optional(InstancePool),
   estimated_start: Type.Optional(PlainTime),
   last_retry_at: Type.Optional(PlainTime),
   error_message: Type.Optional(Type.String()),

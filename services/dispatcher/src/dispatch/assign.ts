@@ -1,12 +1,13 @@
 import type { Queryable } from '@slipway/database'
-import type { ActiveFreeze } from '@slipway/domain'
-import type { FreezesInForce } from '../freezes/held.ts'
+import { type ActiveFreeze, matchesLabels } from '@slipway/domain'
 import type { Slot } from '../leases/allocate.ts'
-import { findNextRequests, type QueueLimits } from '../pending/queue.ts'
+import { FreeSlots } from '../leases/pools.ts'
+import { isAnyPooled } from '../pending/queue.sql.ts'
+import { type FirstOfPool, findFirstOfPools, findNextRequests, type QueueLimits } from '../pending/queue.ts'
 import { lockTenants, type TenantRoom, tenantRoom } from '../pending/tenant-room.ts'
+import { findOrphanSelectors } from '../runs/runs.sql.ts'
 import type { CommandStatus, StartCommand } from './start-commands.ts'
-
-export const tenantOf = ({ command }: StartCommand) => command.plan.tenant?.id ?? null
+import { type StartSlots, selectorOf, tenantOf } from './start-slots.ts'
 
 /** A command that no freeze, deadline or earlier copy forbids. */
 export interface AuthorizedStart extends StartCommand {
@@ -20,46 +21,59 @@ export interface AuthorizedStart extends StartCommand {
 /** An authorized start with its slot. Without a slot the request is queued. */
 export type AssignedStart = AuthorizedStart & { slot: Slot | undefined }
 
-interface FreeSlots {
-  /** Slots of instances that serve all tenants. */
-  slots: readonly Slot[]
-  /** Slots of instances that serve one tenant, by tenant. */
-  ownSlots: ReadonlyMap<string, readonly Slot[]>
+interface Options extends QueueLimits, StartSlots {
+  /** Whether deployments have lost their instance. They get slots first. */
+  orphaned: boolean
 }
 
 /**
- * Assigns a slot to each start that has no pending request before it, and whose tenant is below its limit. Uses instances of
- * the tenant first.
+ * Assigns a slot to each start whose tenant is below its limit, unless an orphan or a pending request that comes first could use
+ * the slot. Uses instances of the tenant first.
  */
 export async function assignSlots(
   tx: Queryable,
   starts: readonly AuthorizedStart[],
-  { freezes, room, slots, ownSlots }: { freezes: FreezesInForce; room: TenantRoom | null } & FreeSlots,
+  { freezes, room, slots, ownSlots, orphaned }: Options,
 ): Promise<AssignedStart[]> {
   if (slots.length === 0 && ownSlots.size === 0) return starts.map((start) => ({ ...start, slot: undefined }))
-  const first = await findFirstRank(tx, starts, { freezes, room })
+  const [orphans, pending] = [
+    orphaned ? await findOrphanSelectors.all(tx) : [],
+    await findFirsts(tx, starts, { freezes, room }),
+  ]
+  const firsts = [...orphans.map(({ selector }) => ({ selector, rank: Number.NEGATIVE_INFINITY })), ...pending]
   const counted = room === null ? null : await countRoom(tx, starts)
-  const shared = [...slots]
-  const own = new Map([...ownSlots].map(([tenant, its]) => [tenant, [...its]]))
+  const isPooled = [...starts.map(selectorOf), ...firsts.map(({ selector }) => selector)].some((one) => one !== null)
+  const freeSlots = (some: readonly Slot[]) => (isPooled ? FreeSlots.withLabels(tx, some) : new FreeSlots(some))
+  const shared = await freeSlots(slots)
+  const own = new Map<string | null, FreeSlots>()
+  for (const [tenant, its] of ownSlots) own.set(tenant, await freeSlots(its))
   return starts.map((start) => {
     const tenant = tenantOf(start)
-    const free = [own.get(tenant ?? '') ?? [], shared].find((some) => some.length > 0)
-    const isBehind = first !== null && start.rank_behind !== null && first <= start.rank_behind
-    const mayStart = free !== undefined && !isBehind && (counted?.take(tenant) ?? true)
-    return { ...start, slot: mayStart ? free.shift() : undefined }
+    if (counted !== null && counted.left(tenant) === 0) return { ...start, slot: undefined }
+    const before = firsts.filter((first) => comesFirst(first, start))
+    const isReserved = (labels: Record<string, string>) =>
+      before.some(({ selector }) => matchesLabels(selector, labels))
+    const take = (free: FreeSlots | undefined) => free?.take(selectorOf(start), isReserved)
+    const slot = take(own.get(tenant)) ?? take(shared)
+    if (slot !== undefined) counted?.take(tenant)
+    return { ...start, slot }
   })
 }
 
-/** The rank of the first pending request that may start, if it comes before any of these starts. */
-async function findFirstRank(
+const comesFirst = ({ rank }: FirstOfPool, { rank_behind }: AuthorizedStart) =>
+  rank === Number.NEGATIVE_INFINITY || (rank_behind !== null && rank <= rank_behind)
+
+/** The first pending request of each pool that may start, if it comes before any of these starts. */
+async function findFirsts(
   tx: Queryable,
   starts: readonly AuthorizedStart[],
   limits: QueueLimits,
-): Promise<number | null> {
+): Promise<FirstOfPool[]> {
   const ranks = starts.flatMap(({ rank_behind }) => rank_behind ?? [])
-  if (ranks.length === 0) return null
-  const [first] = await findNextRequests(tx, limits, { limit: 1, maxRank: Math.max(...ranks) })
-  return first?.rank ?? null
+  if (ranks.length === 0) return []
+  const maxRank = Math.max(...ranks)
+  if ((await isAnyPooled.one(tx)).any) return findFirstOfPools(tx, limits, maxRank)
+  return findNextRequests(tx, limits, { limit: 1, maxRank })
 }
 
 /**

@@ -7,13 +7,15 @@ import {
   Quarantine,
   type Queryable,
 } from '@slipway/database'
+import type { MaybeSelector } from '@slipway/domain'
 import { type Logger, sleep, uuidv7 } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
 import { isAnyOrphan } from '../leases/leases.sql.ts'
+import { FreeSlots, Pools } from '../leases/pools.ts'
 import { vanishedRecords } from '../pending/check.ts'
 import { tryLockQueue } from '../pending/queue.sql.ts'
-import { findNextRequests, holdsNow, type NextRequest, type QueueLimits, renewSubjects } from '../pending/queue.ts'
+import { findNextRequests, type Holds, holdsNow, type NextRequest, renewSubjects } from '../pending/queue.ts'
 import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from '../pending/status.ts'
 import { lockTenants, tenantRoom } from '../pending/tenant-room.ts'
 import { resumeOrphans } from '../runs/resume.ts'
@@ -81,18 +83,10 @@ function dispatchRound({
  * Returns how many requests left the queue, or failed to, for the instances of this tenant. Without a tenant, for the instances
  * that serve all.
  */
-async function dispatchNext(
-  tx: Queryable,
-  holds: QueueLimits,
-  tenantId: string | null,
-  logger: Logger,
-): Promise<number> {
-  const pending = upToBytes(await findNextRequests(tx, holds, { limit: BATCH, tenantId }))
-  const next = holds.room === null ? pending : await withRoom(tx, pending)
-  if (next.length === 0) return 0
-  const slots = await lockFreeSlots(tx, next.length, tenantId)
-  if (slots.length === 0) return 0
-  const ids = next.slice(0, slots.length).map(({ id }) => id)
+async function dispatchNext(tx: Queryable, holds: Holds, tenantId: string | null, logger: Logger): Promise<number> {
+  const slots = await assignSlots(tx, holds, tenantId)
+  if (slots.size === 0) return 0
+  const ids = [...slots.keys()]
   const { claimed, vanished, moved } = await claimAndCheck(tx, ids, { holds, logger })
   if (claimed.length === 0) return moved
 
@@ -105,12 +99,39 @@ async function dispatchNext(
   )
   const pairs = claimed
     .filter(({ id }) => !vanished.has(id))
-    .flatMap((request, index): Pair[] => {
-      const slot = slots[index]
+    .flatMap((request): Pair[] => {
+      const slot = slots.get(request.id)
       return slot ? [{ request, slot }] : []
     })
   await dispatch(tx, pairs, logger)
   return claimed.length + moved
+}
+
+/** The next requests, each with a locked slot. */
+async function assignSlots(tx: Queryable, holds: Holds, tenantId: string | null): Promise<Map<string, Slot>> {
+  const pools = holds.pooled ? await Pools.read(tx, tenantId) : null
+  const limitOf = pools && ((selector: MaybeSelector) => pools.countFree(selector))
+  const pending = upToBytes(await findNextRequests(tx, holds, { limit: BATCH, tenantId, limitOf }))
+  const next = holds.room === null ? pending : await withRoom(tx, pending)
+  const free = await lockSlots(tx, next, pools, tenantId)
+  return new Map(
+    next.flatMap(({ id, selector }): [string, Slot][] => {
+      const slot = free.take(selector)
+      return slot ? [[id, slot]] : []
+    }),
+  )
+}
+
+async function lockSlots(
+  tx: Queryable,
+  next: readonly NextRequest[],
+  pools: Pools | null,
+  tenantId: string | null,
+): Promise<FreeSlots> {
+  if (next.length === 0) return new FreeSlots([])
+  if (pools === null) return new FreeSlots(await lockFreeSlots(tx, next.length, tenantId))
+  const selectors = next.map(({ selector }) => selector)
+  return FreeSlots.withLabels(tx, await pools.lockSlots(tx, selectors, next.length), selectors)
 }
 
 function upToBytes(pending: readonly NextRequest[]): NextRequest[] {
@@ -145,7 +166,7 @@ interface Checked {
 async function claimAndCheck(
   tx: Queryable,
   ids: readonly string[],
-  options: { holds: QueueLimits; logger: Logger },
+  options: { holds: Holds; logger: Logger },
 ): Promise<Checked> {
   const { holds, logger } = options
   try {

@@ -4,11 +4,11 @@ import type { Database, Queryable } from '@slipway/database'
 import { type FreezeVerdict, frozen, type Problem, type TargetPlace } from '@slipway/domain'
 import { type Starting, writeStarted } from '../deployments/write.ts'
 import { type FreezesInForce, freezesInForce, placesOfTargets } from '../freezes/held.ts'
-import { lockFreeSlots, lockOwnSlots, type Slot } from '../leases/allocate.ts'
 import { enqueueRequests } from '../pending/queue.ts'
 import { tenantRoom } from '../pending/tenant-room.ts'
-import { type AssignedStart, type AuthorizedStart, assignSlots, tenantOf } from './assign.ts'
+import { type AssignedStart, type AuthorizedStart, assignSlots } from './assign.ts'
 import { type CommandStatus, lockCommands, readStatus, type StartCommand } from './start-commands.ts'
+import { lockStartSlots } from './start-slots.ts'
 
 type StartBody = CommandBody<'deployment.start'>
 export type StartOutcome = CommandReply<'deployment.start'>
@@ -26,17 +26,14 @@ export async function startDeployments(database: Database, commands: readonly St
   return commands.length > 1 ? started : ((await unlessRefused(started)) ?? [null])
 }
 
-const NO_SLOTS = { slots: [], ownSlots: new Map<string, Slot[]>() }
-
 async function startAll(tx: Queryable, commands: readonly StartCommand[]): Promise<StartResult[]> {
   // One round trip. The slots are locked before it is known whether the commands need them.
-  const [, statuses, freezes, room, slots, ownSlots] = await Promise.all([
+  const [, statuses, freezes, room, slots] = await Promise.all([
     lockCommands(tx, commands),
     readStatus(tx, commands),
     freezesInForce(tx),
     tenantRoom(tx),
-    lockFreeSlots(tx, commands.length),
-    lockOwnSlots(tx, commands.map(tenantOf)),
+    lockStartSlots(tx, commands),
   ])
   const places = freezes.aboutPlaces ? await placesOfTargets(tx, commands.map(targetsOf)) : []
   const results: StartResult[] = []
@@ -49,9 +46,8 @@ async function startAll(tx: Queryable, commands: readonly StartCommand[]): Promi
     else if (blocked) results[index] = frozen(active_freezes, can_override)
     else authorized.push({ ...each, index, rank_behind: status.rank_behind, overridden: active_freezes })
   }
-  // Runs that lost their instance get slots first.
-  const free = statuses.some(({ orphaned }) => orphaned) ? NO_SLOTS : { slots, ownSlots }
-  const assigned = await assignSlots(tx, authorized, { freezes, room, ...free })
+  const orphaned = statuses.some((status) => status.orphaned)
+  const assigned = await assignSlots(tx, authorized, { freezes, room, orphaned, ...slots })
   await Promise.all([
     writeStarted(tx, assigned.flatMap(startingOf)),
     enqueueRequests(

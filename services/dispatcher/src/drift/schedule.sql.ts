@@ -1,4 +1,5 @@
-import { array, float8, int4, int8, nullable, present, statement, uuid } from '@slipway/database'
+import { array, float8, int4, int8, jsonb, nullable, present, statement, uuid } from '@slipway/database'
+import type { InstanceSelector } from '@slipway/domain'
 
 /** SQL: seconds between two checks of the row `c`; null: only on request. */
 const INTERVAL = 'nullif(coalesce(c.interval_seconds, :every::int), 0)'
@@ -27,14 +28,16 @@ export const schedule = statement({
         LIMIT :limit FOR UPDATE SKIP LOCKED)`,
 })
 
-/** The deployments in force with checks that are due, those that somebody asked for first. */
+/** The deployments in force with checks that are due, those that somebody asked for first. Without those with a selector of `full`. */
 export const findDue = statement({
   name: 'dispatcher.drift.find-due',
-  parameters: { every: int4, limit: int8 },
-  row: { deployment_id: present(uuid), tenant_id: nullable(uuid) },
-  sql: `SELECT due.deployment_id, (SELECT d.tenant_id FROM deployments d WHERE d.id = due.deployment_id) AS tenant_id
+  parameters: { every: int4, limit: int8, full: array(jsonb<InstanceSelector>()) },
+  row: { deployment_id: present(uuid), tenant_id: nullable(uuid), selector: nullable(jsonb<InstanceSelector>()) },
+  sql: `SELECT due.deployment_id, d.tenant_id, d.plan_head -> 'instance_selector' AS selector
       FROM (SELECT c.deployment_id, bool_or(c.requested) AS requested, min(c.next_at) AS next_at FROM ${DUE}
              GROUP BY c.deployment_id) due
+      LEFT JOIN deployments d ON d.id = due.deployment_id
+     WHERE coalesce(d.plan_head -> 'instance_selector', 'null') <> ALL (:full::jsonb[])
      ORDER BY due.requested DESC, due.next_at LIMIT :limit`,
 })
 

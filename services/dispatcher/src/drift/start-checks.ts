@@ -1,13 +1,17 @@
 import { type Database, enqueue, type Queryable } from '@slipway/database'
+import type { InstanceSelector, MaybeSelector } from '@slipway/domain'
 import { type Logger, uuidv7 } from '@slipway/runtime'
 import { insertSteps, insertTransitions } from '../deployments/write.sql.ts'
-import { insertLeases, lockFreeSlots, lockOwnSlots, type Slot } from '../leases/allocate.ts'
+import { insertLeases, type Slot } from '../leases/allocate.ts'
 import { leasesChanged } from '../leases/changed.ts'
+import { FreeSlots, lockMatchingSlots } from '../leases/pools.ts'
 import { countCheckedActions, insertCheck, insertCheckedActions, insertCheckedTargets, refuseRun } from './run.sql.ts'
 import { claim, countRunningChecks, findDue, schedule } from './schedule.sql.ts'
 
 /** Each check takes a slot, and deployments need them. */
 const MAX_RUNNING = 4
+/** In each round at least one selector more turns out to have no free slot. */
+const MAX_ROUNDS = 100
 const MAX_TARGETS = 10_000
 const SCHEDULED_AT_ONCE = 10_000
 /** So that checks of deployments that came into force together do not stay together. */
@@ -24,14 +28,21 @@ interface CheckOptions {
 export async function startChecks({ database, logger, every }: CheckOptions): Promise<number> {
   await schedule.run(database, { every, limit: SCHEDULED_AT_ONCE })
   const { running } = await countRunningChecks.one(database)
-  if (running >= MAX_RUNNING) return 0
-  const due = await findDue.all(database, { every, limit: MAX_RUNNING - running })
   let started = 0
-  for (const { deployment_id, tenant_id } of due) {
-    const targets = await database.transaction((tx) => startCheck(tx, { deployment_id, tenant_id, every }))
-    if (targets === 0) continue
-    started += 1
-    logger.info('targets are checked', { deployment_id, targets })
+  /** The selectors of instances without a free slot. Checks that need others do not wait for them. */
+  const full: InstanceSelector[] = []
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const limit = MAX_RUNNING - running - started
+    const due = limit <= 0 ? [] : await findDue.all(database, { every, limit, full })
+    const before = full.length
+    for (const { deployment_id, tenant_id, selector } of due) {
+      const targets = await database.transaction((tx) => startCheck(tx, { deployment_id, tenant_id, selector, every }))
+      if (targets === 'no slot' && selector !== null) full.push(selector)
+      if (targets === 'no slot' || targets === 0) continue
+      started += 1
+      logger.info('targets are checked', { deployment_id, targets })
+    }
+    if (full.length === before) break
   }
   return started
 }
@@ -39,13 +50,17 @@ export async function startChecks({ database, logger, every }: CheckOptions): Pr
 interface DueCheck {
   deployment_id: string
   tenant_id: string | null
+  selector: MaybeSelector
   every: number
 }
 
-/** Returns how many targets are checked: none without a free slot, or if another dispatcher was first. */
-async function startCheck(tx: Queryable, { deployment_id, tenant_id, every }: DueCheck): Promise<number> {
-  const slot = await lockSlot(tx, tenant_id)
-  if (slot === undefined) return 0
+/** Returns how many targets are checked: none if another dispatcher was first. */
+async function startCheck(
+  tx: Queryable,
+  { deployment_id, tenant_id, selector, every }: DueCheck,
+): Promise<number | 'no slot'> {
+  const slot = await lockSlot(tx, tenant_id, selector)
+  if (slot === undefined) return 'no slot'
   const run_id = uuidv7()
   const spread = SPREAD.from + Math.random() * (SPREAD.to - SPREAD.from)
   const targets = await claim.run(tx, { deployment_id, run_id, every, spread, limit: MAX_TARGETS })
@@ -69,8 +84,12 @@ async function startCheck(tx: Queryable, { deployment_id, tenant_id, every }: Du
 }
 
 /** An instance of the tenant first, as for its deployments. */
-async function lockSlot(tx: Queryable, tenantId: string | null): Promise<Slot | undefined> {
-  const own = await lockOwnSlots(tx, [tenantId])
-  const [slot = (await lockFreeSlots(tx, 1))[0]] = own.get(tenantId ?? '') ?? []
-  return slot
+async function lockSlot(tx: Queryable, tenantId: string | null, selector: MaybeSelector): Promise<Slot | undefined> {
+  for (const owner of tenantId === null ? [null] : [tenantId, null]) {
+    const slots = await lockMatchingSlots(tx, [selector], { count: 1, tenantId: owner })
+    const free = selector === null ? new FreeSlots(slots) : await FreeSlots.withLabels(tx, slots)
+    const slot = free.take(selector)
+    if (slot !== undefined) return slot
+  }
+  return undefined
 }

@@ -16,9 +16,18 @@ const MAX_ROUNDS = 10
 /**
  * Locks up to `count` free slots of live, compatible instances until the transaction ends, the least loaded instance first.
  * Skips slots that other transactions have locked. Uses the instances of the tenant; without a tenant, those that serve all.
+ * With a list of instances, only these.
  */
-export function lockFreeSlots(tx: Queryable, count: number, tenantId: string | null = null): Promise<Slot[]> {
-  const wanted = { count, version: COMPATIBLE_VERSION, tenant_id: tenantId }
+export function lockFreeSlots(
+  tx: Queryable,
+  count: number,
+  tenantId: string | null = null,
+  instanceIds: readonly string[] | null = null,
+): Promise<Slot[]> {
+  const wanted = {
+    ...{ count, version: COMPATIBLE_VERSION, tenant_id: tenantId },
+    ...{ any: instanceIds === null, instance_ids: instanceIds ?? [] },
+  }
   return count > FEW ? lockMany(tx, wanted) : lockSlots.all(tx, wanted)
 }
 
@@ -28,22 +37,7 @@ export async function tenantsWithInstances(tx: Queryable): Promise<string[]> {
   return rows.map(({ tenant_id }) => tenant_id)
 }
 
-/** Free slots of the tenants' own instances: as many per tenant as the list contains the tenant. */
-export async function lockOwnSlots(tx: Queryable, tenants: readonly (string | null)[]): Promise<Map<string, Slot[]>> {
-  if (tenants.every((tenant) => tenant === null)) return new Map()
-  const owners = (await tenantsWithInstances(tx)).filter((owner) => tenants.includes(owner))
-  const wanted = (owner: string) => tenants.filter((tenant) => tenant === owner).length
-  return new Map(
-    await Promise.all(
-      owners.map(async (owner): Promise<[string, Slot[]]> => [owner, await lockFreeSlots(tx, wanted(owner), owner)]),
-    ),
-  )
-}
-
-async function lockMany(
-  tx: Queryable,
-  wanted: { count: number; version: string; tenant_id: string | null },
-): Promise<Slot[]> {
+async function lockMany(tx: Queryable, wanted: Parameters<typeof lockManySlots.all>[1]): Promise<Slot[]> {
   for (let round = 1; ; round += 1) {
     const locked = await lockManySlots.all(tx, wanted)
     if (locked.length === 0) return []

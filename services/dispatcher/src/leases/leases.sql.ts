@@ -1,4 +1,4 @@
-import { array, bool, int4, int8, nullable, oneOf, present, statement, text, uuid } from '@slipway/database'
+import { array, bool, int4, int8, jsonb, nullable, oneOf, present, statement, text, uuid } from '@slipway/database'
 import { INSTANCE_STATUS, STILL_HELD, takesRuns } from '@slipway/views'
 
 /** How many more slots are read than wanted: other transactions may hold as many at this moment. */
@@ -14,10 +14,13 @@ export const findTenantsWithInstances = statement({
   sql: `SELECT DISTINCT tenant_id FROM instances WHERE tenant_id IS NOT NULL AND ${takesRuns(':version')}`,
 })
 
+/** With `any` all instances count, else those of the list. */
 const SLOTS = {
-  parameters: { count: int4, version: text, tenant_id: nullable(uuid) },
+  parameters: { count: int4, version: text, tenant_id: nullable(uuid), any: bool, instance_ids: array(uuid) },
   row: { instance_id: uuid, slot: int4, instance_name: text },
 }
+const IS_CANDIDATE = `${takesRuns(':version')} AND i.tenant_id IS NOT DISTINCT FROM :tenant_id::uuid
+         AND (:any OR i.id = ANY (:instance_ids))`
 
 /**
  * Locks up to `count` free slots, those of the least loaded instances first. The search within an instance begins at a random
@@ -30,7 +33,7 @@ export const lockSlots = statement({
   sql: `WITH living AS (
       SELECT i.id, i.name, i.capacity, floor(random() * i.capacity)::int AS first, count(*) OVER () > 1 AS several
         FROM instances i
-       WHERE ${takesRuns(':version')} AND i.tenant_id IS NOT DISTINCT FROM :tenant_id::uuid
+       WHERE ${IS_CANDIDATE}
     ), free AS (
       SELECT living.id, living.name, found.slot, (load.taken + found.place)::float8 / living.capacity AS load
         FROM living
@@ -70,7 +73,7 @@ export const lockManySlots = statement({
         FROM instances i
         LEFT JOIN (SELECT instance_id, count(*) AS taken FROM leases WHERE ended_at IS NULL GROUP BY instance_id) live
                ON live.instance_id = i.id
-       WHERE ${takesRuns(':version')} AND i.tenant_id IS NOT DISTINCT FROM :tenant_id::uuid
+       WHERE ${IS_CANDIDATE}
     ), free AS (
       SELECT living.name, living.id, first.slot, (living.taken + first.place)::float8 / living.capacity AS load
         FROM living
@@ -90,6 +93,25 @@ export const lockManySlots = statement({
      ORDER BY least_loaded.load, s.instance_id, s.slot
      LIMIT :count
        FOR UPDATE OF s SKIP LOCKED`,
+})
+
+const labels = jsonb<Record<string, string>>()
+
+/** The instances that take runs of the tenant, with about as many free slots as they have. */
+export const findLabelledInstances = statement({
+  name: 'dispatcher.leases.find-labelled-instances',
+  parameters: { version: text, tenant_id: nullable(uuid) },
+  row: { id: uuid, labels, free: int8 },
+  sql: `SELECT i.id, i.labels, i.capacity - (SELECT count(*) FROM leases l
+                                           WHERE l.instance_id = i.id AND l.ended_at IS NULL) AS free
+      FROM instances i WHERE ${takesRuns(':version')} AND i.tenant_id IS NOT DISTINCT FROM :tenant_id::uuid`,
+})
+
+export const findLabels = statement({
+  name: 'dispatcher.leases.find-labels',
+  parameters: { ids: array(uuid) },
+  row: { id: uuid, labels },
+  sql: 'SELECT id, labels FROM instances WHERE id = ANY (:ids)',
 })
 
 /**

@@ -16,7 +16,8 @@ import {
   text,
   uuid,
 } from '@slipway/database'
-import type { FreezeSubject } from '@slipway/domain'
+import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
+import { takesRuns } from '@slipway/views'
 
 // --- one request ---------------------------------------------------------------------------------------------------
 
@@ -79,10 +80,19 @@ export const rankBehind = (priority: string) =>
   `(SELECT now.rank FROM queue_rank(${priority}, now()) AS now (rank)
      WHERE EXISTS (SELECT FROM pending_requests p WHERE p.status = 'pending' AND p.rank <= now.rank))`
 
+const selector = nullable(jsonb<InstanceSelector>())
+
+/** Whether any pending request requires labels of its instance. */
+export const isAnyPooled = statement({
+  name: 'dispatcher.pending_requests.any-pooled',
+  row: { any: bool },
+  sql: `SELECT EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND pool_key IS NOT NULL) AS any`,
+})
+
 const NEXT = {
-  /** Bytes of the command. */
-  row: { id: uuid, rank: int8, tenant_id: nullable(uuid), size: int4 },
-  fields: 'p.id, p.rank, p.tenant_id, pg_column_size(p.command) AS size',
+  /** `size`: bytes of the command. */
+  row: { id: uuid, rank: int8, tenant_id: nullable(uuid), selector, size: int4 },
+  fields: 'p.id, p.rank, p.tenant_id, p.instance_selector AS selector, pg_column_size(p.command) AS size',
   condition: `p.status = 'pending' AND p.rank <= :max_rank
     AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))`,
 }
@@ -108,22 +118,22 @@ export const findNextOfEach = statement({
 })
 
 const nextSubject = (bound: string) =>
-  `(SELECT freeze_key, freeze_subject FROM pending_requests
+  `(SELECT freeze_key, freeze_subject, instance_selector FROM pending_requests
      WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
 
 /**
- * The distinct freeze subjects of pending requests. Reads one index entry per subject. If the cost grew with the queue, `drain`
+ * The distinct freeze subjects of pending requests. The key covers the selector, too. Reads one index entry per subject. If the cost grew with the queue, `drain`
  * would miss goal 5.
  */
 export const findSubjects = statement({
   name: 'dispatcher.pending_requests.find-subjects',
-  row: { key: present(uuid), subject: present(jsonb<FreezeSubject>()) },
-  sql: `WITH RECURSIVE subjects (key, subject) AS (
+  row: { key: present(uuid), subject: present(jsonb<FreezeSubject>()), selector },
+  sql: `WITH RECURSIVE subjects (key, subject, selector) AS (
       ${nextSubject('')}
       UNION ALL
       SELECT next.* FROM subjects CROSS JOIN LATERAL ${nextSubject('AND freeze_key > subjects.key')} next
     )
-    SELECT key, subject FROM subjects`,
+    SELECT key, subject, selector FROM subjects`,
 })
 
 /** Recomputes the freeze subjects of requests whose targets have moved to another tenant or environment. */
@@ -188,9 +198,20 @@ export const rankAll = statement({
   sql: `UPDATE pending_requests SET priority = priority WHERE status = 'pending'`,
 })
 
+/** Each selector of pending requests, with how many have it and how many seconds the first one has waited. */
 export const countPending = statement({
   name: 'dispatcher.pending_requests.count-pending',
-  row: { pending: int8, age: float8 },
-  sql: `SELECT count(*) AS pending, coalesce(extract(epoch FROM now() - min(queued_at)), 0)::float8 AS age
-      FROM pending_requests WHERE status = 'pending'`,
+  row: { selector, pending: int8, age: float8 },
+  sql: `SELECT instance_selector AS selector, count(*) AS pending,
+           extract(epoch FROM now() - min(queued_at))::float8 AS age
+      FROM pending_requests WHERE status = 'pending' GROUP BY instance_selector ORDER BY 2 DESC`,
+})
+
+/** The instances of all tenants that take runs, with how many of their slots are taken. */
+export const countTaken = statement({
+  name: 'dispatcher.pending_requests.count-taken',
+  parameters: { version: text },
+  row: { labels: jsonb<Record<string, string>>(), taken: int8 },
+  sql: `SELECT i.labels, (SELECT count(*) FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL) AS taken
+      FROM instances i WHERE ${takesRuns(':version')}`,
 })

@@ -1,7 +1,8 @@
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
+import type { MaybeSelector } from '@slipway/domain'
 import { type FreezesInForce, freezesInForce } from '../freezes/held.ts'
-import { addRequests, findNext, findNextOfEach, findSubjects, renewSubjectsOf } from './queue.sql.ts'
+import { addRequests, findNext, findNextOfEach, findSubjects, isAnyPooled, renewSubjectsOf } from './queue.sql.ts'
 import { type TenantRoom, tenantRoom } from './tenant-room.ts'
 
 /** A request to queue. */
@@ -53,9 +54,14 @@ export interface QueueLimits {
   room: TenantRoom | null
 }
 
-export async function holdsNow(tx: Queryable): Promise<QueueLimits> {
-  const [freezes, room] = await Promise.all([freezesInForce(tx), tenantRoom(tx)])
-  return { freezes, room }
+export interface Holds extends QueueLimits {
+  /** Whether any pending request requires labels of its instance. */
+  pooled: boolean
+}
+
+export async function holdsNow(tx: Queryable): Promise<Holds> {
+  const [freezes, room, pooled] = await Promise.all([freezesInForce(tx), tenantRoom(tx), isAnyPooled.one(tx)])
+  return { freezes, room, pooled: pooled.any }
 }
 
 /** A request that may be dispatched next. */
@@ -65,6 +71,8 @@ interface Wanted {
   limit: number
   maxRank?: number | null
   tenantId?: string | null
+  /** How many requests with this selector are wanted at most. */
+  limitOf?: ((selector: MaybeSelector) => number) | null
 }
 
 /**
@@ -77,24 +85,52 @@ export async function findNextRequests(
   { freezes, room }: QueueLimits,
   wanted: Wanted,
 ): Promise<NextRequest[]> {
-  const { tenantId = null, limit, maxRank } = wanted
+  const { tenantId = null, limit, maxRank, limitOf = null } = wanted
   const max_rank = maxRank ?? MAX_RANK
-  if (freezes.none && room === null && tenantId === null) return findNext.all(tx, { max_rank, limit })
-  const subjects = (await findSubjects.all(tx)).filter(
-    ({ subject }) =>
-      (tenantId === null || subject.tenant_id === tenantId) && (freezes.none || !freezes.judge(subject).blocked),
+  if (freezes.none && room === null && tenantId === null && limitOf === null) {
+    return findNext.all(tx, { max_rank, limit })
+  }
+  const subjects = await startableSubjects(tx, freezes, tenantId)
+  const limits = subjects.map(({ subject, selector }) =>
+    Math.min(limit, room?.left(subject.tenant_id) ?? limit, limitOf?.(selector) ?? limit),
   )
-  const next = await findNextOfEach.all(tx, {
-    max_rank,
-    keys: subjects.map(({ key }) => key),
-    limits: subjects.map(({ subject }) => Math.min(limit, room?.left(subject.tenant_id) ?? limit)),
-  })
+  const next = await findNextOfEach.all(tx, { max_rank, keys: subjects.map(({ key }) => key), limits })
   const found: NextRequest[] = []
   for (const request of next) {
     if (found.length === limit) break
     if (room === null || room.take(request.tenant_id)) found.push(request)
   }
   return found
+}
+
+/** A selector with the rank of the first request that has it and may be dispatched. */
+export interface FirstOfPool {
+  selector: MaybeSelector
+  rank: number
+}
+
+/** The first request of each pool that no freeze and no limit of its tenant holds. */
+export async function findFirstOfPools(
+  tx: Queryable,
+  { freezes, room }: QueueLimits,
+  maxRank: number,
+): Promise<FirstOfPool[]> {
+  const subjects = await startableSubjects(tx, freezes, null)
+  const limits = subjects.map(({ subject }) => Math.min(1, room?.left(subject.tenant_id) ?? 1))
+  const next = await findNextOfEach.all(tx, { max_rank: maxRank, keys: subjects.map(({ key }) => key), limits })
+  const firsts = new Map<string, FirstOfPool>()
+  for (const { selector, rank } of next) {
+    const key = JSON.stringify(selector)
+    if (!firsts.has(key)) firsts.set(key, { selector, rank })
+  }
+  return [...firsts.values()]
+}
+
+async function startableSubjects(tx: Queryable, freezes: FreezesInForce, tenantId: string | null) {
+  return (await findSubjects.all(tx)).filter(
+    ({ subject }) =>
+      (tenantId === null || subject.tenant_id === tenantId) && (freezes.none || !freezes.judge(subject).blocked),
+  )
 }
 
 /**

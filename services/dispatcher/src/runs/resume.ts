@@ -1,31 +1,58 @@
 import { attempt, enqueue, type Quarantine, type Queryable } from '@slipway/database'
+import type { MaybeSelector } from '@slipway/domain'
 import { deploymentUpdated, type LockedDeployment } from '../deployments/transitions.ts'
-import { insertLeases, lockFreeSlots } from '../leases/allocate.ts'
+import { insertLeases, lockFreeSlots, type Slot } from '../leases/allocate.ts'
 import { leasesChanged } from '../leases/changed.ts'
-import { findOrphans, lockOrphans, resolveLostSteps } from './runs.sql.ts'
+import { FreeSlots, Pools } from '../leases/pools.ts'
+import { findOrphanSelectors, findOrphans, lockOrphans, resolveLostSteps } from './runs.sql.ts'
 
 const LOST_MESSAGE = 'the instance was lost while the command ran'
+
+interface Resuming {
+  limit: number
+  tenantId: string | null
+  quarantine: Quarantine
+}
 
 /**
  * Gives deployments that lost their instance to other instances with free slots, under a higher epoch. With a tenant: its
  * deployments, to its own instances. Otherwise: all, to instances that serve all tenants. Returns how many. A deployment that
- * fails does not stop the others.
+ * fails does not stop the others, nor do deployments that no instance matches.
  */
-export async function resumeOrphans(
+export async function resumeOrphans(tx: Queryable, resuming: Resuming): Promise<number> {
+  const selectors = (await findOrphanSelectors.all(tx)).map(({ selector }) => selector)
+  const isPooled = selectors.some((selector) => selector !== null)
+  const pools = isPooled ? await Pools.read(tx, resuming.tenantId) : null
+  let resumed = 0
+  for (const selector of selectors) resumed += await resumePool(tx, selector, pools, resuming)
+  return resumed
+}
+
+async function resumePool(
   tx: Queryable,
-  { limit, tenantId, quarantine }: { limit: number; tenantId: string | null; quarantine: Quarantine },
+  selector: MaybeSelector,
+  pools: Pools | null,
+  { limit, tenantId, quarantine }: Resuming,
 ): Promise<number> {
-  const orphans = await findOrphans.all(tx, { limit, tenant_id: tenantId, except: quarantine.held })
+  if (pools?.countFree(selector) === 0) return 0
+  const orphans = await findOrphans.all(tx, { limit, tenant_id: tenantId, selector, except: quarantine.held })
+  const lockSlots = async (inner: Queryable, count: number): Promise<Slot[]> => {
+    if (selector === null || pools === null) return lockFreeSlots(inner, count, tenantId)
+    const free = await FreeSlots.withLabels(inner, await pools.lockSlots(inner, [selector], count))
+    return Array.from({ length: count }).flatMap(() => free.take(selector) ?? [])
+  }
   const resumed = await quarantine.together(
     orphans.map(({ id }) => id),
     (id) => id,
-    (ids) => attempt(tx, (inner) => resume(inner, ids, tenantId)),
+    (ids) => attempt(tx, (inner) => resume(inner, ids, lockSlots)),
   )
   return resumed.reduce((total, count) => total + count, 0)
 }
 
-async function resume(tx: Queryable, ids: readonly string[], tenantId: string | null): Promise<number> {
-  const slots = await lockFreeSlots(tx, ids.length, tenantId)
+type LockSlots = (tx: Queryable, count: number) => Promise<Slot[]>
+
+async function resume(tx: Queryable, ids: readonly string[], lockSlots: LockSlots): Promise<number> {
+  const slots = await lockSlots(tx, ids.length)
   // Slots are locked first, so check again: a deployment may have been cancelled since.
   const deployments = await lockOrphans.all(tx, { ids: ids.slice(0, slots.length) })
   const wanted = deployments.flatMap(({ id }, index) => {

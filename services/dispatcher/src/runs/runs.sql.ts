@@ -1,5 +1,18 @@
 import { RUN_FAILURE_REASONS, RUN_OUTCOMES } from '@slipway/contracts'
-import { array, bool, deploymentState, int8, nullable, oneOf, present, statement, text, uuid } from '@slipway/database'
+import {
+  array,
+  bool,
+  deploymentState,
+  int8,
+  jsonb,
+  nullable,
+  oneOf,
+  present,
+  statement,
+  text,
+  uuid,
+} from '@slipway/database'
+import type { InstanceSelector } from '@slipway/domain'
 import { LOST_AFTER, STILL_HELD } from '@slipway/views'
 import { ORPHANS } from '../leases/leases.sql.ts'
 
@@ -12,11 +25,21 @@ const UNTOLD_AFTER = '5 seconds'
 
 // --- runs whose instance was lost ----------------------------------------------------------------------------------
 
+const selector = nullable(jsonb<InstanceSelector>())
+
+/** What the orphans require of an instance, each once. */
+export const findOrphanSelectors = statement({
+  name: 'dispatcher.runs.find-orphan-selectors',
+  row: { selector },
+  sql: `SELECT DISTINCT d.plan_head -> 'instance_selector' AS selector FROM ${ORPHANS}`,
+})
+
 export const findOrphans = statement({
   name: 'dispatcher.runs.find-orphans',
-  parameters: { limit: int8, tenant_id: nullable(uuid), except: array(uuid) },
+  parameters: { limit: int8, tenant_id: nullable(uuid), selector, except: array(uuid) },
   row: { id: uuid },
   sql: `SELECT d.id FROM ${ORPHANS} AND (:tenant_id::uuid IS NULL OR d.tenant_id = :tenant_id) AND d.id <> ALL(:except)
+       AND d.plan_head -> 'instance_selector' IS NOT DISTINCT FROM :selector::jsonb
      ORDER BY (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id LIMIT :limit`,
 })
 

@@ -17,7 +17,8 @@ export const listRequests = statement({
   },
   row: PENDING.row,
   sql: `SELECT ${PENDING.columns}
-      FROM (SELECT q.*, w.position FROM pending_requests q LEFT JOIN waiting_positions() w ON w.id = q.id) r
+      FROM (SELECT q.*, w.position, w.pool_position
+              FROM pending_requests q LEFT JOIN waiting_places() w ON w.id = q.id) r
      WHERE r.status = ANY (:statuses) AND ${ownSql('r')} AND (:of_tenant::uuid IS NULL OR r.tenant_id = :of_tenant)
        AND (:of_tenant_number::int4 IS NULL OR r.tenant_id = (SELECT id FROM tenants WHERE number = :of_tenant_number))
      ORDER BY r.position NULLS LAST, r.queued_at DESC, r.id DESC LIMIT :limit`,

@@ -4,10 +4,10 @@ import { comparedDeployments, missingRecords, notFound, Problem, toErrorBody } f
 import { type Logger, SecretError } from '@slipway/runtime'
 import { readComparedPlans, sealPlan } from '@slipway/views'
 import { checkOverride, passFreezes } from '../freezes/blocking.ts'
-import { capacityWarnings } from '../records/capacity.ts'
 import { findOriginal } from '../records/original.sql.ts'
 import { checkPlanHash, planHash } from './plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest } from './planning.ts'
+import { startWarnings } from './pools.ts'
 import { previewOf } from './preview.ts'
 import { missingInRedeploy, redeployRequest } from './redeploy.ts'
 import { createRequest, openValues, type PlanningRequest } from './request.ts'
@@ -94,8 +94,7 @@ async function preview(
   { database, keyRing }: PlanningResources,
   { command, planned }: Made<Command>,
 ): Promise<PlanDecision> {
-  const { options, tenant } = planned.plan
-  const capacity = await capacityWarnings(database, { priority: options.priority, tenantId: tenant?.id ?? null })
+  const capacity = await startWarnings(database, planned.plan)
   const compared = comparedDeployments(planned.inForce)
   const plans = await readComparedPlans(database, compared, command.caller.tenant_id)
   const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }

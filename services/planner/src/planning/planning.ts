@@ -7,6 +7,7 @@ import {
   type FreezeVerdict,
   type Plan,
   Problem,
+  planSelector,
   type ResolvedSource,
   resolveSource,
   type SelectedTargets,
@@ -24,6 +25,7 @@ import type { SensitiveNames } from '../records/sensitive-names.ts'
 import { type LoadedSource, loadSource } from '../records/sources.ts'
 import { loadTargets, type TargetCandidates, type TargetRecord } from '../records/targets.ts'
 import { findInForce, type TargetInForce } from './in-force.ts'
+import { poolWarnings, scopeSelectors, selectingTarget } from './pools.ts'
 import type { PlanningRequest } from './request.ts'
 import { valuesHashes } from './values-hash.ts'
 
@@ -116,13 +118,23 @@ export async function planRequest(
   if (request.strict && built.request_warnings.length > 0) throw strictProblem(built.request_warnings)
   const declared = sensitiveNames(built.plan.tenant?.id ?? null)
   const names = new Set([...declared, ...(request.sensitive ?? [])])
-  const plan = withValuesHashes(keyRing, withSensitiveNames(built.plan, names))
+  const scope = scopeSelectors(tenant, environment)
+  const selecting = chosen.map(selectingTarget)
+  const instance_selector = planSelector(scope, selecting)
+  const plan = {
+    ...withValuesHashes(keyRing, withSensitiveNames(built.plan, names)),
+    ...(instance_selector === null ? {} : { instance_selector }),
+  }
   const verdict = judge(plan, targetPlaces(chosen), freezes, caller, request.freeze_override)
   return {
     plan,
     inForce: found.filter(({ id }) => !leftOut.has(id)),
     unchanged: unchanged.map(({ id, name }) => ({ id, name })),
-    warnings: [...freezeWarnings(verdict), ...built.warnings],
+    warnings: [
+      ...freezeWarnings(verdict),
+      ...built.warnings,
+      ...(await poolWarnings(database, plan, scope, selecting)),
+    ],
     selection: {
       target_ids: selection.target_ids,
       target_tags: [...request.target_tags],

@@ -1,17 +1,33 @@
 import type { Queryable } from '@slipway/database'
+import type { MaybeSelector } from '@slipway/domain'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import { findCapacity } from './capacity.sql.ts'
+
+interface Wanted {
+  priority: number
+  tenantId: string | null
+  selector: MaybeSelector
+  /** The instances that match the selector; null for any. */
+  instanceIds: readonly string[] | null
+}
 
 /** Warns if a deployment of this priority would not start at once at this moment. The dispatcher decides later. */
 export async function capacityWarnings(
   database: Queryable,
-  { priority = 0, tenantId }: { priority?: number | undefined; tenantId: string | null },
+  { priority, tenantId, selector, instanceIds }: Wanted,
 ): Promise<string[]> {
-  const version = COMPATIBLE_VERSION
-  const now = await findCapacity.one(database, { version, priority, tenant_id: tenantId })
+  const now = await findCapacity.one(database, {
+    version: COMPATIBLE_VERSION,
+    priority,
+    tenant_id: tenantId,
+    selector,
+    any: instanceIds === null,
+    instance_ids: instanceIds ?? [],
+  })
+  const which = selector === null ? '' : ' that the targets need'
   if (!now.living) {
-    return ['No compatible orchestration instance is online: the deployment would be queued until one is']
+    return [`No compatible orchestration instance${which} is online: the deployment would be queued until one is`]
   }
-  if (!now.free) return ['No orchestration instance is free: the deployment would be queued']
+  if (!now.free) return [`No orchestration instance${which} is free: the deployment would be queued`]
   return now.others ? ['Other requests wait that come first: the deployment may be queued'] : []
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '@slipway/database'
-import type { VariableValues } from '@slipway/domain'
+import type { InstanceSelector, VariableValues } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import { openVariables } from '@slipway/views'
 import { references } from './ids.ts'
@@ -12,6 +12,7 @@ export interface TenantRecord {
   variables: VariableValues
   /** Names of variables with values that are never shown. */
   sensitive: readonly string[]
+  instance_selector: InstanceSelector
 }
 
 export interface EnvironmentRecord extends TenantRecord {
@@ -29,7 +30,7 @@ export async function loadTenant(
   const row = await findTenant.first(database, { caller_tenant: caller.tenant_id, ids: uuids, numbers })
   if (!row) return null
   const { values, sensitive } = openVariables(keyRing, 'tenant', row)
-  return { id: row.id, name: row.name, variables: values, sensitive }
+  return { id: row.id, name: row.name, variables: values, sensitive, instance_selector: row.instance_selector }
 }
 
 /** The environment, by UUID or SqId; null if the caller sees no such environment. */
@@ -42,7 +43,7 @@ export async function loadEnvironment(
   const { uuids, numbers } = references('environment', [id])
   const row = await findEnvironment.first(database, { caller_tenant: caller.tenant_id, ids: uuids, numbers })
   if (!row) return null
-  const { id: uuid, name, tenant_id } = row
+  const { id: uuid, name, tenant_id, instance_selector } = row
   const { values, sensitive } = openVariables(keyRing, 'environment', row)
-  return { id: uuid, name, tenant_id, variables: values, sensitive }
+  return { id: uuid, name, tenant_id, variables: values, sensitive, instance_selector }
 }

@@ -1,7 +1,9 @@
-import { array, bool, int4, json, nullable, oneOf, statement, text, uuid } from '@slipway/database'
-import { TARGET_STATUSES, type TargetTag } from '@slipway/domain'
+import { array, bool, int4, json, jsonb, nullable, oneOf, statement, text, uuid } from '@slipway/database'
+import { type InstanceSelector, TARGET_STATUSES, type TargetTag } from '@slipway/domain'
 import { LOST_AFTER, targetStatus } from '@slipway/views'
 import { visible } from './visibility.ts'
+
+const selector = jsonb<InstanceSelector>()
 
 /** Targets by id or number, with their status. Local and simulated targets are online while an instance is. */
 export const findTargets = statement({
@@ -16,15 +18,21 @@ export const findTargets = statement({
     enabled: bool,
     variables_sealed: nullable(text),
     sensitive_variables: array(text),
+    instance_selector: selector,
+    environment_selector: nullable(selector),
+    tenant_selector: nullable(selector),
     status: oneOf('text', TARGET_STATUSES),
   },
   sql: `WITH instance AS (SELECT max(last_heartbeat_at) AS last_seen_at FROM instances),
          local AS (SELECT ${targetStatus(`interval '${LOST_AFTER}'`)} AS status FROM instance)
     SELECT t.id, t.number, t.name, t.tenant_id, t.environment_id, t.enabled, t.variables_sealed, t.sensitive_variables,
+           t.instance_selector, e.instance_selector AS environment_selector, n.instance_selector AS tenant_selector,
            CASE WHEN t.connection ->> 'type' IN ('local', 'simulated') THEN (SELECT status FROM local)
                 ELSE coalesce((SELECT ${targetStatus()} FROM target_facts f WHERE f.target_id = t.id), 'offline')
            END AS status
       FROM targets t
+      LEFT JOIN environments e ON e.id = t.environment_id
+      LEFT JOIN tenants n ON n.id = t.tenant_id
      WHERE (t.id = ANY (:ids) OR t.number = ANY (:numbers))
        AND ${visible('t.tenant_id', ':tenant_id')}`,
 })

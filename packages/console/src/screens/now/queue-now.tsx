@@ -16,8 +16,12 @@ const REASONS: Partial<Record<string, string>> = {
   tenant_limit: 'because the tenant has as many running as it may',
 }
 
-const reasonOf = ({ waiting_for, waiting_reason }: Answer<'listPending'>[number]) =>
-  REASONS[waiting_for ?? ''] ?? withLocalTimes(waiting_reason ?? 'for their turn')
+function reasonOf({ waiting_for, waiting_reason, instance_pool: pool }: Answer<'listPending'>[number]): string {
+  if (pool !== undefined && waiting_for === 'instance_pool') return `for an instance that matches ${pool.name}`
+  if (pool !== undefined && waiting_for === 'capacity')
+    return `for a free slot of an instance that matches ${pool.name}`
+  return REASONS[waiting_for ?? ''] ?? withLocalTimes(waiting_reason ?? 'for their turn')
+}
 
 const SOURCES_SHOWN = 3
 

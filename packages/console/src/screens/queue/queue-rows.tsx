@@ -77,6 +77,16 @@ export function WaitingRow({ request, highest }: { request: Request; highest: nu
             </>
           )}
         </Text>
+        {request.instance_pool && (
+          <Text size="xs">
+            pool {request.instance_pool.name}, place {request.instance_pool.position.toLocaleString()} in it
+          </Text>
+        )}
+        {request.waiting_for === 'instance_pool' && can('instances:read') && (
+          <Anchor component={Link} to="/instances" size="xs">
+            Show the instances
+          </Anchor>
+        )}
         {request.retry_count > 0 && (
           <Text size="xs">
             tried {request.retry_count} times, last <TimeAgo at={request.last_retry_at} />
