@@ -175,6 +175,38 @@ describe('a probe', () => {
     expect(far.asked).toHaveLength(2)
   })
 
+  test('comes only from instances that match the selectors of the target, its environment and its tenant', async () => {
+    const [zoneA, zoneB] = [await prober(), await prober()]
+    const label = (instance: Joined, value: string) =>
+      bridge.database.query('UPDATE instances SET labels = $2 WHERE id = $1', [instance.id, { zone: value }])
+    await label(zoneA, 'a')
+    await label(zoneB, 'b')
+    const selector = { match_labels: { zone: 'a' } }
+    const environment = uuidv7()
+    await bridge.database.query(
+      'INSERT INTO environments (id, name, instance_selector) VALUES ($1::uuid, $1::uuid::text, $2)',
+      [environment, selector],
+    )
+    const [own, placed] = [await addTarget(), await addTarget()]
+    await bridge.database.query('UPDATE targets SET instance_selector = $2 WHERE id = $1', [own, selector])
+    await bridge.database.query('UPDATE targets SET environment_id = $2 WHERE id = $1', [placed, environment])
+    expect(await sync(zoneB)).toEqual([])
+    // It is the only one that may: a miss does not end its probes.
+    zoneA.problem = () => 'no answer'
+    await ask(zoneA)
+    expect(zoneA.asked.map(({ id }) => id).sort()).toEqual([own, placed].sort())
+    await makeDue()
+    expect(await sync(zoneB)).toEqual([])
+    await ask(zoneA)
+    expect(zoneA.asked).toHaveLength(4)
+    // Its labels go to the other one, which takes over although this one is online.
+    await label(zoneA, 'b')
+    await label(zoneB, 'a')
+    await makeDue()
+    expect(await sync(zoneA)).toEqual([])
+    expect(await sync(zoneB)).toHaveLength(2)
+  })
+
   test('of a target that nobody reaches goes on at the interval', async () => {
     const target = await addTarget()
     const instance = await prober()

@@ -2,8 +2,13 @@ import { array, bool, float8, int4, int8, jsonb, nullable, statement, text, uuid
 import { LOST_AFTER, REACHED_FOR, targetStatus } from '@slipway/views'
 import type { StoredConnection } from './records.sql.ts'
 
+/** SQL: whether the instance `i` matches the selectors of the target `t`, its environment `e` and its tenant `n`. */
+const MATCHES = ['t', 'e', 'n']
+  .map((of) => `coalesce(${of}.instance_selector = '{}' OR matches_labels(${of}.instance_selector, i.labels), true)`)
+  .join(' AND ')
+
 /**
- * Takes targets that this instance is to probe now. No other instance gets them meanwhile. `may_login`: the instance held a
+ * Takes targets that this instance is to probe now, of those whose selectors it matches. No other instance gets them meanwhile. `may_login`: the instance held a
  * lease for the target within the last day, so it already knows the credentials.
  */
 export const takeDue = statement({
@@ -18,13 +23,19 @@ export const takeDue = statement({
     ...{ pinned_host_key: nullable(text), may_login: bool },
   },
   sql: `WITH online AS (
-      SELECT id FROM instances WHERE removed_at IS NULL AND last_heartbeat_at > now() - interval '${LOST_AFTER}'
+      SELECT id, labels FROM instances WHERE removed_at IS NULL AND last_heartbeat_at > now() - interval '${LOST_AFTER}'
     ), due AS (
       SELECT t.id FROM targets t LEFT JOIN target_facts f ON f.target_id = t.id
+        LEFT JOIN environments e ON e.id = t.environment_id
+        LEFT JOIN tenants n ON n.id = t.tenant_id
+        JOIN instances i ON i.id = :instance_id
        WHERE t.enabled AND t.connection ->> 'type' = 'ssh' AND (f.next_probe_at IS NULL OR f.next_probe_at <= now())
          AND (f.last_seen_at IS NULL OR f.last_seen_at <= now() - :interval_seconds * interval '0.5 s')
-         AND (f.probe_by IS NULL OR f.probe_by = :instance_id OR f.probe_by NOT IN (SELECT id FROM online))
-         AND (f.missed_by IS DISTINCT FROM :instance_id OR NOT EXISTS (SELECT FROM online WHERE id <> :instance_id))
+         AND ${MATCHES}
+         AND (f.probe_by IS NULL OR f.probe_by = :instance_id
+              OR NOT EXISTS (SELECT FROM online i WHERE i.id = f.probe_by AND ${MATCHES}))
+         AND (f.missed_by IS DISTINCT FROM :instance_id
+              OR NOT EXISTS (SELECT FROM online i WHERE i.id <> :instance_id AND ${MATCHES}))
        ORDER BY f.next_probe_at NULLS FIRST LIMIT :limit
     ), taken AS (
       INSERT INTO target_facts AS f (target_id, next_probe_at, asked_of)
