@@ -99,7 +99,7 @@ async function showWhere(context: Context, source: string, options: WhereOptions
   )
 }
 
-const formatVersion = ({ version }: Installed) => version ?? 'none'
+const formatVersion = ({ version, state }: Installed) => `${version ?? 'none'}${state === 'drifted' ? ', drifted' : ''}`
 const formatState = (state: Installed['state']) => state.replaceAll('_', ' ')
 
 /** Returns null if the last attempt is what is in force. */
