@@ -1,4 +1,6 @@
 // What is where: the matrix, the list behind its cells, the page of a target, and what a deployment replaces.
+import fs from 'node:fs'
+import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { createAction, createLocalTarget, deploymentEnd } from '@slipway/testing'
 import type { Page } from 'playwright-core'
@@ -73,6 +75,33 @@ describe('what is where', () => {
     await visitor.open(`/deployments?target_id=${south}`)
     await page.getByRole('link', { name: 'beacon 1.0.0' }).waitFor()
     await page.getByRole('link', { name: 'beacon 1.1.0' }).waitFor({ state: 'detached' })
+  })
+
+  test('says what has drifted, as soon as somebody checks it', async () => {
+    const file = path.join(stage.suite.folder, 'gong')
+    const script = `echo lit > ${file}`
+    const check = { script: `grep -q lit ${file} || { echo "<b>the gong is dark</b>"; exit 1; }` }
+    const action_id = await createAction(stage.api, { script, check }, 'gong')
+    const target = await createLocalTarget(stage.api, { name: 'gong east' })
+    await deploy({ action_id, target_ids: [target] })
+    fs.writeFileSync(file, 'dark')
+    const visitor = await stage.arrive()
+    const { page } = visitor
+    await visitor.login(stage.suite.admin, `/targets/${target}`, 'gong east')
+    const installed = part(page, 'What is installed')
+    await installed.getByText('not checked yet').waitFor()
+    await installed.getByRole('button', { name: 'Check now' }).click()
+    await installed.getByText('drifted').waitFor()
+    // What a check writes is text.
+    await installed.getByText('<b>the gong is dark</b>').waitFor()
+    await visitor.expectAccessible()
+    await visitor.expectToFit()
+    await visitor.goTo('Matrix')
+    await rowOf(page, /^gong/).getByRole('link', { name: '1 drifted' }).click()
+    await visitor.heading('What is where')
+    await rowOf(page, /gong east.*drifted/).waitFor()
+    expect(new URL(page.url()).searchParams.get('state')).toBe('drifted')
+    await visitor.expectAccessible()
   })
 
   test('is on the page of a target, with the history and the attempt that failed', async () => {

@@ -17,10 +17,16 @@ export function ReleaseCheck({ check }: { check: Check }) {
         <Text span size="sm">
           {drifted_since !== null && (
             <>
-              since <TimeAgo at={drifted_since} />,{' '}
+              <TimeAgo at={drifted_since} />,{' '}
             </>
           )}
-          {checked_at === null ? 'not checked yet' : <TimeAgo at={checked_at} />}
+          {checked_at === null ? (
+            'not checked yet'
+          ) : (
+            <>
+              checked <TimeAgo at={checked_at} />
+            </>
+          )}
           {is_pending && ', checking now'}
         </Text>
       </Group>
