@@ -19,7 +19,7 @@ beforeAll(async () => {
   key = body.full_key
   fs.mkdirSync(path.join(repository(), '.slipway'), { recursive: true })
   const { email, password } = suite.admin
-  const settings = `SLIPWAY_ADMIN_EMAIL=${email}\nSLIPWAY_ADMIN_PASSWORD=${password}\n`
+  const settings = `SLIPWAY_ADMIN_EMAIL=${email}\nSLIPWAY_ADMIN_PASSWORD='${password}'\n`
   fs.writeFileSync(path.join(repository(), '.slipway/settings.env'), settings)
 })
 afterAll(() => suite?.stop())
