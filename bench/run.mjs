@@ -1,4 +1,4 @@
-// node bench/run.mjs [console] [create] [drain] [fleet] [freezes] [history] [list] [plans] [start] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
+// node bench/run.mjs [console] [create] [drain] [fleet] [freezes] [history] [list] [locks] [plans] [start] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -19,6 +19,7 @@ const { measureFleet } = await import('./fleet.mjs')
 const { measureFreezes } = await import('./freezes.mjs')
 const { measureHistory } = await import('./history.mjs')
 const { measureList } = await import('./list.mjs')
+const { measureLocks } = await import('./locks.mjs')
 const { measurePlans } = await import('./plans.mjs')
 const { measureStart } = await import('./start.mjs')
 const { measureStreams } = await import('./streams.mjs')
@@ -57,7 +58,7 @@ try {
   const action_id = await createAction(api)
   const target_ids = [await createLocalTarget(api)]
   if (wants('fleet')) report.push(...(await measureFleet({ ...bench, createAction, createSequence })))
-  if (['console', 'create', 'drain', 'freezes', 'history', 'plans', 'start', 'streams'].some(wants)) {
+  if (['console', 'create', 'drain', 'freezes', 'history', 'locks', 'plans', 'start', 'streams'].some(wants)) {
     await suite.kill('orchestration-instance', 'SIGTERM')
     await database.query('UPDATE instances SET draining = true')
     instance = await joinIdleInstance(`http://127.0.0.1:${bridgePort}`, await addJoinToken(suite.databaseUrl), 10_000)
@@ -74,6 +75,10 @@ try {
     const small = JSON.stringify({ sequence_id: sequence, target_ids })
     if (wants('plans')) report.push(...(await measurePlans({ ...bench, instance, sequence, small, folder })))
     if (wants('console')) report.push(...(await measureConsole({ ...bench, instance, sequence, small })))
+  }
+  if (wants('locks')) {
+    const sequence = await createSequence(api, Array(20).fill(action_id))
+    report.push(...(await measureLocks({ ...bench, instance, action_id, sequence })))
   }
   if (wants('drain')) report.push(...(await measureDrain({ ...bench, instance, body: { action_id, target_ids } })))
   if (wants('streams')) {

@@ -39,6 +39,7 @@ export { type KeyPairFiles, readKeyPair } from './tls/key-pair.ts'
 export { failSpan, forRequest, type Span, SpanKind, traced } from './tracing/spans.ts'
 export { currentTraceparent, parseTraceparent } from './tracing/trace-context.ts'
 export {
+  choiceVariable,
   commonConfig,
   integerVariable,
   type LogLevel,

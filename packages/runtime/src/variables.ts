@@ -1,4 +1,4 @@
-import { type TInteger, type TString, Type } from '@sinclair/typebox'
+import { type TInteger, type TLiteral, type TString, type TUnion, Type } from '@sinclair/typebox'
 
 interface Described<T> {
   description: string
@@ -30,6 +30,17 @@ export function integerVariable(options: {
   const { minimum = 0, maximum } = options
   const expects = `a whole number from ${minimum} to ${maximum}`
   return Type.Integer({ minimum, expects, examples: [options.default], ...options })
+}
+
+/** One of a few words. */
+export function choiceVariable<const C extends readonly string[]>(
+  choices: C,
+  options: { default: C[number]; description: string; examples: [C[number]] },
+): TUnion<TLiteral<C[number]>[]> {
+  return Type.Union(
+    choices.map((choice: C[number]) => Type.Literal(choice)),
+    { expects: `one of ${choices.join(', ')}`, ...options },
+  )
 }
 
 /** A URL with one of the schemes. A URL may hold a password, so error messages do not show the value. */
@@ -82,15 +93,11 @@ export const commonConfig = {
     description: 'URL of Redis',
     examples: ['redis://127.0.0.1:6379'],
   }),
-  SLIPWAY_LOG_LEVEL: Type.Union(
-    LOG_LEVELS.map((level) => Type.Literal(level)),
-    {
-      default: 'info',
-      description: 'Lowest level of written log lines',
-      examples: ['info'],
-      expects: `one of ${LOG_LEVELS.join(', ')}`,
-    },
-  ),
+  SLIPWAY_LOG_LEVEL: choiceVariable(LOG_LEVELS, {
+    default: 'info',
+    description: 'Lowest level of written log lines',
+    examples: ['info'],
+  }),
   SLIPWAY_MANAGEMENT_PORT: portVariable({
     default: 0,
     description: 'Port of /livez, /readyz and /metrics; 0 switches them off',

@@ -85,6 +85,12 @@ const VIOLATIONS: Record<string, string> = {
         OR (c.run_id IS NOT NULL AND (d.id IS NULL OR d.completed_at IS NOT NULL))
         OR (c.deployment_id IS NULL AND c.drifted_since IS NOT NULL)
         OR (c.drifted_since IS NOT NULL) <> c.told_drifted`,
+  'no two deployments held a target at a time, and no lock outlives the part of its deployment': `
+    SELECT k.target_id, k.deployment_id FROM target_locks k JOIN deployments d ON d.id = k.deployment_id
+     WHERE d.completed_at IS NOT NULL AND NOT EXISTS (
+       SELECT FROM leases l WHERE l.epoch = k.epoch AND l.end_reason IN ('cancelled', 'overdue') AND l.stopped_at IS NULL)
+    UNION ALL SELECT n.target_id, n.request_id FROM pending_targets n
+     WHERE NOT EXISTS (SELECT FROM pending_requests p WHERE p.id = n.request_id AND p.status = 'pending')`,
   'each deployment that a call started and each request that one queued has one audit record': `
     SELECT id, records FROM (
       SELECT c.id, (SELECT count(*) FROM audit_records r WHERE r.resource_id = c.id::text AND ${CARRIED_OUT}
@@ -100,7 +106,9 @@ const VIOLATIONS: Record<string, string> = {
   'what was cancelled has one audit record of that, and nothing else has': `
     SELECT * FROM (
       SELECT id, state = 'cancelled' AS cancelled, 'deployment.cancel' AS action FROM deployments
-      UNION ALL SELECT id, status = 'cancelled', 'pending_request.cancel' FROM pending_requests) c
+      UNION ALL SELECT id, status = 'cancelled',
+        CASE WHEN superseded_by IS NULL THEN 'pending_request.cancel' ELSE 'pending_request.supersede' END
+        FROM pending_requests) c
     WHERE c.cancelled::int <> (SELECT count(*) FROM audit_records r
                                 WHERE r.resource_id = c.id::text AND r.action = c.action AND ${CARRIED_OUT})`,
   ...Object.fromEntries(

@@ -1,5 +1,6 @@
 import { Strict } from '@slipway/contracts'
-import { commonConfig, integerVariable } from '@slipway/runtime'
+import { CONCURRENCY_POLICIES } from '@slipway/domain'
+import { choiceVariable, commonConfig, integerVariable } from '@slipway/runtime'
 import { driftConfig } from './drift/settings.ts'
 import { retentionConfig } from './retention/settings.ts'
 
@@ -19,5 +20,11 @@ export const dispatcherConfig = Strict({
     description: 'Deployments of one tenant that may run at once; 0: any number',
   }),
   ...driftConfig,
+  SLIPWAY_TARGET_CONCURRENCY: choiceVariable(CONCURRENCY_POLICIES, {
+    default: 'allow',
+    description:
+      'What happens to a deployment for a target that another one works on, unless target or environment say it',
+    examples: ['queue'],
+  }),
   ...retentionConfig,
 })

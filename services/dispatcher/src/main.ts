@@ -12,6 +12,7 @@ import { dispatcherConfig } from './config.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { measureDrift } from './drift/metrics.ts'
 import { measureSlots } from './leases/metrics.ts'
+import { measureLocks } from './locks/metrics.ts'
 import { measureQueue } from './pending/metrics.ts'
 import { retentionRules } from './retention/settings.ts'
 import { measureDeliveries } from './webhooks/metrics.ts'
@@ -35,7 +36,10 @@ await runService({
     })
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
-    const measures = [measureConnections, measureOutbox, measureQueue, measureSlots, measureDeliveries, measureDrift]
+    const measures = [
+      ...[measureConnections, measureOutbox, measureQueue, measureSlots, measureLocks],
+      ...[measureDeliveries, measureDrift],
+    ]
     for (const measureIn of measures) measureIn(database)
     measureQueues(broker)
     await waitForDatabase(database, { health, logger, signal })
@@ -45,6 +49,7 @@ await runService({
       ageing_seconds: config.SLIPWAY_PRIORITY_AGEING_SECONDS || null,
       tenant_running_limit: config.SLIPWAY_TENANT_RUNNING_LIMIT || null,
       analysis_enabled: config.SLIPWAY_ANALYSIS_ENABLED,
+      target_concurrency: config.SLIPWAY_TARGET_CONCURRENCY,
     }
     const parts = await startDispatcher({
       database,

@@ -3,13 +3,19 @@ import type { Database } from '@slipway/database'
 import { KeyRing, uuidv7 } from '@slipway/runtime'
 import { databaseAs } from '@slipway/testing'
 import { createStarter, type StartDeployment } from '../src/dispatch/starter.ts'
+import type { QueueSettings } from '../src/pending/settings.ts'
 
 type StartCommand = CommandBody<'deployment.start'>
 
 export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`)
 
 /** No ageing, no limit for tenants, and failures are explained. */
-export const queue = { ageing_seconds: null, tenant_running_limit: null, analysis_enabled: true }
+export const queue: QueueSettings = {
+  ageing_seconds: null,
+  tenant_running_limit: null,
+  analysis_enabled: true,
+  target_concurrency: 'allow',
+}
 
 export const ADMIN: StartCommand['caller'] = {
   user_id: uuidv7(),
@@ -201,7 +207,7 @@ export async function outbox(database: Database, id: string): Promise<string[]> 
 /** Ends all that an earlier test left running or waiting. */
 export async function clear(database: Database): Promise<void> {
   await database.query(`TRUNCATE leases, instance_slots, instances, deployments, deployment_actions, deployment_targets,
-    deployment_transitions, steps, run_progress, pending_requests, freezes, outbox CASCADE`)
+    deployment_transitions, steps, run_progress, pending_requests, pending_targets, target_locks, freezes, outbox CASCADE`)
 }
 
 /** Starts a deployment in a transaction of its own. */

@@ -207,6 +207,14 @@ const SERVICES_TABLES: Record<string, Table> = {
     'executor-bridge': { select: 'all', lock: 'epoch' },
     retention: drop,
   },
+  // Triggers release locks with the rights of the owner.
+  target_locks: { dispatcher: own, gateway: read, planner: read, 'log-stream': read },
+  pending_targets: {
+    dispatcher: own,
+    gateway: read,
+    planner: read,
+    'log-stream': read,
+  },
   webhook_deliveries: { dispatcher: own, gateway: read },
   webhook_events: {
     dispatcher: own,
@@ -337,6 +345,7 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   declared_sensitive_names: ['gateway'],
   queue_rank: ['planner', 'dispatcher'],
   slot_is_free: ['dispatcher'],
+  target_lock_holds: ['gateway', 'planner', 'dispatcher', 'log-stream'],
   // A trigger on pending_requests calls it with the rights of the writer.
   freeze_subject_of: ['dispatcher'],
   waiting_position: ['gateway', 'dispatcher', 'log-stream'],
@@ -348,9 +357,10 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   audit_dropped: ['gateway'],
   // Runs with the rights of the owner of the tables.
   fold_deployment_counts: ['dispatcher'],
-  // Only triggers call it.
+  // Only triggers call them.
   write_releases: [],
   renew_release_checks: [],
+  tell_freed_targets: [],
   ensure_log_partition: ['executor-bridge'],
   // The release before calls it.
   ensure_log_partitions: ['executor-bridge'],

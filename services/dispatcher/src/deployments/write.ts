@@ -3,6 +3,7 @@ import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { type DeploymentState, type PlanRows, toRows } from '@slipway/domain'
 import { insertLeases, type Slot } from '../leases/allocate.ts'
 import { leasesChanged } from '../leases/changed.ts'
+import { takeTargetLocks } from '../locks/locks.ts'
 import { insertActions, insertDeployments, insertSteps, insertTargets, insertTransitions } from './write.sql.ts'
 
 /** A deployment to start, with a slot that this transaction has locked. */
@@ -12,6 +13,8 @@ export interface Starting {
   traceparent: string | null
   slot: Slot
   command: CommandBody<'deployment.start'>
+  /** The ids of the targets that it locks. */
+  locks: readonly string[]
   /** Whether the request was pending before. */
   was_queued: boolean
 }
@@ -24,6 +27,7 @@ export async function writeStarted(tx: Queryable, starting: readonly Starting[])
 
 async function insertAndAnnounce(tx: Queryable, starting: readonly Starting[]): Promise<void> {
   const leases = await insertLeases(tx, starting)
+  await takeTargetLocks(tx, starting, leases)
   await enqueue(tx, [
     ...leasesChanged(leases, starting),
     ...starting.map(({ deployment_id, command, request_id, traceparent }) => ({

@@ -2,6 +2,7 @@ import type { Queryable } from '@slipway/database'
 import { type ActiveFreeze, matchesLabels } from '@slipway/domain'
 import type { Slot } from '../leases/allocate.ts'
 import { FreeSlots } from '../leases/pools.ts'
+import type { Superseded } from '../locks/supersede.ts'
 import { isAnyPooled } from '../pending/queue.sql.ts'
 import { type FirstOfPool, findFirstOfPools, findNextRequests, type QueueLimits } from '../pending/queue.ts'
 import { lockTenants, type TenantRoom, tenantRoom } from '../pending/tenant-room.ts'
@@ -16,6 +17,11 @@ export interface AuthorizedStart extends StartCommand {
   rank_behind: CommandStatus['rank_behind']
   /** The freezes that the caller overrides. */
   overridden: ActiveFreeze[]
+  /** The ids of the targets that it locks. */
+  locks: readonly string[]
+  /** Whether it must wait for one of them. */
+  isBlocked: boolean
+  superseded: Superseded
 }
 
 /** An authorized start with its slot. Without a slot the request is queued. */
@@ -27,8 +33,8 @@ interface Options extends QueueLimits, StartSlots {
 }
 
 /**
- * Assigns a slot to each start whose tenant is below its limit, unless an orphan or a pending request that comes first could use
- * the slot. Uses instances of the tenant first.
+ * Assigns a slot to each start whose targets are free and whose tenant is below its limit, unless an orphan or a pending request
+ * that comes first could use the slot. Uses instances of the tenant first.
  */
 export async function assignSlots(
   tx: Queryable,
@@ -49,7 +55,7 @@ export async function assignSlots(
   for (const [tenant, its] of ownSlots) own.set(tenant, await freeSlots(its))
   return starts.map((start) => {
     const tenant = tenantOf(start)
-    if (counted !== null && counted.left(tenant) === 0) return { ...start, slot: undefined }
+    if (start.isBlocked || (counted !== null && counted.left(tenant) === 0)) return { ...start, slot: undefined }
     const before = firsts.filter((first) => comesFirst(first, start))
     const isReserved = (labels: Record<string, string>) =>
       before.some(({ selector }) => matchesLabels(selector, labels))

@@ -13,6 +13,7 @@ import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
 import { isAnyOrphan } from '../leases/leases.sql.ts'
 import { FreeSlots, Pools } from '../leases/pools.ts'
+import { dropUnlockedTargets, renewWanted } from '../locks/wanted.ts'
 import { vanishedRecords } from '../pending/check.ts'
 import { tryLockQueue } from '../pending/queue.sql.ts'
 import { findNextRequests, type Holds, holdsNow, type NextRequest, renewSubjects } from '../pending/queue.ts'
@@ -67,6 +68,7 @@ function dispatchRound({
       tenantsWithInstances(tx),
     ])
     if (!isAlone) return 'busy'
+    await dropUnlockedTargets(tx)
     let taken = 0
     // Instances of a single tenant first, then those that serve all tenants.
     for (const tenantId of [...owners, null]) {
@@ -87,7 +89,7 @@ async function dispatchNext(tx: Queryable, holds: Holds, tenantId: string | null
   const slots = await assignSlots(tx, holds, tenantId)
   if (slots.size === 0) return 0
   const ids = [...slots.keys()]
-  const { claimed, vanished, moved } = await claimAndCheck(tx, ids, { holds, logger })
+  const { claimed, vanished, moved, locks } = await claimAndCheck(tx, ids, { holds, logger })
   if (claimed.length === 0) return moved
 
   await markFailed(
@@ -101,7 +103,7 @@ async function dispatchNext(tx: Queryable, holds: Holds, tenantId: string | null
     .filter(({ id }) => !vanished.has(id))
     .flatMap((request): Pair[] => {
       const slot = slots.get(request.id)
-      return slot ? [{ request, slot }] : []
+      return slot ? [{ request, slot, locks: locks.get(request.id) ?? [] }] : []
     })
   await dispatch(tx, pairs, logger)
   return claimed.length + moved
@@ -152,14 +154,17 @@ async function withRoom(tx: Queryable, pending: readonly NextRequest[]): Promise
 interface Pair {
   request: ClaimedRequest
   slot: Slot
+  locks: readonly string[]
 }
 
 interface Checked {
   claimed: ClaimedRequest[]
   /** Requests that can no longer be dispatched, with the reason. */
   vanished: Map<string, string>
-  /** How many requests must be judged again, because a target has moved to another tenant or environment. */
+  /** How many requests must be judged again, because a target has another tenant, environment or policy. */
   moved: number
+  /** The targets that requests lock, by id of the request. */
+  locks: ReadonlyMap<string, readonly string[]>
 }
 
 /** Claims all requests at once. If that fails, claims each alone: an unreadable request must not block the others. */
@@ -173,16 +178,17 @@ async function claimAndCheck(
     return await attempt(tx, async (inner) => {
       const claimed = await claim(inner, ids)
       const vanished = await vanishedRecords(inner, claimed)
-      if (!holds.freezes.aboutPlaces) return { claimed, vanished, moved: 0 }
+      const { locks, renewed } = await renewWanted(inner, claimed)
       const inHand = claimed.map(({ id }) => id)
-      const moved = new Set(await renewSubjects(inner, inHand))
-      return { claimed: claimed.filter(({ id }) => !moved.has(id)), vanished, moved: moved.size }
+      const subjects = holds.freezes.aboutPlaces ? await renewSubjects(inner, inHand) : []
+      const moved = new Set([...renewed, ...subjects])
+      return { claimed: claimed.filter(({ id }) => !moved.has(id)), vanished, moved: moved.size, locks }
     })
   } catch (error) {
     if (isPassing(error)) throw error
     if (ids.length === 1) {
       for (const request of await claim(tx, ids)) await retryLater(tx, request, { error, logger })
-      return { claimed: [], vanished: new Map(), moved: 0 }
+      return { claimed: [], vanished: new Map(), moved: 0, locks: new Map() }
     }
     const each: Checked[] = []
     for (const id of ids) each.push(await claimAndCheck(tx, [id], options))
@@ -190,6 +196,7 @@ async function claimAndCheck(
       claimed: each.flatMap(({ claimed }) => claimed),
       vanished: new Map(each.flatMap(({ vanished }) => [...vanished])),
       moved: each.reduce((total, { moved }) => total + moved, 0),
+      locks: new Map(each.flatMap(({ locks }) => [...locks])),
     }
   }
 }
@@ -224,8 +231,9 @@ async function start(tx: Queryable, pairs: readonly Pair[]): Promise<void> {
     await nextTurn()
     await writeStarted(
       tx,
-      dispatched.map(({ request, slot, deployment_id }) => ({
+      dispatched.map(({ request, slot, locks, deployment_id }) => ({
         deployment_id,
+        locks,
         request_id: request.request_id,
         traceparent: request.traceparent,
         slot,

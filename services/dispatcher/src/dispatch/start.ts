@@ -1,12 +1,13 @@
 import { type CallRecord, recordCalls, unlessRefused } from '@slipway/audit'
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
-import { type FreezeVerdict, frozen, type Problem, type TargetPlace } from '@slipway/domain'
+import { type FreezeVerdict, frozen, Problem, type TargetPlace } from '@slipway/domain'
 import { type Starting, writeStarted } from '../deployments/write.ts'
 import { type FreezesInForce, freezesInForce, placesOfTargets } from '../freezes/held.ts'
 import { enqueueRequests } from '../pending/queue.ts'
 import { tenantRoom } from '../pending/tenant-room.ts'
-import { type AssignedStart, type AuthorizedStart, assignSlots } from './assign.ts'
+import { type AssignedStart, assignSlots } from './assign.ts'
+import { checkTargets, type PermittedStart } from './check-targets.ts'
 import { type CommandStatus, lockCommands, readStatus, type StartCommand } from './start-commands.ts'
 import { lockStartSlots } from './start-slots.ts'
 
@@ -37,14 +38,21 @@ async function startAll(tx: Queryable, commands: readonly StartCommand[]): Promi
   ])
   const places = freezes.aboutPlaces ? await placesOfTargets(tx, commands.map(targetsOf)) : []
   const results: StartResult[] = []
-  const authorized: AuthorizedStart[] = []
+  const permitted: PermittedStart[] = []
   for (const [index, each] of commands.entries()) {
     const status = statuses[index] as CommandStatus
     const { blocked, active_freezes, can_override } = judge(freezes, each.command, places[index])
     if (status.started || status.queued) results[index] = outcomeOf(each.command, status.started)
     else if (status.past) results[index] = null
     else if (blocked) results[index] = frozen(active_freezes, can_override)
-    else authorized.push({ ...each, index, rank_behind: status.rank_behind, overridden: active_freezes })
+    else permitted.push({ ...each, index, rank_behind: status.rank_behind, overridden: active_freezes })
+  }
+  const anyPolicy = statuses.some(({ any_policy }) => any_policy)
+  const checked = await checkTargets(tx, permitted, anyPolicy ? { freezes, room } : null)
+  const authorized = checked.flatMap((each) => (each instanceof Problem ? [] : [each]))
+  for (const [place, { index }] of permitted.entries()) {
+    const refusal = checked[place]
+    if (refusal instanceof Problem) results[index] = refusal
   }
   const orphaned = statuses.some((status) => status.orphaned)
   const assigned = await assignSlots(tx, authorized, { freezes, room, orphaned, ...slots })
@@ -52,7 +60,9 @@ async function startAll(tx: Queryable, commands: readonly StartCommand[]): Promi
     writeStarted(tx, assigned.flatMap(startingOf)),
     enqueueRequests(
       tx,
-      assigned.filter(({ slot }) => slot === undefined),
+      assigned.flatMap(({ slot, superseded, ...start }) =>
+        slot === undefined ? [{ ...start, queued_at: superseded.queued_at }] : [],
+      ),
     ),
     recordCalls(tx, assigned.map(recordOf)),
   ])
@@ -71,11 +81,11 @@ function outcomeOf({ command_id, warnings = [], selection }: StartBody, started:
 
 function startingOf({ slot, ...start }: AssignedStart): Starting[] {
   if (slot === undefined) return []
-  const { command, request_id, traceparent } = start
-  return [{ deployment_id: command.command_id, request_id, traceparent, slot, command, was_queued: false }]
+  const { command, request_id, traceparent, locks } = start
+  return [{ deployment_id: command.command_id, request_id, traceparent, slot, command, locks, was_queued: false }]
 }
 
-function recordOf({ command, request_id, overridden, slot }: AssignedStart): CallRecord {
+function recordOf({ command, request_id, overridden, superseded, slot }: AssignedStart): CallRecord {
   const { command_id, caller, plan, source_deployment_id, freeze_override } = command
   const outcome = slot === undefined ? 'queued' : 'started'
   return {
@@ -93,6 +103,7 @@ function recordOf({ command, request_id, overridden, slot }: AssignedStart): Cal
       environment: plan.environment,
       target_count: plan.targets.length,
       priority: plan.options.priority,
+      ...(superseded.ids.length === 0 ? {} : { superseded: superseded.ids }),
       // By name: freezes can be deleted later.
       ...(freeze_override === null
         ? {}

@@ -13,6 +13,7 @@ import {
   present,
   sourceKind,
   statement,
+  targetConcurrency,
   text,
   uuid,
 } from '@slipway/database'
@@ -31,20 +32,21 @@ export const addRequests = statement({
     ...{ source_types: array(sourceKind), source_ids: array(uuid), source_names: array(text) },
     ...{ source_versions: array(text), target_counts: array(int4) },
     ...{ triggered_by: array(text), request_ids: array(nullable(text)), traceparents: array(nullable(text)) },
+    queued_at: array(nullable(text)),
   },
   sql: `INSERT INTO pending_requests (id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
                                   source_id, source_name, source_version, target_count, triggered_by, command,
-                                  request_id, traceparent)
+                                  request_id, traceparent, queued_at)
     SELECT id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
            source_id, source_name, source_version, target_count, triggered_by, :commands::jsonb -> (place::int - 1),
-           request_id, traceparent
+           request_id, traceparent, coalesce(queued_at::timestamptz, now())
       FROM unnest(:ids::uuid[], :priorities::int[], :tenant_ids::uuid[], :tenant_names::text[], :environment_ids::uuid[],
                   :environment_names::text[], :source_types::source_kind[], :source_ids::uuid[], :source_names::text[],
                   :source_versions::text[], :target_counts::int[], :triggered_by::text[], :request_ids::text[],
-                  :traceparents::text[])
+                  :traceparents::text[], :queued_at::text[])
            WITH ORDINALITY AS r (id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
                                  source_id, source_name, source_version, target_count, triggered_by, request_id,
-                                 traceparent, place)`,
+                                 traceparent, queued_at, place)`,
 })
 
 export const lockRequest = statement({
@@ -89,11 +91,12 @@ export const isAnyPooled = statement({
   sql: `SELECT EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND pool_key IS NOT NULL) AS any`,
 })
 
+/** `findStartable` has the requests that need locks. */
 const NEXT = {
   /** `size`: bytes of the command. */
   row: { id: uuid, rank: int8, tenant_id: nullable(uuid), selector, size: int4 },
   fields: 'p.id, p.rank, p.tenant_id, p.instance_selector AS selector, pg_column_size(p.command) AS size',
-  condition: `p.status = 'pending' AND p.rank <= :max_rank
+  condition: `p.status = 'pending' AND NOT p.wants_targets AND p.rank <= :max_rank
     AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))`,
 }
 
@@ -168,19 +171,25 @@ export const lockTenantsRunning = statement({
 
 // --- settings and metrics ------------------------------------------------------------------------------------------
 
-const SETTINGS = { ageing_seconds: nullable(int4), tenant_running_limit: nullable(int4), analysis_enabled: bool }
+const SETTINGS = {
+  ageing_seconds: nullable(int4),
+  tenant_running_limit: nullable(int4),
+  analysis_enabled: bool,
+  target_concurrency: targetConcurrency,
+}
 
 export const lockSettings = statement({
   name: 'dispatcher.queue_settings.lock',
   row: SETTINGS,
-  sql: 'SELECT ageing_seconds, tenant_running_limit, analysis_enabled FROM queue_settings FOR UPDATE',
+  sql: `SELECT ageing_seconds, tenant_running_limit, analysis_enabled, target_concurrency
+      FROM queue_settings FOR UPDATE`,
 })
 
 export const saveSettings = statement({
   name: 'dispatcher.queue_settings.save',
   parameters: SETTINGS,
   sql: `UPDATE queue_settings SET ageing_seconds = :ageing_seconds, tenant_running_limit = :tenant_running_limit,
-           analysis_enabled = :analysis_enabled`,
+           analysis_enabled = :analysis_enabled, target_concurrency = :target_concurrency::target_concurrency`,
 })
 
 /** Run before `rankAll`: it takes longer than the statement timeout for a million requests, and blocks new requests meanwhile. */

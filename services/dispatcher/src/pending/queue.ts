@@ -2,6 +2,9 @@ import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
 import type { MaybeSelector } from '@slipway/domain'
 import { type FreezesInForce, freezesInForce } from '../freezes/held.ts'
+import { findStartable } from '../locks/locks.sql.ts'
+import type { Reserving } from '../locks/locks.ts'
+import { storeWanted } from '../locks/wanted.ts'
 import { addRequests, findNext, findNextOfEach, findSubjects, isAnyPooled, renewSubjectsOf } from './queue.sql.ts'
 import { type TenantRoom, tenantRoom } from './tenant-room.ts'
 
@@ -10,6 +13,10 @@ interface NewRequest {
   command: CommandBody<'deployment.start'>
   request_id: string | null
   traceparent: string | null
+  /** The ids of the targets that it locks. */
+  locks: readonly string[]
+  /** Since when it waits; null: since now. */
+  queued_at: string | null
 }
 
 /** Adds requests to the queue. The id of a request is the id of its command. */
@@ -32,7 +39,12 @@ export async function enqueueRequests(tx: Queryable, requests: readonly NewReque
     triggered_by: requests.map(({ command }) => command.caller.username),
     request_ids: requests.map(({ request_id }) => request_id),
     traceparents: requests.map(({ traceparent }) => traceparent),
+    queued_at: requests.map(({ queued_at }) => queued_at),
   })
+  await storeWanted(
+    tx,
+    requests.flatMap(({ command, locks }) => (locks.length === 0 ? [] : [{ id: command.command_id, targets: locks }])),
+  )
   await enqueue(
     tx,
     requests.map(({ command, request_id, traceparent }) => ({
@@ -87,21 +99,34 @@ export async function findNextRequests(
 ): Promise<NextRequest[]> {
   const { tenantId = null, limit, maxRank, limitOf = null } = wanted
   const max_rank = maxRank ?? MAX_RANK
+  const reserving = await findReserving(tx, { freezes, room })
+  const startable = (keys: string[] | null) =>
+    findStartable.all(tx, { ...reserving, max_rank, tenant_id: tenantId, limit, keys })
   if (freezes.none && room === null && tenantId === null && limitOf === null) {
-    return findNext.all(tx, { max_rank, limit })
+    const [free, locking] = await Promise.all([findNext.all(tx, { max_rank, limit }), startable(null)])
+    return byRank([...free, ...locking]).slice(0, limit)
   }
-  const subjects = await startableSubjects(tx, freezes, tenantId)
-  const limits = subjects.map(({ subject, selector }) =>
-    Math.min(limit, room?.left(subject.tenant_id) ?? limit, limitOf?.(selector) ?? limit),
-  )
-  const next = await findNextOfEach.all(tx, { max_rank, keys: subjects.map(({ key }) => key), limits })
+  const subjects = (await startableSubjects(tx, freezes, tenantId)).map(({ key, subject, selector }) => {
+    return { key, most: Math.min(limit, room?.left(subject.tenant_id) ?? limit, limitOf?.(selector) ?? limit) }
+  })
+  const [free, locking] = await Promise.all([
+    findNextOfEach.all(tx, {
+      max_rank,
+      keys: subjects.map(({ key }) => key),
+      limits: subjects.map(({ most }) => most),
+    }),
+    startable(subjects.flatMap(({ key, most }) => (most > 0 ? [key] : []))),
+  ])
   const found: NextRequest[] = []
-  for (const request of next) {
+  for (const request of byRank([...free, ...locking])) {
     if (found.length === limit) break
     if (room === null || room.take(request.tenant_id)) found.push(request)
   }
   return found
 }
+
+/** The most requests with locks among which the first of each pool is searched. */
+const MOST_POOLS = 500
 
 /** A selector with the rank of the first request that has it and may be dispatched. */
 export interface FirstOfPool {
@@ -117,9 +142,14 @@ export async function findFirstOfPools(
 ): Promise<FirstOfPool[]> {
   const subjects = await startableSubjects(tx, freezes, null)
   const limits = subjects.map(({ subject }) => Math.min(1, room?.left(subject.tenant_id) ?? 1))
-  const next = await findNextOfEach.all(tx, { max_rank: maxRank, keys: subjects.map(({ key }) => key), limits })
+  const reserving = await findReserving(tx, { freezes, room })
+  const keys = subjects.map(({ key }) => key)
+  const [free, locking] = await Promise.all([
+    findNextOfEach.all(tx, { max_rank: maxRank, keys, limits }),
+    findStartable.all(tx, { ...reserving, max_rank: maxRank, tenant_id: null, limit: MOST_POOLS, keys }),
+  ])
   const firsts = new Map<string, FirstOfPool>()
-  for (const { selector, rank } of next) {
+  for (const { selector, rank } of byRank([...free, ...locking])) {
     const key = JSON.stringify(selector)
     if (!firsts.has(key)) firsts.set(key, { selector, rank })
   }
@@ -131,6 +161,17 @@ async function startableSubjects(tx: Queryable, freezes: FreezesInForce, tenantI
     ({ subject }) =>
       (tenantId === null || subject.tenant_id === tenantId) && (freezes.none || !freezes.judge(subject).blocked),
   )
+}
+
+const byRank = (requests: NextRequest[]) =>
+  requests.sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+
+/** The pending requests that reserve their targets: those that neither a freeze nor the limit of their tenant holds. */
+export async function findReserving(tx: Queryable, { freezes, room }: QueueLimits): Promise<Reserving> {
+  const freeze_keys = freezes.none
+    ? null
+    : (await findSubjects.all(tx)).filter(({ subject }) => !freezes.judge(subject).blocked).map(({ key }) => key)
+  return { freeze_keys, full_tenants: room?.full() ?? [] }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Database } from '@slipway/database'
+import type { ConcurrencyPolicy } from '@slipway/domain'
 import { BEFORE_RANKING, lockSettings, rankAll, saveSettings } from './queue.sql.ts'
 
 /** The settings of the queue. Null: no limit. */
@@ -9,6 +10,8 @@ export interface QueueSettings {
   tenant_running_limit: number | null
   /** Whether the failures of new deployments are explained. */
   analysis_enabled: boolean
+  /** For targets whose record and environment have no policy. */
+  target_concurrency: ConcurrencyPolicy
 }
 
 /**
@@ -19,7 +22,7 @@ export async function applySettings(database: Database, settings: QueueSettings)
   await database.transaction(async (tx) => {
     const before = await lockSettings.first(tx)
     const ageingChanges = before?.ageing_seconds !== settings.ageing_seconds
-    const isSame = (['tenant_running_limit', 'analysis_enabled'] as const).every(
+    const isSame = (['tenant_running_limit', 'analysis_enabled', 'target_concurrency'] as const).every(
       (name) => before?.[name] === settings[name],
     )
     if (!ageingChanges && isSame) return

@@ -16,6 +16,11 @@ export class TenantRoom {
     return tenant === null ? Number.POSITIVE_INFINITY : Math.max(0, this.#limit - (this.#running.get(tenant) ?? 0))
   }
 
+  /** The tenants without room. */
+  full(): string[] {
+    return [...this.#running].flatMap(([tenant, running]) => (running >= this.#limit ? [tenant] : []))
+  }
+
   /** Reserves room for one deployment of this tenant. Returns false if there is none. */
   take(tenant: string | null): boolean {
     if (tenant === null) return true

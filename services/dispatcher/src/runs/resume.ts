@@ -4,6 +4,7 @@ import { deploymentUpdated, type LockedDeployment } from '../deployments/transit
 import { insertLeases, lockFreeSlots, type Slot } from '../leases/allocate.ts'
 import { leasesChanged } from '../leases/changed.ts'
 import { FreeSlots, Pools } from '../leases/pools.ts'
+import { moveLocks } from '../locks/locks.sql.ts'
 import { findOrphanSelectors, findOrphans, lockOrphans, resolveLostSteps } from './runs.sql.ts'
 
 const LOST_MESSAGE = 'the instance was lost while the command ran'
@@ -61,6 +62,10 @@ async function resume(tx: Queryable, ids: readonly string[], lockSlots: LockSlot
   })
   if (wanted.length === 0) return 0
   const leases = await insertLeases(tx, wanted)
+  await moveLocks.run(tx, {
+    deployment_ids: leases.map(({ deployment_id }) => deployment_id),
+    epochs: leases.map(({ epoch }) => epoch),
+  })
   await resolveLostSteps.run(tx, { deployment_ids: deployments.map(({ id }) => id), message: LOST_MESSAGE })
   await enqueue(tx, [
     ...leasesChanged(leases, deployments),

@@ -6,6 +6,7 @@ import { ended } from '../deployments/metrics.ts'
 import { deploymentUpdated, lockDeployment, transition } from '../deployments/transitions.ts'
 import { type EndedLease, endLease } from '../leases/end.ts'
 import { lostLeases } from '../leases/metrics.ts'
+import { dropLeftLocks } from '../locks/locks.sql.ts'
 import { findOverdue, findUntold, LOST_LEASES, STALE_LEASES } from './runs.sql.ts'
 
 interface SweepOptions {
@@ -24,6 +25,7 @@ export function createSweep({ database, logger }: SweepOptions): () => Promise<b
     overduePart(database, logger, quarantine('sweep-overdue')),
     untoldPart(database, logger, quarantine('sweep-untold')),
     staleLeasePart(database, logger, quarantine('sweep-stale')),
+    () => dropLeftLocks.run(database),
   ]
   const failing = quarantine('sweep')
   return async () => {

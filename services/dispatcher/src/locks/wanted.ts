@@ -1,0 +1,56 @@
+import type { Queryable } from '@slipway/database'
+import type { Plan } from '@slipway/domain'
+import { dropUnlocked, findWanted, isAnyPolicy, replaceWanted, unmarkRequests } from './locks.sql.ts'
+import { readLocks } from './locks.ts'
+
+/** The targets that claimed requests lock, by id of the request. */
+export interface WantedLocks {
+  locks: ReadonlyMap<string, readonly string[]>
+  /** Requests that need more targets than is stored, because a policy has changed. They must be judged again. */
+  renewed: ReadonlySet<string>
+}
+
+interface PlannedRequest {
+  id: string
+  command: { plan: Plan }
+}
+
+const NONE: WantedLocks = { locks: new Map(), renewed: new Set() }
+
+/** The targets that requests lock by the policies of now. Stores what they need if it is more than before. */
+export async function renewWanted(tx: Queryable, requests: readonly PlannedRequest[]): Promise<WantedLocks> {
+  if (requests.length === 0 || !(await isAnyPolicy.one(tx)).any) return NONE
+  const plans = requests.map(({ command: { plan } }) => ({ plan, rank: null }))
+  const lists = await readLocks(tx, plans, { freeze_keys: null, full_tenants: [] })
+  const locks = new Map(requests.map(({ id }, list) => [id, (lists[list] ?? []).map(({ target_id }) => target_id)]))
+  const stored = await findWanted.all(tx, { request_ids: requests.map(({ id }) => id) })
+  const keys = new Set(stored.map(({ request_id, target_id }) => `${request_id} ${target_id}`))
+  const isStored = (id: string) => (locks.get(id) ?? []).every((target) => keys.has(`${id} ${target}`))
+  const renewed = requests.map(({ id }) => id).filter((id) => !isStored(id))
+  await storeWanted(
+    tx,
+    renewed.map((id) => ({ id, targets: locks.get(id) ?? [] })),
+  )
+  return { locks, renewed: new Set(renewed) }
+}
+
+/** Stores the targets that pending requests need. */
+export async function storeWanted(
+  tx: Queryable,
+  requests: readonly { id: string; targets: readonly string[] }[],
+): Promise<void> {
+  if (requests.length === 0) return
+  const wanted = requests.flatMap(({ id, targets }) => targets.map((target) => ({ id, target })))
+  await replaceWanted.run(tx, {
+    request_ids: wanted.map(({ id }) => id),
+    target_ids: wanted.map(({ target }) => target),
+    all_ids: requests.map(({ id }) => id),
+  })
+}
+
+/** Forgets targets that no longer have a policy. */
+export async function dropUnlockedTargets(tx: Queryable): Promise<void> {
+  const dropped = await dropUnlocked.all(tx)
+  if (dropped.length === 0) return
+  await unmarkRequests.run(tx, { request_ids: [...new Set(dropped.map(({ request_id }) => request_id))] })
+}

@@ -1,0 +1,73 @@
+import type { ConcurrencyPolicy } from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
+import { finishDeployment } from '../src/deployments/finish.ts'
+import type { CatalogDatabase } from './database.ts'
+import { type CommandOptions, liveLease, startCommand, startDeployment } from './fixtures.ts'
+
+/** What tests of target locks do, and see of them. Targets have the names that the test gives them. */
+export function targetsOf({ database, asDispatcher, catalog }: CatalogDatabase) {
+  const ids = new Map<string, string>()
+  const idOf = (name: string) => ids.get(name) ?? ''
+
+  /** A command for targets, such as "ab". */
+  const command = (targets: string, options: CommandOptions = {}) =>
+    startCommand({ ...catalog, target_ids: [...targets].map(idOf) }, options)
+
+  return {
+    idOf,
+
+    async addTargets(policies: Record<string, ConcurrencyPolicy | null>): Promise<void> {
+      for (const [name, concurrency] of Object.entries(policies)) {
+        ids.set(name, uuidv7())
+        await database.query(
+          `INSERT INTO targets (id, name, connection, concurrency, updated_at)
+           VALUES ($1, $2, '{"type":"local"}', $3::target_concurrency, now())`,
+          [idOf(name), `${name} ${idOf(name)}`, concurrency],
+        )
+      }
+    },
+
+    setPolicy: (name: string, concurrency: ConcurrencyPolicy | null) =>
+      database.query('UPDATE targets SET concurrency = $2::target_concurrency WHERE id = $1', [
+        idOf(name),
+        concurrency,
+      ]),
+
+    command,
+
+    /** Starts a deployment for targets, or queues it; gives the id of the command. */
+    async deploy(targets: string, options: CommandOptions = {}): Promise<string> {
+      const start = command(targets, options)
+      await startDeployment(database, start, { request_id: null })
+      return start.command_id
+    },
+
+    /** Who holds what, such as { a: id }. */
+    async holders(): Promise<Record<string, string>> {
+      const { rows } = await database.query<{ target_id: string; deployment_id: string }>(
+        'SELECT target_id, deployment_id FROM target_locks',
+      )
+      const names = new Map([...ids].map(([name, id]) => [id, name]))
+      return Object.fromEntries(rows.map(({ target_id, deployment_id }) => [names.get(target_id), deployment_id]))
+    },
+
+    /** The deployment of a command: its own, or the one of its request. Null while it waits. */
+    async deploymentOf(command: string): Promise<string | null> {
+      const { rows } = await database.query<{ id: string | null }>(
+        `SELECT id FROM deployments WHERE id = $1 UNION ALL SELECT deployment_id FROM pending_requests WHERE id = $1`,
+        [command],
+      )
+      return rows[0]?.id ?? null
+    },
+
+    async finish(deployment: string, outcome: 'success' | 'failed' = 'success'): Promise<void> {
+      const lease = await liveLease(database, deployment)
+      await finishDeployment(asDispatcher, {
+        deployment_id: deployment,
+        epoch: lease?.epoch ?? 0,
+        outcome,
+        error_message: null,
+      })
+    },
+  }
+}
