@@ -22,7 +22,7 @@ export { openPlanValues, sealPlan } from './plan-secrets.ts'
 export { CHECK } from './releases.ts'
 export { stepError } from './steps.ts'
 export { ANY_POLICY, holds, POLICY, WITH_POLICY } from './target-locks.sql.ts'
-export { type HeldTarget, readHolders, targetHeld } from './target-locks.ts'
+export { type HeldTarget, holderOf, readHolders, targetHeld } from './target-locks.ts'
 export { REACHED_FOR, STATUS_OF_TARGET, targetStatus } from './targets.sql.ts'
 export { type ShownConnection, type TargetRow, targetItems } from './targets.ts'
 export {

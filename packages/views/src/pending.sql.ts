@@ -1,5 +1,5 @@
 import type { PendingRequest, Static } from '@slipway/contracts'
-import { array, int8, json, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { array, bool, int8, json, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import { jsonObject } from './json.ts'
 
@@ -30,6 +30,8 @@ const REQUEST = jsonObject({
   deployment_id: 'r.deployment_id',
   dispatched_at: plainTime('r.dispatched_at'),
   dispatched_to_instance_id: 'r.dispatched_to_instance_id',
+  cancelled_because: `CASE WHEN r.status = 'cancelled' THEN CASE WHEN r.superseded_by IS NULL THEN 'user' ELSE 'superseded' END END`,
+  superseded_by: 'r.superseded_by',
 })
 
 /**
@@ -37,7 +39,7 @@ const REQUEST = jsonObject({
  * `position`, `pool_position` and `subject` are null if the request is not pending. `retry_at` is set after a failed dispatch.
  */
 export const PENDING = {
-  columns: `json_strip_nulls(${REQUEST}) AS request, r.tenant_id, r.tenant_name, r.position, r.pool_position,
+  columns: `json_strip_nulls(${REQUEST}) AS request, r.tenant_id, r.tenant_name, r.position, r.pool_position, r.wants_targets,
      r.instance_selector AS selector,
      CASE WHEN r.status = 'pending' THEN r.freeze_subject END AS subject,
      CASE WHEN r.last_retry_at >= now() - make_interval(secs => r.retry_count)
@@ -47,6 +49,7 @@ export const PENDING = {
     tenant_id: nullable(uuid),
     tenant_name: nullable(text),
     position: nullable(int8),
+    wants_targets: bool,
     /** The place among the requests with the same selector. */
     pool_position: nullable(int8),
     selector: nullable(jsonb<InstanceSelector>()),

@@ -3,6 +3,7 @@ import { type FreezeSubject, judgeFreezes } from '@slipway/domain'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import { readFreezes } from './freezes.ts'
 import { LOST_AFTER } from './instances.ts'
+import { readObstacles } from './obstacles.ts'
 import type { Capacity } from './outlook.sql.ts'
 import { type Outlook, readOutlook } from './outlook.ts'
 import type { findRequests, PendingItem } from './pending.sql.ts'
@@ -19,6 +20,12 @@ interface WaitingReason {
 
 export async function pendingItems(db: Queryable, reading: Promise<PendingRow[]>): Promise<PendingItem[]> {
   const [rows, heldByFreezes, outlook] = await Promise.all([reading, readFreezeHold(db), readOutlook(db)])
+  const locking = rows.filter(({ position, wants_targets }) => position !== null && wants_targets)
+  const obstacles = await readObstacles(
+    db,
+    locking.map(({ request }) => request.id),
+    (subject) => (heldByFreezes?.(subject) ?? null) !== null,
+  )
   const isPooled = rows.some(({ selector, position }) => selector !== null && position !== null)
   const readPool = isPooled ? await readPools(db) : null
   return rows.map((row) => {
@@ -28,6 +35,7 @@ export async function pendingItems(db: Queryable, reading: Promise<PendingRow[]>
     const { starts_in, ...waiting } =
       (subject && heldByFreezes?.(subject)) ??
       heldByLimits(row, pool, outlook) ??
+      obstacles.get(request.id) ??
       waitsForCapacity(row, { position, pool }, outlook)
     const estimate = starts_in === undefined ? {} : { estimated_start: plainTime(outlook.now, starts_in) }
     return { ...request, ...waiting, ...(pool && { instance_pool: { ...pool.pool, position } }), ...estimate }

@@ -1,15 +1,10 @@
+import type { HeldTarget as Held, Static } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
+import type { ConcurrencyPolicy } from '@slipway/domain'
 import { findHolders } from './target-locks.sql.ts'
 
-/** A target that a deployment holds. */
-export interface HeldTarget {
-  target_id: string
-  target_name: string
-  /** Absent if the deployment is not of the tenant that asks. */
-  deployment_id?: string
-  /** Since when, in ISO 8601. */
-  since: string
-}
+/** A target that a deployment holds, with its policy. Without the id of a deployment that the tenant may not see. */
+export type HeldTarget = Static<typeof Held> & { policy: ConcurrencyPolicy }
 
 /** Targets that somebody asks about. With a tenant, ids of other deployments than its own are left out. */
 interface AskedTargets {
@@ -40,5 +35,7 @@ export async function readHolders(
 }
 
 /** Says who holds a target, and since when. */
-export const targetHeld = ({ target_name, deployment_id, since }: HeldTarget) =>
-  `The target "${target_name}" is held by ${deployment_id === undefined ? 'another deployment' : `deployment ${deployment_id}`} since ${since}`
+export const targetHeld = (held: Static<typeof Held>) => `The target "${held.target_name}" is ${holderOf(held)}`
+
+export const holderOf = ({ deployment_id, since }: Static<typeof Held>) =>
+  `held by ${deployment_id === undefined ? 'another deployment' : `deployment ${deployment_id}`} since ${since}`

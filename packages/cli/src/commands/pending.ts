@@ -100,11 +100,16 @@ async function explainWaiting({ client, output }: Context, id: string): Promise<
       ['priority', request.priority],
       ['waits for', request.status === 'pending' ? getWaitingReason(request) : undefined],
       ...formatPool(request),
+      ...(request.held_targets ?? []).map(({ target_name, deployment_id, since }): [string, string] => [
+        'held target',
+        sanitize(`${target_name}, by ${deployment_id ?? 'another tenant'} since ${since}`),
+      ]),
       ['queued', request.queued_at],
       ['retries', request.retry_count],
       ['last retry', request.last_retry_at],
       ['estimated start', request.estimated_start],
       ['deployment', request.deployment_id],
+      ['superseded by', request.superseded_by],
       ['error', request.error_message],
     ]),
   )

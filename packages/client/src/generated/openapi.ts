@@ -745,6 +745,18 @@ export interface components {
                 starts_at: string;
             }[];
         };
+        HeldTarget: {
+            /**
+             * Format: uuid
+             * @description The deployment that holds the target; absent if it is of another tenant
+             */
+            deployment_id?: string;
+            /** Format: date-time */
+            since: string;
+            /** Format: uuid */
+            target_id: string;
+            target_name: string;
+        };
         Installed: {
             applied_at: string | null;
             applied_by: string | null;
@@ -985,6 +997,11 @@ export interface components {
             total_pages: number;
         };
         PendingRequest: {
+            /**
+             * @description Whether a user or a newer request cancelled it
+             * @enum {string}
+             */
+            cancelled_because?: "user" | "superseded";
             created_at: string;
             /** Format: uuid */
             deployment_id?: string;
@@ -996,6 +1013,8 @@ export interface components {
             environment_name?: string;
             error_message?: string;
             estimated_start?: string;
+            /** @description The targets that other deployments hold, at most 3, those held longest first; with `target_lock` */
+            held_targets?: components["schemas"]["HeldTarget"][];
             /** Format: uuid */
             id: string;
             instance_pool?: components["schemas"]["InstancePool"];
@@ -1011,6 +1030,11 @@ export interface components {
             source_version?: string;
             /** @enum {string} */
             status: "pending" | "processing" | "dispatched" | "cancelled" | "failed";
+            /**
+             * Format: uuid
+             * @description The newer request of the same source that replaced it, or its deployment if that one started at once
+             */
+            superseded_by?: string;
             /** @description How many targets the plan has. Like the source, absent in requests of earlier releases */
             target_count?: number;
             /** Format: uuid */
@@ -1018,7 +1042,7 @@ export interface components {
             tenant_name?: string;
             triggered_by?: string;
             /** @enum {string} */
-            waiting_for?: "capacity" | "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit";
+            waiting_for?: "capacity" | "freeze" | "instance_pool" | "no_compatible_instance" | "target_lock" | "tenant_limit";
             waiting_reason?: string;
         };
         PlanView: {

@@ -258,7 +258,14 @@ export const Preview = Strict({
 /** Date and time in UTC without a zone. */
 const PlainTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' })
 
-export const WAITING_FOR = ['capacity', 'freeze', 'instance_pool', 'no_compatible_instance', 'tenant_limit'] as const
+export const WAITING_FOR = [
+  'capacity',
+  'freeze',
+  'instance_pool',
+  'no_compatible_instance',
+  'target_lock',
+  'tenant_limit',
+] as const
 
 /** The instances that a pending request needs, and those that there are now. */
 export const InstancePool = Strict(
@@ -276,6 +283,17 @@ export const InstancePool = Strict(
   },
   { description: 'Absent if any instance will do' },
 )
+
+const CANCEL_CAUSES = ['user', 'superseded'] as const
+
+export const HeldTarget = Strict({
+  target_id: Uuid,
+  target_name: Type.String(),
+  deployment_id: Type.Optional(
+    withOptions(Uuid, { description: 'The deployment that holds the target; absent if it is of another tenant' }),
+  ),
+  since: Timestamp,
+})
 
 export const PendingRequest = Strict({
   id: Uuid,
@@ -301,6 +319,11 @@ export const PendingRequest = Strict({
   position: Type.Optional(Type.Integer({ minimum: 1 })),
   waiting_for: Type.Optional(literals(WAITING_FOR)),
   waiting_reason: Type.Optional(Type.String()),
+  held_targets: Type.Optional(
+    Type.Array(HeldTarget, {
+      description: 'The targets that other deployments hold, at most 3, those held longest first; with `target_lock`',
+    }),
+  ),
   instance_pool: Type.Optional(InstancePool),
   estimated_start: Type.Optional(PlainTime),
   last_retry_at: Type.Optional(PlainTime),
@@ -308,6 +331,15 @@ export const PendingRequest = Strict({
   deployment_id: Type.Optional(Uuid),
   dispatched_at: Type.Optional(PlainTime),
   dispatched_to_instance_id: Type.Optional(Uuid),
+  cancelled_because: Type.Optional(
+    withOptions(literals(CANCEL_CAUSES), { description: 'Whether a user or a newer request cancelled it' }),
+  ),
+  superseded_by: Type.Optional(
+    withOptions(Uuid, {
+      description:
+        'The newer request of the same source that replaced it, or its deployment if that one started at once',
+    }),
+  ),
 })
 
 export const Analysis = Strict({

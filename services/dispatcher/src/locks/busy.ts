@@ -29,7 +29,7 @@ export async function targetsBusy(
       : targetHeld(first)
   const more = busy.length > 1 ? `, and ${busy.length - 1} more of its targets are not free` : ''
   return conflict(`${message}${more}: its policy is to refuse. Try again later, or change the policy`, {
-    held_targets: holders,
+    held_targets: holders.map(({ policy: _, ...holder }) => holder),
     reserved_targets: reserved,
   })
 }

@@ -5,6 +5,7 @@ import { type Logger, SecretError } from '@slipway/runtime'
 import { readComparedPlans, sealPlan } from '@slipway/views'
 import { checkOverride, passFreezes } from '../freezes/blocking.ts'
 import { findOriginal } from '../records/original.sql.ts'
+import { lockWarnings } from '../records/target-locks.ts'
 import { checkPlanHash, planHash } from './plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest } from './planning.ts'
 import { startWarnings } from './pools.ts'
@@ -95,9 +96,10 @@ async function preview(
   { command, planned }: Made<Command>,
 ): Promise<PlanDecision> {
   const capacity = await startWarnings(database, planned.plan)
+  const held = await lockWarnings(database, planned.plan, command.caller.tenant_id)
   const compared = comparedDeployments(planned.inForce)
   const plans = await readComparedPlans(database, compared, command.caller.tenant_id)
-  const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
+  const previewed = { ...planned, warnings: [...planned.warnings, ...capacity, ...held] }
   return { preview: previewOf(previewed, planHash(keyRing, planned.plan), plans) }
 }
 

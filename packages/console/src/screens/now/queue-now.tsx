@@ -13,6 +13,7 @@ import { Section } from './section.tsx'
 const REASONS: Partial<Record<string, string>> = {
   capacity: 'for a free slot',
   no_compatible_instance: 'for an instance that fits',
+  target_lock: 'for targets that other deployments hold',
   tenant_limit: 'because the tenant has as many running as it may',
 }
 

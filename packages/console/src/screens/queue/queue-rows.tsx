@@ -40,6 +40,19 @@ function SourceCell({ request }: { request: Request }) {
   )
 }
 
+/** The deployments that hold targets of the request. */
+function Holders({ request: { held_targets = [] } }: { request: Request }) {
+  const names = new Map(held_targets.map(({ deployment_id, target_name }) => [deployment_id, target_name]))
+  return [...names].map(
+    ([id, name]) =>
+      id !== undefined && (
+        <Anchor key={id} component={Link} to={`/deployments/${id}`} size="xs" display="block">
+          Show the deployment that holds {name}
+        </Anchor>
+      ),
+  )
+}
+
 /** Where the request comes from, since when it is here, and when it starts or has started. */
 function OriginCells({ request, start }: { request: Request; start: string | undefined }) {
   return (
@@ -77,6 +90,7 @@ export function WaitingRow({ request, highest }: { request: Request; highest: nu
             </>
           )}
         </Text>
+        <Holders request={request} />
         {request.instance_pool && (
           <Text size="xs">
             pool {request.instance_pool.name}, place {request.instance_pool.position.toLocaleString()} in it
