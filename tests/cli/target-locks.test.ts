@@ -68,7 +68,7 @@ test('queue: a request says which deployment holds which target since when, and 
     held_targets: [holder],
   })
   const why = await cli.run(['pending', 'why', second.body.pending_request_id])
-  expect(why.stdout).toMatch(new RegExp(`held target +web-queue, by ${first.body.deployment_id} since `))
+  expect(why.stdout).toMatch(new RegExp(`held target: +web-queue, by ${first.body.deployment_id} since `))
   expect((await cli.run(['pending', 'list'])).stdout).toContain('Waits for the target "web-queue"')
   await api.post(`/deployments/${first.body.deployment_id}/cancel`, {})
   const started = await dispatchedDeployment(api, second.body.pending_request_id)

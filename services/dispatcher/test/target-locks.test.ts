@@ -254,6 +254,7 @@ test('after a cancel a target stays held until the instance has told that its co
   const [onA, onB] = [await deploy('a'), await deploy('b')]
   expect([await deploymentOf(onA), await deploymentOf(onB)]).toEqual([null, onB])
   await confirmEnds(asDispatcher, { deployment_id: first, epoch, unconfirmed: [] })
+  expect(await holders()).toEqual({ b: onB })
   await dispatchAll()
   expect(await deploymentOf(onA)).not.toBeNull()
 })

@@ -76,7 +76,7 @@ export const closeOpenSteps = statement({
      WHERE deployment_id = :deployment_id AND state IN ('pending', 'running', 'rolling_back')`,
 })
 
-/** Records once that a run has stopped, and for each killed command whether its end is confirmed. */
+/** Records once that a run has stopped, and for each killed command whether its end is confirmed. Releases its targets. */
 export const noteStopped = statement({
   name: 'dispatcher.deployments.note-stopped',
   parameters: { deployment_id: uuid, epoch: int8, targets: array(int4), actions: array(int4) },
@@ -95,7 +95,10 @@ export const noteStopped = statement({
        AND EXISTS (SELECT FROM doubt d WHERE d.target_index = s.target_index AND d.action_index = s.action_index)
            = (s.end_confirmed IS NULL)
        AND (s.end_confirmed = false OR (s.end_confirmed IS NULL AND s.state = 'cancelled'))
-       AND EXISTS (SELECT FROM stopped))
+       AND EXISTS (SELECT FROM stopped)
+    ), released AS (
+      DELETE FROM target_locks k USING stopped WHERE k.epoch = stopped.epoch
+    )
     SELECT epoch FROM stopped`,
 })
 
