@@ -123,6 +123,34 @@ describe('apply', () => {
     expect(again.stdout).toContain('nothing to change: 7 records')
   })
 
+  test('writes instance selectors, changes them, and removes one that the file leaves out', async () => {
+    const n = catalog()
+    const selector =
+      'instance_selector: { match_labels: { zone: a }, match_expressions: [{ key: spot, operator: DoesNotExist }] }'
+    edit('variables: { port: 80 }', `variables: { port: 80 }\n${selector}`)
+    edit('variables: { region: eu-west-1 }', 'instance_selector: { match_labels: { stage: prod } }')
+    is(await apply([], SECRET), 0)
+    expect((await one('targets', `web ${n}`)).instance_selector).toEqual({
+      match_labels: { zone: 'a' },
+      match_expressions: [{ key: 'spot', operator: 'DoesNotExist' }],
+    })
+    is(await apply(['--dry-run', '--exit-code'], SECRET), 0)
+    const shown = await cli.run(['targets', 'show', `web ${n}`])
+    expect(shown.stdout).toMatch(/instance selector: +zone=a, !spot/)
+    const exported = await cli.run(['export', '--kind', 'environment'])
+    expect(exported.stdout).toContain('stage: prod')
+
+    edit('{ zone: a }', '{ zone: b }')
+    edit('instance_selector: { match_labels: { stage: prod } }', 'description: production')
+    const done = await apply([], SECRET)
+    expect(done.stdout).toContain('instance_selector.match_labels.zone: "a" -> "b"')
+    expect((await one('environments', `production ${n}`)).instance_selector).toBeNull()
+    edit('operator: DoesNotExist', 'operator: Missing')
+    const wrong = await apply([], SECRET)
+    is(wrong, 3)
+    expect(wrong.stderr).toMatch(/catalog\.yaml:\d+:\d+: .*operator/)
+  })
+
   test('changes what differs, field by field, and leaves the rest', async () => {
     const n = catalog()
     is(await apply([], SECRET), 0)
