@@ -7,7 +7,7 @@ export const CHECK = `CASE WHEN k.deployment_id IS NOT NULL THEN ${jsonObject({
   drifted_since: isoTime('k.drifted_since'),
   message: 'k.message',
   is_pending: 'k.requested OR k.run_id IS NOT NULL',
-  next_at: isoTime('k.next_at'),
+  next_at: isoTime('CASE WHEN NOT k.requested THEN k.next_at END'),
 })} END`
 
 /** SQL: the item of change streams and webhooks: a release in force `r` on the target `t`, with its check `k`. */

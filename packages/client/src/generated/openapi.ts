@@ -1190,7 +1190,7 @@ export interface components {
             is_pending: boolean;
             /** @description Where the target is not in sync: the end of what the check wrote */
             message: string | null;
-            /** @description When the next check is due; null: on request only */
+            /** @description When the next check is due; null: on request only, or as soon as possible */
             next_at: string | null;
             /** @description Of the last check. `unknown`: the check could not be done. Null before the first check */
             result: ("in_sync" | "drifted" | "unknown") | null;

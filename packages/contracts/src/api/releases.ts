@@ -27,7 +27,9 @@ export const ReleaseCheck = Strict({
   }),
   message: withOptions(text, { description: 'Where the target is not in sync: the end of what the check wrote' }),
   is_pending: Type.Boolean({ description: 'Whether a check runs or was asked for' }),
-  next_at: withOptions(Nullable(Timestamp), { description: 'When the next check is due; null: on request only' }),
+  next_at: withOptions(Nullable(Timestamp), {
+    description: 'When the next check is due; null: on request only, or as soon as possible',
+  }),
 })
 
 const Check = withOptions(Nullable(ReleaseCheck), {
