@@ -7,6 +7,9 @@ import { findHeldLease, hasBegunRollback } from './deployments.sql.ts'
 import { failureOf } from './failure.ts'
 import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
 
+/** What a check found is no success or failure of a deployment. */
+type EndedAs = RunOutcome | 'checked'
+
 const ROLLBACK_BEGAN = 'Rolling back what was done'
 
 /** Notes that an instance has begun a rollback. Returns false if its epoch is over or the deployment is in another state. */
@@ -25,10 +28,10 @@ export function beginRollback(
 
 /**
  * Ends a deployment with the reported outcome and frees the slot. If the state does not allow that outcome, the deployment
- * becomes failed: otherwise it would keep its slot forever. Returns the outcome, or null if the epoch is over or the message is
- * a repetition.
+ * becomes failed: otherwise it would keep its slot forever. Returns the outcome (`checked` for a check), or null if the epoch is
+ * over or the message is a repetition.
  */
-export function finishDeployment(database: Database, end: EventBody<'run.finished'>): Promise<RunOutcome | null> {
+export function finishDeployment(database: Database, end: EventBody<'run.finished'>): Promise<EndedAs | null> {
   const { deployment_id, epoch, outcome: reported } = end
   return database.transaction(async (tx) => {
     const deployment = await lockDeployment(tx, deployment_id)
@@ -60,7 +63,7 @@ export function finishDeployment(database: Database, end: EventBody<'run.finishe
       ...deploymentUpdated(deployment, outcome),
       eventMessage('slot.freed', { instance_id: lease.instance_id }),
     ])
-    return outcome
+    return deployment.is_check ? 'checked' : outcome
   })
 }
 

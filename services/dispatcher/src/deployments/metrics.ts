@@ -6,6 +6,8 @@ export const requests = counter(
   ['outcome'],
 )
 
-export const ended = counter('slipway_deployments_ended_total', 'Deployments that ended, by their final state', [
-  'state',
-])
+export const ended = counter(
+  'slipway_deployments_ended_total',
+  'Deployments that ended, by their final state; `checked` for checks',
+  ['state'],
+)

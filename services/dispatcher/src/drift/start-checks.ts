@@ -67,7 +67,10 @@ async function startCheck(
   if (targets === 0) return 0
   const { actions } = await countCheckedActions.one(tx, { deployment_id })
   if (actions === 0) {
-    await refuseRun.run(tx, { run_id, message: 'Retention has deleted the deployment in force: deploy again' })
+    await refuseRun.run(tx, {
+      run_id,
+      message: 'The deployment in force, or its source, was deleted: deploy again to check',
+    })
     return 0
   }
   await insertCheck.run(tx, { run_id, deployment_id, total_steps: targets * actions })
