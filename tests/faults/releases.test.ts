@@ -29,8 +29,15 @@ afterEach(() => suite.restore())
 
 afterAll(() => suite.stop())
 
-const TARGETS = ['a', 'b', 'c', 'd', 'e', 'f']
-const SOURCES = ['shop', 'search']
+/** SLIPWAY_RELEASE_ROUNDS=400 plays 2,000 deployments of five sources on 200 targets: half an hour. */
+const { SLIPWAY_RELEASE_ROUNDS } = process.env
+const ROUNDS = Number(SLIPWAY_RELEASE_ROUNDS ?? 12)
+const isLarge = SLIPWAY_RELEASE_ROUNDS !== undefined
+const SOURCES = isLarge ? ['shop', 'search', 'mail', 'login', 'stock'] : ['shop', 'search']
+const TARGET_COUNT = isLarge ? 200 : 6
+const TARGETS = Array.from({ length: TARGET_COUNT }, (_, number) => `target-${number}`)
+const MAX_SELECTED = 12
+const PAGE = 100
 const KILLED = ['orchestration-instance', 'executor-bridge', 'dispatcher'] satisfies ServiceName[]
 
 /** `current.SOURCE.TARGET` names the deployment that switched the target to itself last. */
@@ -51,15 +58,16 @@ cp ${place(source)}.before."$SLIPWAY_DEPLOYMENT_ID" ${place(source)}.next
 mv ${place(source)}.next ${place(source)}`
 
 const deployment = fc.record({
-  targets: fc.subarray(TARGETS, { minLength: 1 }),
-  failing: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.subarray(TARGETS)),
+  targets: fc.shuffledSubarray(TARGETS, { minLength: 1, maxLength: Math.min(MAX_SELECTED, TARGET_COUNT) }),
+  /** Places in `targets`. */
+  failing: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.uniqueArray(fc.nat(MAX_SELECTED - 1))),
   target_mode: fc.constantFrom('sequential' as const, 'parallel' as const, { rolling: { batch_size: 2 } }),
   failure_strategy: fc.constantFrom('stop_on_first_failure' as const, 'continue_on_failure' as const),
   rollback_strategy: fc.constantFrom('none' as const, 'failed_target_only' as const, 'all_executed' as const),
   cancelledAfterMs: fc.option(fc.integer({ min: 100, max: 1_500 }), { freq: 4 }),
 })
 const round = fc.record({
-  deployments: fc.tuple(deployment, deployment),
+  deployments: fc.tuple(...SOURCES.map(() => deployment)),
   killed: fc.option(fc.record({ service: fc.constantFrom(...KILLED), afterMs: fc.integer({ min: 50, max: 1_200 }) })),
 })
 type Round = typeof round extends fc.Arbitrary<infer R> ? R : never
@@ -97,7 +105,7 @@ async function play({ deployments, killed }: Round, { folder, ids, sources }: Fl
         sequence_id: sources[SOURCES[index] as string],
         target_ids: targets.map((name) => ids[name]),
         max_retries: 2,
-        variables: { folder, failing: failing.join(',') },
+        variables: { folder, failing: failing.map((place) => targets[place]).join(',') },
       })
       expect([201, 202]).toContain(status)
       const id = body.deployment_id ?? body.pending_request_id
@@ -118,15 +126,26 @@ interface Cell {
   deployment_id: string | null
 }
 
+/** The deployment in force by source and target. */
+async function readReleases(): Promise<Map<string, string | null>> {
+  const releases = new Map<string, string | null>()
+  for (let page = 1; ; page += 1) {
+    const { body } = await api.get<{ data: Cell[] }>(`/releases?limit=${PAGE}&page=${page}`)
+    for (const { source_name, target_name, deployment_id } of body.data) {
+      releases.set(`${source_name} ${target_name}`, deployment_id)
+    }
+    if (body.data.length < PAGE) return releases
+  }
+}
+
 /** The cells in which Slipway and the marker differ. */
 async function differences({ folder, ids }: Fleet): Promise<object[]> {
-  const { body } = await api.get<{ data: Cell[] }>('/releases?limit=100')
+  const releases = await readReleases()
   const cells = SOURCES.flatMap((source) => TARGETS.map((target) => ({ source, target })))
   const compared = cells.map(async ({ source, target }) => {
     const file = path.join(folder, `current.${source}.${target}`)
     const marker = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() || null : null
-    const cell = body.data.find(({ target_name, source_name }) => target_name === target && source_name === source)
-    const told = cell?.deployment_id ?? null
+    const told = releases.get(`${source} ${target}`) ?? null
     if (marker === told) return []
     const state = await stateOn(ids[target] as string, marker)
     // A command that was killed after it switched has done it, and nobody can know.
@@ -146,7 +165,7 @@ async function stateOn(target: string, deployment: string | null): Promise<strin
 test('what is in force is what the commands left, after failures, rollbacks, cancels and kills', async () => {
   const fleet = await createFleet()
   const seed = Date.now() % 2 ** 31
-  for (const [number, played] of fc.sample(round, { numRuns: 12, seed }).entries()) {
+  for (const [number, played] of fc.sample(round, { numRuns: ROUNDS, seed }).entries()) {
     await play(played, fleet)
     expect({ seed, number, played, differences: await differences(fleet) }).toMatchObject({ differences: [] })
   }
