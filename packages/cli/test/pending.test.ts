@@ -1,0 +1,29 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { sendJson, startFakeServer } from '@slipway/testing'
+import { runSlipway } from './slipway.ts'
+
+let server: Awaited<ReturnType<typeof startFakeServer>> | undefined
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+test('pending why names the pool of a request, its place there, and the instances', async () => {
+  const id = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
+  const request = {
+    ...{ id, status: 'pending', priority: 0, position: 7, retry_count: 0, queued_at: '2026-11-23 10:00:00' },
+    ...{ waiting_for: 'capacity', waiting_reason: 'All 2 slots are taken' },
+    instance_pool: {
+      ...{ name: 'zone=a', selector: { match_labels: { zone: 'a' } }, position: 3 },
+      ...{ known: 5, matching: 2, accepting: 1, slots: 2, taken: 2 },
+    },
+  }
+  server = await startFakeServer({
+    'GET /deployments/pending': (_request, response) => sendJson(response, 200, [request]),
+  })
+  const { code, stdout } = await runSlipway(server.url, ['pending', 'why', id])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/position: +7\n/)
+  expect(stdout).toMatch(/pool: +zone=a, position 3\n/)
+  expect(stdout).toMatch(/instances: +2 of 5 match, 1 of them take runs \(2 of 2 slots taken\)\n/)
+})
