@@ -60,14 +60,14 @@ mv ${place(source)}.next ${place(source)}`
 const deployment = fc.record({
   targets: fc.shuffledSubarray(TARGETS, { minLength: 1, maxLength: Math.min(MAX_SELECTED, TARGET_COUNT) }),
   /** Places in `targets`. */
-  failing: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.uniqueArray(fc.nat(MAX_SELECTED - 1))),
+  failing: fc.oneof({ weight: 2, arbitrary: fc.constant<number[]>([]) }, fc.uniqueArray(fc.nat(MAX_SELECTED - 1))),
   target_mode: fc.constantFrom('sequential' as const, 'parallel' as const, { rolling: { batch_size: 2 } }),
   failure_strategy: fc.constantFrom('stop_on_first_failure' as const, 'continue_on_failure' as const),
   rollback_strategy: fc.constantFrom('none' as const, 'failed_target_only' as const, 'all_executed' as const),
   cancelledAfterMs: fc.option(fc.integer({ min: 100, max: 1_500 }), { freq: 4 }),
 })
 const round = fc.record({
-  deployments: fc.tuple(...SOURCES.map(() => deployment)),
+  deployments: fc.array(deployment, { minLength: SOURCES.length, maxLength: SOURCES.length }),
   killed: fc.option(fc.record({ service: fc.constantFrom(...KILLED), afterMs: fc.integer({ min: 50, max: 1_200 }) })),
 })
 type Round = typeof round extends fc.Arbitrary<infer R> ? R : never
