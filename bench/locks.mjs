@@ -43,7 +43,7 @@ export async function measureLocks({ suite, database, api, instance, action_id, 
   await database.query('UPDATE targets SET concurrency = NULL WHERE id = ANY ($1)', [ids])
   return [
     line(
-      13,
+      25,
       `create with ${TARGETS} locks and 20 actions, of one without locks`,
       times.locked20,
       times.free20,

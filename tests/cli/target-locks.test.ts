@@ -111,6 +111,10 @@ test('supersede: the older request is cancelled and says by what', async () => {
   })
   const why = await cli.run(['pending', 'list', '--status', 'cancelled'])
   expect(why.stdout).toContain('Superseded by the request')
+  const { body: records } = await api.get('/audit/logs?action=pending_request.supersede')
+  expect(records.data).toMatchObject([
+    { resource_id: older.body.pending_request_id, details: { superseded_by: newer.body.pending_request_id } },
+  ])
   await api.post(`/deployments/${first.body.deployment_id}/cancel`, {})
   const started = await dispatchedDeployment(api, newer.body.pending_request_id)
   await api.post(`/deployments/${started}/cancel`, {})

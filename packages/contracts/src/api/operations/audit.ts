@@ -4,14 +4,12 @@ import { AuditChainPart, AuditRecord, auditResourceType } from '../audit.ts'
 import { Page, PageQuery } from '../common.ts'
 import { type Operation, op } from './operation.ts'
 
-/** Actions of other services than the gateway: instances join at the executor-bridge. */
-const ACTIONS_OF_OTHER_SERVICES = ['instance.join']
+/** Actions without an operation of the API: instances join at the executor-bridge, the dispatcher replaces requests. */
+const OTHER_ACTIONS = ['instance.join', 'pending_request.supersede']
 
 /** The filter by action needs the audit actions of all other operations. */
 export function auditOperations(others: Record<string, Operation>) {
-  const actions = [
-    ...new Set([...Object.values(others).flatMap(({ audit }) => audit ?? []), ...ACTIONS_OF_OTHER_SERVICES]),
-  ].sort()
+  const actions = [...new Set([...Object.values(others).flatMap(({ audit }) => audit ?? []), ...OTHER_ACTIONS])].sort()
   const resourceTypes = [...new Set(actions.map(auditResourceType))].sort()
   return {
     listAuditLogs: op({
