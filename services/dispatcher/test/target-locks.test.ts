@@ -75,6 +75,22 @@ test('the policy is that of the target, else of its environment, else of the set
   expect(await holders()).toEqual({ a: first, c: second })
 })
 
+test('a request that no instance matches reserves nothing', async () => {
+  await addLockedTargets()
+  const instance = await addInstance(database, 4)
+  const unmatched = await deploy('ab', { selector: { match_labels: { zone: 'a' } }, priority: 100 })
+  const first = await deploy('a')
+  expect(await holders()).toEqual({ a: first })
+  await database.query(`UPDATE instances SET labels = '{"zone":"a"}' WHERE id = $1`, [instance])
+  const second = await deploy('b')
+  expect(await holders()).toEqual({ a: first })
+  await finish(first)
+  await dispatchAll()
+  const started = await deploymentOf(unmatched)
+  expect(await holders()).toEqual({ a: started, b: started })
+  expect(await deploymentOf(second)).toBeNull()
+})
+
 test('a wakening message is there only when somebody waits for a released target', async () => {
   await addLockedTargets()
   await addInstance(database, 4)

@@ -107,6 +107,14 @@ export const findLabelledInstances = statement({
       FROM instances i WHERE ${takesRuns(':version')} AND i.tenant_id IS NOT DISTINCT FROM :tenant_id::uuid`,
 })
 
+/** The labels of all instances that take runs, with the tenant that they serve; null: all tenants. */
+export const findServing = statement({
+  name: 'dispatcher.leases.find-serving',
+  parameters: { version: text },
+  row: { tenant_id: nullable(uuid), labels },
+  sql: `SELECT i.tenant_id, i.labels FROM instances i WHERE ${takesRuns(':version')}`,
+})
+
 export const findLabels = statement({
   name: 'dispatcher.leases.find-labels',
   parameters: { ids: array(uuid) },

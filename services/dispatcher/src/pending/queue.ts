@@ -1,7 +1,9 @@
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
-import type { MaybeSelector } from '@slipway/domain'
+import { type MaybeSelector, matchesLabels } from '@slipway/domain'
+import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import { type FreezesInForce, freezesInForce } from '../freezes/held.ts'
+import { findServing } from '../leases/leases.sql.ts'
 import { findStartable } from '../locks/locks.sql.ts'
 import type { Reserving } from '../locks/locks.ts'
 import { storeWanted } from '../locks/wanted.ts'
@@ -166,12 +168,24 @@ async function startableSubjects(tx: Queryable, freezes: FreezesInForce, tenantI
 const byRank = (requests: NextRequest[]) =>
   requests.sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 
-/** The pending requests that reserve their targets: those that neither a freeze nor the limit of their tenant holds. */
+/**
+ * The pending requests that reserve their targets: not those that a freeze or the limit of their tenant holds, nor those that no
+ * instance matches.
+ */
 export async function findReserving(tx: Queryable, { freezes, room }: QueueLimits): Promise<Reserving> {
-  const freeze_keys = freezes.none
-    ? null
-    : (await findSubjects.all(tx)).filter(({ subject }) => !freezes.judge(subject).blocked).map(({ key }) => key)
-  return { freeze_keys, full_tenants: room?.full() ?? [] }
+  const full_tenants = room?.full() ?? []
+  const pooled = await isAnyPooled.one(tx)
+  if (freezes.none && !pooled.any) return { freeze_keys: null, full_tenants }
+  const subjects = await startableSubjects(tx, freezes, null)
+  const serving = pooled.any ? await findServing.all(tx, { version: COMPATIBLE_VERSION }) : []
+  const isServed = (selector: MaybeSelector, tenantId: string | null) =>
+    serving.some(
+      ({ tenant_id, labels }) => (tenant_id === null || tenant_id === tenantId) && matchesLabels(selector, labels),
+    )
+  const freeze_keys = subjects.flatMap(({ key, subject, selector }) =>
+    selector === null || isServed(selector, subject.tenant_id) ? [key] : [],
+  )
+  return { freeze_keys, full_tenants }
 }
 
 /**
