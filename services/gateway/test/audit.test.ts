@@ -146,7 +146,7 @@ describe('the list', () => {
 
   test('names every action there is in its filter', () => {
     const actions = Object.values(OPERATIONS as Record<string, Operation>).flatMap(({ audit }) => audit ?? [])
-    actions.push('instance.join')
+    actions.push('instance.join', 'pending_request.supersede')
     const { query } = OPERATIONS.listAuditLogs as Operation
     expect(query?.properties['action']).toMatchObject({ enum: [...new Set(actions)].sort() })
     for (const action of actions) expect(action).toMatch(/^[a-z_]+\.[a-z0-9_]+$/)
