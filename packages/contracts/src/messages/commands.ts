@@ -85,7 +85,8 @@ export const PreviewTable = Reply({
 })
 
 /** The message of a 202 answer. A repeated answer must have the same text. */
-export const QUEUED_MESSAGE = 'No orchestration instance is free: the deployment is queued and starts by itself'
+export const QUEUED_MESSAGE =
+  'The deployment is queued and starts by itself; the pending request tells what it waits for'
 
 export const COMMANDS = {
   /** The planner answers by sending `deployment.start`. */
