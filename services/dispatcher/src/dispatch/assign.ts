@@ -3,7 +3,6 @@ import { type ActiveFreeze, matchesLabels } from '@slipway/domain'
 import type { Slot } from '../leases/allocate.ts'
 import { FreeSlots } from '../leases/pools.ts'
 import type { Superseded } from '../locks/supersede.ts'
-import { isAnyPooled } from '../pending/queue.sql.ts'
 import { type FirstOfPool, findFirstOfPools, findNextRequests, type QueueLimits } from '../pending/queue.ts'
 import { lockTenants, type TenantRoom, tenantRoom } from '../pending/tenant-room.ts'
 import { findOrphanSelectors } from '../runs/runs.sql.ts'
@@ -39,15 +38,12 @@ interface Options extends QueueLimits, StartSlots {
 export async function assignSlots(
   tx: Queryable,
   starts: readonly AuthorizedStart[],
-  { freezes, room, slots, ownSlots, orphaned }: Options,
+  { slots, ownSlots, orphaned, ...limits }: Options,
 ): Promise<AssignedStart[]> {
   if (slots.length === 0 && ownSlots.size === 0) return starts.map((start) => ({ ...start, slot: undefined }))
-  const [orphans, pending] = [
-    orphaned ? await findOrphanSelectors.all(tx) : [],
-    await findFirsts(tx, starts, { freezes, room }),
-  ]
+  const [orphans, pending] = [orphaned ? await findOrphanSelectors.all(tx) : [], await findFirsts(tx, starts, limits)]
   const firsts = [...orphans.map(({ selector }) => ({ selector, rank: Number.NEGATIVE_INFINITY })), ...pending]
-  const counted = room === null ? null : await countRoom(tx, starts)
+  const counted = limits.room === null ? null : await countRoom(tx, starts)
   const isPooled = [...starts.map(selectorOf), ...firsts.map(({ selector }) => selector)].some((one) => one !== null)
   const freeSlots = (some: readonly Slot[]) => (isPooled ? FreeSlots.withLabels(tx, some) : new FreeSlots(some))
   const shared = await freeSlots(slots)
@@ -78,7 +74,7 @@ async function findFirsts(
   const ranks = starts.flatMap(({ rank_behind }) => rank_behind ?? [])
   if (ranks.length === 0) return []
   const maxRank = Math.max(...ranks)
-  if ((await isAnyPooled.one(tx)).any) return findFirstOfPools(tx, limits, maxRank)
+  if (limits.pooled) return findFirstOfPools(tx, limits, maxRank)
   return findNextRequests(tx, limits, { limit: 1, maxRank })
 }
 

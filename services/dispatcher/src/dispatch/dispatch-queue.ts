@@ -16,7 +16,7 @@ import { FreeSlots, Pools } from '../leases/pools.ts'
 import { dropUnlockedTargets, renewWanted } from '../locks/wanted.ts'
 import { vanishedRecords } from '../pending/check.ts'
 import { tryLockQueue } from '../pending/queue.sql.ts'
-import { findNextRequests, type Holds, holdsNow, type NextRequest, renewSubjects } from '../pending/queue.ts'
+import { findNextRequests, holdsNow, type NextRequest, type QueueLimits, renewSubjects } from '../pending/queue.ts'
 import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from '../pending/status.ts'
 import { lockTenants, tenantRoom } from '../pending/tenant-room.ts'
 import { resumeOrphans } from '../runs/resume.ts'
@@ -85,7 +85,12 @@ function dispatchRound({
  * Returns how many requests left the queue, or failed to, for the instances of this tenant. Without a tenant, for the instances
  * that serve all.
  */
-async function dispatchNext(tx: Queryable, holds: Holds, tenantId: string | null, logger: Logger): Promise<number> {
+async function dispatchNext(
+  tx: Queryable,
+  holds: QueueLimits,
+  tenantId: string | null,
+  logger: Logger,
+): Promise<number> {
   const slots = await assignSlots(tx, holds, tenantId)
   if (slots.size === 0) return 0
   const ids = [...slots.keys()]
@@ -110,7 +115,7 @@ async function dispatchNext(tx: Queryable, holds: Holds, tenantId: string | null
 }
 
 /** The next requests, each with a locked slot. */
-async function assignSlots(tx: Queryable, holds: Holds, tenantId: string | null): Promise<Map<string, Slot>> {
+async function assignSlots(tx: Queryable, holds: QueueLimits, tenantId: string | null): Promise<Map<string, Slot>> {
   const pools = holds.pooled ? await Pools.read(tx, tenantId) : null
   const limitOf = pools && ((selector: MaybeSelector) => pools.countFree(selector))
   const pending = upToBytes(await findNextRequests(tx, holds, { limit: BATCH, tenantId, limitOf }))
@@ -171,7 +176,7 @@ interface Checked {
 async function claimAndCheck(
   tx: Queryable,
   ids: readonly string[],
-  options: { holds: Holds; logger: Logger },
+  options: { holds: QueueLimits; logger: Logger },
 ): Promise<Checked> {
   const { holds, logger } = options
   try {

@@ -47,15 +47,16 @@ async function startAll(tx: Queryable, commands: readonly StartCommand[]): Promi
     else if (blocked) results[index] = frozen(active_freezes, can_override)
     else permitted.push({ ...each, index, rank_behind: status.rank_behind, overridden: active_freezes })
   }
+  const limits = { freezes, room, pooled: statuses.some(({ any_pooled }) => any_pooled) }
   const anyPolicy = statuses.some(({ any_policy }) => any_policy)
-  const checked = await checkTargets(tx, permitted, anyPolicy ? { freezes, room } : null)
+  const checked = await checkTargets(tx, permitted, anyPolicy ? limits : null)
   const authorized = checked.flatMap((each) => (each instanceof Problem ? [] : [each]))
   for (const [place, { index }] of permitted.entries()) {
     const refusal = checked[place]
     if (refusal instanceof Problem) results[index] = refusal
   }
   const orphaned = statuses.some((status) => status.orphaned)
-  const assigned = await assignSlots(tx, authorized, { freezes, room, orphaned, ...slots })
+  const assigned = await assignSlots(tx, authorized, { ...limits, orphaned, ...slots })
   await Promise.all([
     writeStarted(tx, assigned.flatMap(startingOf)),
     enqueueRequests(

@@ -97,22 +97,14 @@ export const lockManySlots = statement({
 
 const labels = jsonb<Record<string, string>>()
 
-/** The instances that take runs of the tenant, with about as many free slots as they have. */
-export const findLabelledInstances = statement({
-  name: 'dispatcher.leases.find-labelled-instances',
-  parameters: { version: text, tenant_id: nullable(uuid) },
-  row: { id: uuid, labels, free: int8 },
-  sql: `SELECT i.id, i.labels, i.capacity - (SELECT count(*) FROM leases l
-                                           WHERE l.instance_id = i.id AND l.ended_at IS NULL) AS free
-      FROM instances i WHERE ${takesRuns(':version')} AND i.tenant_id IS NOT DISTINCT FROM :tenant_id::uuid`,
-})
-
-/** The labels of all instances that take runs, with the tenant that they serve; null: all tenants. */
-export const findServing = statement({
-  name: 'dispatcher.leases.find-serving',
+/** The instances that take runs, with about as many taken slots as they have. Without a tenant they serve all. */
+export const findInstances = statement({
+  name: 'dispatcher.leases.find-instances',
   parameters: { version: text },
-  row: { tenant_id: nullable(uuid), labels },
-  sql: `SELECT i.tenant_id, i.labels FROM instances i WHERE ${takesRuns(':version')}`,
+  row: { id: uuid, tenant_id: nullable(uuid), labels, capacity: int4, taken: int8 },
+  sql: `SELECT i.id, i.tenant_id, i.labels, i.capacity,
+           (SELECT count(*) FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL) AS taken
+      FROM instances i WHERE ${takesRuns(':version')}`,
 })
 
 export const findLabels = statement({

@@ -2,28 +2,31 @@ import type { Queryable, RowOf } from '@slipway/database'
 import { type MaybeSelector, matchesLabels } from '@slipway/domain'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import { lockFreeSlots, type Slot } from './allocate.ts'
-import { findLabelledInstances, findLabels } from './leases.sql.ts'
+import { findInstances, findLabels } from './leases.sql.ts'
 
-type LabelledInstance = RowOf<typeof findLabelledInstances>
+type Instance = RowOf<typeof findInstances>
 
 /** The instances that take runs of a tenant, or with null those that serve all, with their labels. */
 export class Pools {
   readonly #tenantId: string | null
-  readonly #instances: readonly LabelledInstance[]
+  readonly #instances: readonly Instance[]
 
-  private constructor(tenantId: string | null, instances: readonly LabelledInstance[]) {
+  private constructor(tenantId: string | null, instances: readonly Instance[]) {
     this.#tenantId = tenantId
     this.#instances = instances
   }
 
   static async read(tx: Queryable, tenantId: string | null): Promise<Pools> {
-    const instances = await findLabelledInstances.all(tx, { version: COMPATIBLE_VERSION, tenant_id: tenantId })
-    return new Pools(tenantId, instances)
+    const instances = await findInstances.all(tx, { version: COMPATIBLE_VERSION })
+    return new Pools(
+      tenantId,
+      instances.filter(({ tenant_id }) => tenant_id === tenantId),
+    )
   }
 
   /** How many slots are free on the instances that match. */
   countFree(selector: MaybeSelector): number {
-    return this.#matching(selector).reduce((total, { free }) => total + Math.max(0, free), 0)
+    return this.#matching(selector).reduce((free, { capacity, taken }) => free + Math.max(0, capacity - taken), 0)
   }
 
   /** Locks free slots: up to `count` for each of these selectors. */
@@ -40,7 +43,7 @@ export class Pools {
     return [...slots.values()]
   }
 
-  #matching(selector: MaybeSelector): LabelledInstance[] {
+  #matching(selector: MaybeSelector): Instance[] {
     return this.#instances.filter(({ labels }) => matchesLabels(selector, labels))
   }
 }

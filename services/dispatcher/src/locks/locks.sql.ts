@@ -129,8 +129,8 @@ export const unmarkRequests = statement({
 })
 
 /**
- * The requests that need locks and may start, of these freeze subjects (null: of all): none of their targets is held, and each of them comes first for each of its targets
- * among those that reserve it.
+ * The requests that need locks and may start, of these freeze subjects (null: of all): none of their targets is held, and each
+ * request comes first for each of its targets among those that reserve it.
  */
 export const findStartable = statement({
   name: 'dispatcher.pending-targets.find-startable',

@@ -1,7 +1,8 @@
 import type { Database, Queryable } from '@slipway/database'
 import { matchesLabels, poolName } from '@slipway/domain'
 import { COMPATIBLE_VERSION, measure } from '@slipway/runtime'
-import { countPending, countTaken } from './queue.sql.ts'
+import { findInstances } from '../leases/leases.sql.ts'
+import { countPending } from './queue.sql.ts'
 
 /** The most pools with values of their own, those with the most requests. The others share one. */
 const MAX_POOLS = 50
@@ -36,7 +37,7 @@ export function measureQueue(database: Database): void {
 export async function readPools(db: Queryable): Promise<PoolMeasurement> {
   const pools = await countPending.all(db)
   const instances = pools.some(({ selector }) => selector !== null)
-    ? await countTaken.all(db, { version: COMPATIBLE_VERSION })
+    ? await findInstances.all(db, { version: COMPATIBLE_VERSION })
     : []
   const requests = new Map([[ANY, 0]])
   const ages = new Map([[ANY, 0]])

@@ -18,7 +18,6 @@ import {
   uuid,
 } from '@slipway/database'
 import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
-import { takesRuns } from '@slipway/views'
 
 // --- one request ---------------------------------------------------------------------------------------------------
 
@@ -84,11 +83,13 @@ export const rankBehind = (priority: string) =>
 
 const selector = nullable(jsonb<InstanceSelector>())
 
-/** Whether any pending request requires labels of its instance. */
+/** SQL: whether any pending request requires labels of its instance. */
+export const ANY_POOLED = `EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND pool_key IS NOT NULL)`
+
 export const isAnyPooled = statement({
   name: 'dispatcher.pending_requests.any-pooled',
   row: { any: bool },
-  sql: `SELECT EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND pool_key IS NOT NULL) AS any`,
+  sql: `SELECT ${ANY_POOLED} AS any`,
 })
 
 /** `findStartable` has the requests that need locks. */
@@ -125,8 +126,8 @@ const nextSubject = (bound: string) =>
      WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
 
 /**
- * The distinct freeze subjects of pending requests. The key covers the selector, too. Reads one index entry per subject. If the cost grew with the queue, `drain`
- * would miss goal 5.
+ * The distinct freeze subjects of pending requests. The key covers the selector, too. Reads one index entry per subject. If the
+ * cost grew with the queue, `drain` would miss goal 5.
  */
 export const findSubjects = statement({
   name: 'dispatcher.pending_requests.find-subjects',
@@ -214,13 +215,4 @@ export const countPending = statement({
   sql: `SELECT instance_selector AS selector, count(*) AS pending,
            extract(epoch FROM now() - min(queued_at))::float8 AS age
       FROM pending_requests WHERE status = 'pending' GROUP BY instance_selector ORDER BY 2 DESC`,
-})
-
-/** The instances of all tenants that take runs, with how many of their slots are taken. */
-export const countTaken = statement({
-  name: 'dispatcher.pending_requests.count-taken',
-  parameters: { version: text },
-  row: { labels: jsonb<Record<string, string>>(), taken: int8 },
-  sql: `SELECT i.labels, (SELECT count(*) FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL) AS taken
-      FROM instances i WHERE ${takesRuns(':version')}`,
 })

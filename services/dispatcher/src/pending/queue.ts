@@ -3,7 +3,7 @@ import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/data
 import { type MaybeSelector, matchesLabels } from '@slipway/domain'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import { type FreezesInForce, freezesInForce } from '../freezes/held.ts'
-import { findServing } from '../leases/leases.sql.ts'
+import { findInstances } from '../leases/leases.sql.ts'
 import { findStartable } from '../locks/locks.sql.ts'
 import type { Reserving } from '../locks/locks.ts'
 import { storeWanted } from '../locks/wanted.ts'
@@ -66,14 +66,11 @@ export interface QueueLimits {
   freezes: FreezesInForce
   /** Null if tenants have no limit. */
   room: TenantRoom | null
-}
-
-export interface Holds extends QueueLimits {
   /** Whether any pending request requires labels of its instance. */
   pooled: boolean
 }
 
-export async function holdsNow(tx: Queryable): Promise<Holds> {
+export async function holdsNow(tx: Queryable): Promise<QueueLimits> {
   const [freezes, room, pooled] = await Promise.all([freezesInForce(tx), tenantRoom(tx), isAnyPooled.one(tx)])
   return { freezes, room, pooled: pooled.any }
 }
@@ -94,30 +91,33 @@ interface Wanted {
  * tenant holds, and for a moment requests after a failed dispatch. Takes their places from `holds.room`. With `tenantId`, only
  * requests of that tenant.
  */
-export async function findNextRequests(
-  tx: Queryable,
-  { freezes, room }: QueueLimits,
-  wanted: Wanted,
-): Promise<NextRequest[]> {
+export async function findNextRequests(tx: Queryable, limits: QueueLimits, wanted: Wanted): Promise<NextRequest[]> {
+  const { freezes, room, pooled } = limits
   const { tenantId = null, limit, maxRank, limitOf = null } = wanted
   const max_rank = maxRank ?? MAX_RANK
-  const reserving = await findReserving(tx, { freezes, room })
-  const startable = (keys: string[] | null) =>
+  const startable = (reserving: Reserving, keys: string[] | null) =>
     findStartable.all(tx, { ...reserving, max_rank, tenant_id: tenantId, limit, keys })
-  if (freezes.none && room === null && tenantId === null && limitOf === null) {
-    const [free, locking] = await Promise.all([findNext.all(tx, { max_rank, limit }), startable(null)])
+  if (freezes.none && room === null && !pooled && tenantId === null) {
+    const [free, locking] = await Promise.all([findNext.all(tx, { max_rank, limit }), startable(ALL_RESERVE, null)])
     return byRank([...free, ...locking]).slice(0, limit)
   }
-  const subjects = (await startableSubjects(tx, freezes, tenantId)).map(({ key, subject, selector }) => {
-    return { key, most: Math.min(limit, room?.left(subject.tenant_id) ?? limit, limitOf?.(selector) ?? limit) }
-  })
+  const unfrozen = await unfrozenSubjects(tx, freezes)
+  const reserving = await reservingOf(tx, unfrozen, limits)
+  const subjects = unfrozen
+    .filter(({ subject }) => tenantId === null || subject.tenant_id === tenantId)
+    .map(({ key, subject, selector }) => {
+      return { key, most: Math.min(limit, room?.left(subject.tenant_id) ?? limit, limitOf?.(selector) ?? limit) }
+    })
   const [free, locking] = await Promise.all([
     findNextOfEach.all(tx, {
       max_rank,
       keys: subjects.map(({ key }) => key),
       limits: subjects.map(({ most }) => most),
     }),
-    startable(subjects.flatMap(({ key, most }) => (most > 0 ? [key] : []))),
+    startable(
+      reserving,
+      subjects.flatMap(({ key, most }) => (most > 0 ? [key] : [])),
+    ),
   ])
   const found: NextRequest[] = []
   for (const request of byRank([...free, ...locking])) {
@@ -137,17 +137,13 @@ export interface FirstOfPool {
 }
 
 /** The first request of each pool that no freeze and no limit of its tenant holds. */
-export async function findFirstOfPools(
-  tx: Queryable,
-  { freezes, room }: QueueLimits,
-  maxRank: number,
-): Promise<FirstOfPool[]> {
-  const subjects = await startableSubjects(tx, freezes, null)
-  const limits = subjects.map(({ subject }) => Math.min(1, room?.left(subject.tenant_id) ?? 1))
-  const reserving = await findReserving(tx, { freezes, room })
+export async function findFirstOfPools(tx: Queryable, limits: QueueLimits, maxRank: number): Promise<FirstOfPool[]> {
+  const subjects = await unfrozenSubjects(tx, limits.freezes)
+  const reserving = await reservingOf(tx, subjects, limits)
   const keys = subjects.map(({ key }) => key)
+  const most = subjects.map(({ subject }) => Math.min(1, limits.room?.left(subject.tenant_id) ?? 1))
   const [free, locking] = await Promise.all([
-    findNextOfEach.all(tx, { max_rank: maxRank, keys, limits }),
+    findNextOfEach.all(tx, { max_rank: maxRank, keys, limits: most }),
     findStartable.all(tx, { ...reserving, max_rank: maxRank, tenant_id: null, limit: MOST_POOLS, keys }),
   ])
   const firsts = new Map<string, FirstOfPool>()
@@ -158,34 +154,41 @@ export async function findFirstOfPools(
   return [...firsts.values()]
 }
 
-async function startableSubjects(tx: Queryable, freezes: FreezesInForce, tenantId: string | null) {
-  return (await findSubjects.all(tx)).filter(
-    ({ subject }) =>
-      (tenantId === null || subject.tenant_id === tenantId) && (freezes.none || !freezes.judge(subject).blocked),
-  )
-}
+type Subject = RowOf<typeof findSubjects>
+
+/** The freeze subjects that no freeze holds. */
+const unfrozenSubjects = async (tx: Queryable, freezes: FreezesInForce): Promise<Subject[]> =>
+  (await findSubjects.all(tx)).filter(({ subject }) => freezes.none || !freezes.judge(subject).blocked)
 
 const byRank = (requests: NextRequest[]) =>
   requests.sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+
+const ALL_RESERVE: Reserving = { freeze_keys: null, full_tenants: [] }
 
 /**
  * The pending requests that reserve their targets: not those that a freeze or the limit of their tenant holds, nor those that no
  * instance matches.
  */
-export async function findReserving(tx: Queryable, { freezes, room }: QueueLimits): Promise<Reserving> {
-  const full_tenants = room?.full() ?? []
-  const pooled = await isAnyPooled.one(tx)
-  if (freezes.none && !pooled.any) return { freeze_keys: null, full_tenants }
-  const subjects = await startableSubjects(tx, freezes, null)
-  const serving = pooled.any ? await findServing.all(tx, { version: COMPATIBLE_VERSION }) : []
+export async function findReserving(tx: Queryable, limits: QueueLimits): Promise<Reserving> {
+  const { freezes, room, pooled } = limits
+  if (freezes.none && !pooled) return { ...ALL_RESERVE, full_tenants: room?.full() ?? [] }
+  return reservingOf(tx, await unfrozenSubjects(tx, freezes), limits)
+}
+
+async function reservingOf(
+  tx: Queryable,
+  unfrozen: readonly Subject[],
+  { room, pooled }: QueueLimits,
+): Promise<Reserving> {
+  const instances = pooled ? await findInstances.all(tx, { version: COMPATIBLE_VERSION }) : []
   const isServed = (selector: MaybeSelector, tenantId: string | null) =>
-    serving.some(
+    instances.some(
       ({ tenant_id, labels }) => (tenant_id === null || tenant_id === tenantId) && matchesLabels(selector, labels),
     )
-  const freeze_keys = subjects.flatMap(({ key, subject, selector }) =>
+  const freeze_keys = unfrozen.flatMap(({ key, subject, selector }) =>
     selector === null || isServed(selector, subject.tenant_id) ? [key] : [],
   )
-  return { freeze_keys, full_tenants }
+  return { freeze_keys, full_tenants: room?.full() ?? [] }
 }
 
 /**
