@@ -19,13 +19,14 @@ export async function measureLocks({ suite, database, api, instance, action_id, 
     await database.query('UPDATE targets SET concurrency = $1::target_concurrency WHERE id = ANY ($2)', [policy, ids])
     await database.query('VACUUM (ANALYZE) targets, target_locks, steps, deployment_targets')
     let ms = 0
-    for (let n = 0; n < CREATES; n += 1) {
+    // The first create is not counted: it plans its statements anew after VACUUM, and follows creates of another size.
+    for (let n = 0; n <= CREATES; n += 1) {
       const at = performance.now()
       const answer = await fetch(`${suite.url}/api/v1/deployments`, request(source))
       await answer.arrayBuffer()
-      ms += (performance.now() - at) / CREATES
+      if (n > 0) ms += (performance.now() - at) / CREATES
       if (answer.status !== 201) throw new Error(`create answered ${answer.status}`)
-      const { rows } = await database.query('SELECT count(*)::int AS locks FROM target_locks')
+      const { rows } = await database.query('SELECT count(deployment_id)::int AS locks FROM target_locks')
       if (rows[0].locks !== (policy === null ? 0 : TARGETS)) throw new Error(`${rows[0].locks} locks were taken`)
       await settle({ instance, database })
     }

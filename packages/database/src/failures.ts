@@ -37,8 +37,14 @@ export const isUniqueViolation = (error: unknown) => sqlState(error) === UNIQUE_
 /** Whether a referenced row is missing, or a row is still referenced. */
 export const isForeignKeyViolation = (error: unknown) => sqlState(error) === FOREIGN_KEY_VIOLATION
 
+/** Thrown in a transaction that finds what it read changed by another one. It is run again. */
+export class Collision extends Error {
+  override name = 'Collision'
+}
+
 /** Whether transactions collided, so that the same transaction may succeed at once. */
 export function isCollision(error: unknown): boolean {
+  if (error instanceof Collision) return true
   const state = sqlState(error)
   return state === SERIALIZATION_FAILURE || state === DEADLOCK
 }

@@ -8,7 +8,15 @@ export {
   type PrismaTransaction,
 } from './database.ts'
 export { isPast, type ReceivedCommand, receivedCommand } from './deadline.ts'
-export { isBusy, isConnectionError, isForeignKeyViolation, isUniqueViolation, sqlState } from './failures.ts'
+export {
+  Collision,
+  isBusy,
+  isCollision,
+  isConnectionError,
+  isForeignKeyViolation,
+  isUniqueViolation,
+  sqlState,
+} from './failures.ts'
 export type { Prisma, PrismaClient } from './generated/client.ts'
 export { type ResealProgress, resealAll } from './keys/reseal.ts'
 export { LOCK_KEYS, LOCK_KEYS_BY_VALUE } from './lock-keys.ts'

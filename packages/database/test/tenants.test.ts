@@ -78,7 +78,7 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO command_results VALUES ($1, 0, 0, 'completed', 0, '', '', NULL, NULL, now(), now())`,
     `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines) VALUES ($1, 0, 1, '[]')`,
     `INSERT INTO pending_requests (id, tenant_id, priority, command) VALUES ($1, $2, 0, '{}')`,
-    `INSERT INTO target_locks (target_id, deployment_id, target_index, epoch) VALUES ($1, $1, 0, 1)`,
+    `INSERT INTO target_locks (target_id, deployment_id, epoch) VALUES ($1, $1, 1)`,
     `INSERT INTO pending_targets (request_id, target_id, rank) VALUES ($1, $1, 0)`,
     `INSERT INTO idempotency_keys (user_id, scope, key, command_id, body_hash) VALUES ($1, '', '', $1, '')`,
     `INSERT INTO content_uploads (id) VALUES ($1)`,

@@ -13,7 +13,8 @@ import {
 import type { FreezeSubject } from '@slipway/domain'
 
 /** SQL: whether the lock `k` holds. */
-export const holds = (k: string) => `target_lock_holds(${k}.epoch, ${k}.deployment_id)`
+export const holds = (k: string) =>
+  `(${k}.deployment_id IS NOT NULL AND target_lock_holds(${k}.epoch, ${k}.deployment_id))`
 
 /** SQL: the policy of the target `t`, with its environment `e` and the settings `q`. */
 export const POLICY = `coalesce(t.concurrency, e.concurrency, q.target_concurrency)`

@@ -249,7 +249,9 @@ test('a deployment that lost its instance keeps its targets under its next lease
   expect(await holders()).toEqual({ b: first })
   await addInstance(database, 4)
   await dispatchAll()
-  const { rows } = await database.query<{ epoch: number }>('SELECT epoch FROM target_locks')
+  const { rows } = await database.query<{ epoch: number }>(
+    'SELECT epoch FROM target_locks WHERE deployment_id IS NOT NULL',
+  )
   expect(rows).toEqual([{ epoch: (await liveLease(database, first))?.epoch }])
   expect(await deploymentOf(second)).toBeNull()
   await finish(first)
@@ -273,6 +275,16 @@ test('after a cancel a target stays held until the instance has told that its co
   expect(await holders()).toEqual({ b: onB })
   await dispatchAll()
   expect(await deploymentOf(onA)).not.toBeNull()
+})
+
+test('the lock of a deleted target goes with it', async () => {
+  await addLockedTargets()
+  await addInstance(database, 4)
+  await finish(await deploy('ab'))
+  expect(await holders()).toEqual({})
+  await database.query('DELETE FROM targets WHERE id = $1', [idOf('a')])
+  const { rows } = await database.query<{ target_id: string }>('SELECT target_id FROM target_locks')
+  expect(rows).toEqual([{ target_id: idOf('b') }])
 })
 
 test('a lock that was left behind does not count, and is overwritten', async () => {

@@ -45,7 +45,7 @@ export function targetsOf({ database, asDispatcher, catalog }: CatalogDatabase) 
     /** Who holds what, such as { a: id }. */
     async holders(): Promise<Record<string, string>> {
       const { rows } = await database.query<{ target_id: string; deployment_id: string }>(
-        'SELECT target_id, deployment_id FROM target_locks',
+        'SELECT target_id, deployment_id FROM target_locks WHERE deployment_id IS NOT NULL',
       )
       const names = new Map([...ids].map(([name, id]) => [id, name]))
       return Object.fromEntries(rows.map(({ target_id, deployment_id }) => [names.get(target_id), deployment_id]))

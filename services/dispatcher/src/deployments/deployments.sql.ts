@@ -86,7 +86,7 @@ export const noteStopped = statement({
       UPDATE leases l SET stopped_at = clock_timestamp()
        WHERE deployment_id = :deployment_id AND epoch = :epoch AND ended_at IS NOT NULL AND stopped_at IS NULL
          AND NOT EXISTS (SELECT FROM leases later WHERE later.deployment_id = :deployment_id AND later.epoch > :epoch)
-      RETURNING epoch
+      RETURNING deployment_id, epoch
     ), confirmed AS (
     UPDATE steps s
        SET end_confirmed = s.end_confirmed IS NOT NULL,
@@ -97,7 +97,9 @@ export const noteStopped = statement({
        AND (s.end_confirmed = false OR (s.end_confirmed IS NULL AND s.state = 'cancelled'))
        AND EXISTS (SELECT FROM stopped)
     ), released AS (
-      DELETE FROM target_locks k USING stopped WHERE k.epoch = stopped.epoch
+      UPDATE target_locks k SET deployment_id = NULL, epoch = NULL
+        FROM stopped JOIN deployment_targets p ON p.deployment_id = stopped.deployment_id
+       WHERE k.target_id = p.target_id AND k.epoch = stopped.epoch
     )
     SELECT epoch FROM stopped`,
 })

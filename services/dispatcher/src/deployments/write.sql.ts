@@ -36,27 +36,28 @@ export const insertDeployments = statement({
     timeout_seconds: array(int4),
     traceparent: array(nullable(text)),
     warnings: array(jsonb<string[]>()),
+    locks_targets: array(bool),
   },
   sql: `INSERT INTO deployments (
       state, created_at, started_at, deadline_at, analysis_enabled,
       id, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name, source_version,
       plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id, source_deployment_id, freeze_override,
-      traceparent, warnings)
+      traceparent, warnings, locks_targets)
     SELECT 'running', now(), now(), CASE WHEN timeout_seconds > 0 THEN now() + make_interval(secs => timeout_seconds) END,
       (SELECT analysis_enabled FROM queue_settings),
       id, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name, source_version,
       plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id, source_deployment_id, freeze_override,
-      traceparent, warnings
+      traceparent, warnings, locks_targets
     FROM unnest(
       :id::uuid[], :tenant_id::uuid[], :tenant_name::text[], :environment_id::uuid[], :environment_name::text[],
       :source_type::source_kind[], :source_id::uuid[], :source_name::text[], :source_version::text[],
       :plan_head::jsonb[], :selection::jsonb[], :total_steps::int[], :triggered_by::text[], :triggered_by_id::uuid[],
       :request_id::text[], :source_deployment_id::uuid[], :freeze_override::text[], :timeout_seconds::int[],
-      :traceparent::text[], :warnings::jsonb[]
+      :traceparent::text[], :warnings::jsonb[], :locks_targets::bool[]
     ) AS d (
       id, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name, source_version,
       plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id, source_deployment_id, freeze_override,
-      timeout_seconds, traceparent, warnings)`,
+      timeout_seconds, traceparent, warnings, locks_targets)`,
 })
 
 export const insertActions = statement({

@@ -61,7 +61,14 @@ async function insertPlans(tx: Queryable, starting: readonly Starting[]): Promis
   ])
 }
 
-function deploymentRow({ deployment_id, command, rows, request_id, traceparent }: Starting & { rows: PlanRows }) {
+function deploymentRow({
+  deployment_id,
+  command,
+  rows,
+  request_id,
+  traceparent,
+  locks,
+}: Starting & { rows: PlanRows }) {
   const { plan_head, targets, actions } = rows
   const { source, tenant, environment, options } = plan_head
   return {
@@ -85,6 +92,7 @@ function deploymentRow({ deployment_id, command, rows, request_id, traceparent }
     timeout_seconds: options.deployment_timeout_seconds,
     traceparent,
     warnings: command.warnings ?? [],
+    locks_targets: locks.length > 0,
   }
 }
 

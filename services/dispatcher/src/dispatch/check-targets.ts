@@ -1,7 +1,7 @@
 import type { Queryable } from '@slipway/database'
 import type { Problem } from '@slipway/domain'
 import { targetsBusy } from '../locks/busy.ts'
-import { isFree, type LockedTarget, type Reserving, readLocks } from '../locks/locks.ts'
+import { idsOf, isFree, type LockedTargets, type Reserving, readLocks } from '../locks/locks.ts'
 import { supersede } from '../locks/supersede.ts'
 import { findReserving, type QueueLimits } from '../pending/queue.ts'
 import type { AuthorizedStart } from './assign.ts'
@@ -30,7 +30,7 @@ export async function checkTargets(
 async function check(
   tx: Queryable,
   start: PermittedStart,
-  found: LockedTarget[],
+  found: LockedTargets[],
   reserving: Reserving | null,
 ): Promise<AuthorizedStart | Problem> {
   const refusal = await targetsBusy(tx, start.command, found)
@@ -40,7 +40,7 @@ async function check(
   const [now = []] = isStale ? await readLocks(tx, [rankedPlan(start)], reserving) : [found]
   return {
     ...start,
-    locks: now.map(({ target_id }) => target_id),
+    locks: idsOf(now),
     isBlocked: !now.every(isFree),
     superseded,
   }
@@ -48,7 +48,7 @@ async function check(
 
 const rankedPlan = ({ command: { plan }, rank_behind }: PermittedStart) => ({ plan, rank: rank_behind })
 
-function requireDistinct(lists: readonly LockedTarget[][]): void {
-  const targets = lists.flat().map(({ target_id }) => target_id)
+function requireDistinct(lists: readonly LockedTargets[][]): void {
+  const targets = idsOf(lists.flat())
   if (new Set(targets).size < targets.length) throw new Error('two starts of a batch need the same target')
 }

@@ -3,6 +3,7 @@ import {
   attempt,
   countRowFailure,
   type Database,
+  isCollision,
   isConnectionError,
   Quarantine,
   type Queryable,
@@ -256,7 +257,4 @@ function withPriority({ command, priority }: ClaimedRequest): ClaimedRequest['co
 }
 
 /** Whether the failure is not the fault of the request. Then the whole transaction is repeated. */
-function isPassing(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code
-  return code === '40001' || code === '40P01' || isConnectionError(error)
-}
+const isPassing = (error: unknown) => isCollision(error) || isConnectionError(error)

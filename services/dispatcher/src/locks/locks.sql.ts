@@ -17,25 +17,27 @@ const RESERVES = `(p.last_retry_at IS NULL OR p.last_retry_at < now() - make_int
 const RESERVING = { freeze_keys: nullable(array(uuid)), full_tenants: array(uuid) }
 
 /**
- * The targets with a policy other than `allow` in each list, by the records as they are now; whether they are held, and by what
- * pending request they are reserved. `ranks`: only requests of the same or an earlier rank count; null: none.
+ * The targets with a policy other than `allow` in each list, by the records as they are now, grouped by their policy and by whether
+ * they are held or reserved by a pending request of the same or an earlier rank (null: by none).
  */
 export const findLocked = statement({
   name: 'dispatcher.target-locks.find-locked',
-  parameters: { ...{ lists: array(int4), target_ids: array(uuid), ranks: array(nullable(int8)) }, ...RESERVING },
-  row: {
-    ...{ list: int4, target_id: uuid, policy: targetConcurrency },
-    ...{ held: bool, reserved_by: nullable(uuid) },
-  },
-  sql: `SELECT w.list, w.target_id, ${POLICY} AS policy,
-           EXISTS (SELECT FROM target_locks k WHERE k.target_id = w.target_id AND ${holds('k')}) AS held,
-           CASE WHEN w.rank IS NOT NULL THEN (
-             SELECT n.request_id FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
-              WHERE n.target_id = w.target_id AND n.rank <= w.rank AND ${RESERVES}
-              ORDER BY n.rank, n.request_id LIMIT 1) END AS reserved_by
-      FROM unnest(:lists::int[], :target_ids::uuid[], :ranks::bigint[]) AS w (list, target_id, rank)
-      JOIN targets t ON t.id = w.target_id ${WITH_POLICY}
-     WHERE ${POLICY} <> 'allow'`,
+  parameters: { lists: jsonb<readonly { rank: number | null; target_ids: readonly string[] }[]>(), ...RESERVING },
+  row: { list: int8, policy: targetConcurrency, held: bool, reserved: bool, target_ids: array(uuid) },
+  sql: `SELECT list, policy, held, reserved, array_agg(target_id) AS target_ids
+      FROM (
+        SELECT w.list, w.target_id, ${POLICY} AS policy, coalesce(${holds('k')}, false) AS held,
+               w.rank IS NOT NULL AND EXISTS (
+                 SELECT FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
+                  WHERE n.target_id = w.target_id AND n.rank <= w.rank AND ${RESERVES}) AS reserved
+          FROM (
+            SELECT l.list, l.rank, unnest(l.target_ids) AS target_id
+              FROM ROWS FROM (jsonb_to_recordset(:lists::jsonb) AS (rank bigint, target_ids uuid[]))
+                   WITH ORDINALITY AS l (rank, target_ids, list)) w
+          JOIN targets t ON t.id = w.target_id ${WITH_POLICY}
+          LEFT JOIN target_locks k ON k.target_id = w.target_id
+         WHERE ${POLICY} <> 'allow') wanted
+     GROUP BY list, policy, held, reserved`,
 })
 
 /**
@@ -45,16 +47,14 @@ export const findLocked = statement({
 export const takeLocks = statement({
   name: 'dispatcher.target-locks.take',
   parameters: {
-    target_ids: array(uuid),
-    deployment_ids: array(uuid),
-    target_indexes: array(int4),
-    epochs: array(int8),
+    deployments: jsonb<readonly { deployment_id: string; epoch: number; target_ids: readonly string[] }[]>(),
   },
-  sql: `INSERT INTO target_locks (target_id, deployment_id, target_index, epoch)
-    SELECT * FROM unnest(:target_ids::uuid[], :deployment_ids::uuid[], :target_indexes::int[], :epochs::bigint[])
-      AS wanted (target_id, deployment_id, target_index, epoch) ORDER BY target_id
-    ON CONFLICT (target_id) DO UPDATE SET deployment_id = EXCLUDED.deployment_id, target_index = EXCLUDED.target_index,
-      epoch = EXCLUDED.epoch, taken_at = EXCLUDED.taken_at
+  sql: `INSERT INTO target_locks (target_id, deployment_id, epoch)
+    SELECT unnest(target_ids) AS target_id, deployment_id, epoch
+      FROM jsonb_to_recordset(:deployments::jsonb) AS d (deployment_id uuid, epoch bigint, target_ids uuid[])
+     ORDER BY target_id
+    ON CONFLICT (target_id) DO UPDATE SET deployment_id = EXCLUDED.deployment_id, epoch = EXCLUDED.epoch,
+      taken_at = EXCLUDED.taken_at
     WHERE NOT ${holds('target_locks')}`,
 })
 
@@ -64,13 +64,15 @@ export const moveLocks = statement({
   parameters: { deployment_ids: array(uuid), epochs: array(int8) },
   sql: `UPDATE target_locks k SET epoch = n.epoch
       FROM unnest(:deployment_ids::uuid[], :epochs::bigint[]) AS n (deployment_id, epoch)
-     WHERE k.deployment_id = n.deployment_id`,
+      JOIN deployments d ON d.id = n.deployment_id AND d.locks_targets
+      JOIN deployment_targets p ON p.deployment_id = n.deployment_id
+     WHERE k.target_id = p.target_id AND k.deployment_id = n.deployment_id`,
 })
 
-/** Deletes the locks of deployments that were stopped and whose instance never told that their commands are gone. */
+/** Releases the locks of deployments that were stopped and whose instance never told that their commands are gone. */
 export const dropLeftLocks = statement({
   name: 'dispatcher.target-locks.drop-left',
-  sql: `DELETE FROM target_locks k USING leases l
+  sql: `UPDATE target_locks k SET deployment_id = NULL, epoch = NULL FROM leases l
      WHERE l.epoch = k.epoch AND l.ended_at < now() - interval '1 minute' AND NOT ${holds('k')}`,
 })
 

@@ -2,7 +2,7 @@ import { recordAudit } from '@slipway/audit'
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { supersedeRequests } from './locks.sql.ts'
-import type { LockedTarget } from './locks.ts'
+import { idsOf, type LockedTargets } from './locks.ts'
 
 interface NewerRequest {
   command: CommandBody<'deployment.start'>
@@ -21,10 +21,10 @@ export interface Superseded {
 export async function supersede(
   tx: Queryable,
   { command, request_id }: NewerRequest,
-  locks: readonly LockedTarget[],
+  locks: readonly LockedTargets[],
 ): Promise<Superseded> {
   const { plan, caller, command_id } = command
-  const targets = locks.filter(({ policy }) => policy === 'supersede').map(({ target_id }) => target_id)
+  const targets = idsOf(locks.filter(({ policy }) => policy === 'supersede'))
   if (targets.length === 0) return { ids: [], queued_at: null }
   const older = await supersedeRequests.all(tx, {
     target_ids: targets,

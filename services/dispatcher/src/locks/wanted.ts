@@ -1,7 +1,7 @@
 import type { Queryable } from '@slipway/database'
 import type { Plan } from '@slipway/domain'
 import { dropUnlocked, findWanted, isAnyPolicy, replaceWanted, unmarkRequests } from './locks.sql.ts'
-import { readLocks } from './locks.ts'
+import { idsOf, readLocks } from './locks.ts'
 
 /** The targets that claimed requests lock, by id of the request. */
 export interface WantedLocks {
@@ -22,7 +22,7 @@ export async function renewWanted(tx: Queryable, requests: readonly PlannedReque
   if (requests.length === 0 || !(await isAnyPolicy.one(tx)).any) return NONE
   const plans = requests.map(({ command: { plan } }) => ({ plan, rank: null }))
   const lists = await readLocks(tx, plans, { freeze_keys: null, full_tenants: [] })
-  const locks = new Map(requests.map(({ id }, list) => [id, (lists[list] ?? []).map(({ target_id }) => target_id)]))
+  const locks = new Map(requests.map(({ id }, list) => [id, idsOf(lists[list] ?? [])]))
   const stored = await findWanted.all(tx, { request_ids: requests.map(({ id }) => id) })
   const keys = new Set(stored.map(({ request_id, target_id }) => `${request_id} ${target_id}`))
   const isStored = (id: string) => (locks.get(id) ?? []).every((target) => keys.has(`${id} ${target}`))
