@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError } from '@slipway/client'
+import { ApiError, ConnectionError, NotSlipwayError } from '@slipway/client'
 
 /** The exit codes of all commands. docs/cli.md documents them. */
 export const EXIT_CODES = {
@@ -38,7 +38,7 @@ export function getExitCode(error: unknown): number {
   if (error instanceof RefusedError) return EXIT_CODES.refused
   if (error instanceof InterruptedError) return EXIT_CODES.interrupted
   if (error instanceof WaitTimeoutError) return EXIT_CODES.timeout
-  if (error instanceof ConnectionError) return EXIT_CODES.unreachable
+  if (error instanceof ConnectionError || error instanceof NotSlipwayError) return EXIT_CODES.unreachable
   if (error instanceof ApiError) {
     if (error.status >= 502 && error.status <= 504) return EXIT_CODES.unreachable
     return error.status < 500 ? EXIT_CODES.refused : EXIT_CODES.failed

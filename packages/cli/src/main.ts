@@ -1,4 +1,4 @@
-import { ApiError, FrozenError, NotFoundError, ValidationError } from '@slipway/client'
+import { ApiError, ConnectionError, FrozenError, NotFoundError, ValidationError } from '@slipway/client'
 import { CommanderError } from 'commander'
 import { buildProgram } from './commands/program.ts'
 import { EXIT_CODES, getExitCode } from './exit-code.ts'
@@ -24,6 +24,9 @@ try {
 
 /** Returns the message of an error and, if the server names them, every wrong field. */
 function formatError(error: unknown): string {
+  if (error instanceof ConnectionError && error.untrusted) {
+    return `${error.message}\n  give the certificate of its authority: --ca-file FILE`
+  }
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
   const id = error.requestId ? ` [request ${error.requestId}]` : ''
   return [`${error.message} (${error.code})${id}`, ...listReasons(error)].map(sanitize).join('\n')

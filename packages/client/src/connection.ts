@@ -1,4 +1,4 @@
-import { ApiError, AuthenticationError, ConnectionError, RateLimitError, refusalOf } from './errors.ts'
+import { ApiError, AuthenticationError, ConnectionError, NotSlipwayError, RateLimitError, refusalOf } from './errors.ts'
 import { ROUTES } from './generated/routes.ts'
 import { type Credentials, createMemoryStore, refreshTokenOf, type Session, type SessionStore } from './session.ts'
 import { sleep } from './sleep.ts'
@@ -88,10 +88,7 @@ export class Connection {
   ): Promise<{ body: Answer<O>; headers: Headers }> {
     return await this.#persist(operation, request, async (sent) => {
       const response = await this.#authenticated(operation, { ...request, headers: sent })
-      const body = await bodyOf<O>(response).catch((error: unknown) => {
-        throw new ConnectionError(this.url, error)
-      })
-      return { body, headers: response.headers }
+      return { body: await this.#bodyOf<O>(response), headers: response.headers }
     })
   }
 
@@ -234,8 +231,7 @@ export class Connection {
       ...(body === undefined ? {} : { 'content-type': binary ? 'application/octet-stream' : 'application/json' }),
       ...request.headers,
     }
-    const timeout = AbortSignal.timeout(this.#timeoutMs)
-    const signal = streaming ?? (request.signal ? AbortSignal.any([request.signal, timeout]) : timeout)
+    const signal = streaming ?? abortAfter(this.#timeoutMs, request.signal)
     const init = {
       method,
       headers,
@@ -248,8 +244,23 @@ export class Connection {
       request.signal?.throwIfAborted()
       throw new ConnectionError(this.url, error)
     })
-    if (!response.ok) throw await refusalOf(response)
+    if (!response.ok) throw await refusalOf(response, this.url)
     return response
+  }
+
+  async #bodyOf<O extends OperationId>(response: Response): Promise<Answer<O>> {
+    const lost = (error: unknown) => {
+      throw new ConnectionError(this.url, error)
+    }
+    if (response.headers.get('content-type')?.startsWith('application/octet-stream')) {
+      return new Uint8Array(await response.arrayBuffer().catch(lost)) as Answer<O>
+    }
+    const text = await response.text().catch(lost)
+    try {
+      return (text === '' ? undefined : JSON.parse(text)) as Answer<O>
+    } catch {
+      throw new NotSlipwayError(this.url, response)
+    }
   }
 }
 
@@ -272,12 +283,16 @@ function pauseBefore(error: unknown, repeatable: boolean, wait: number): number 
   return repeatable && error instanceof ApiError && error.status >= 500 ? jittered : null
 }
 
-async function bodyOf<O extends OperationId>(response: Response): Promise<Answer<O>> {
-  if (response.headers.get('content-type')?.startsWith('application/octet-stream')) {
-    return new Uint8Array(await response.arrayBuffer()) as Answer<O>
-  }
-  const text = await response.text()
-  return (text === '' ? undefined : JSON.parse(text)) as Answer<O>
+/** Not AbortSignal.timeout: in Node 20 a garbage collection takes it out of AbortSignal.any, and the request never ends. */
+function abortAfter(ms: number, outer: AbortSignal | undefined): AbortSignal {
+  const controller = new AbortController()
+  const { signal } = controller
+  const timer = setTimeout(() => controller.abort(new DOMException('The answer took too long', 'TimeoutError')), ms)
+  // In Node a request that has ended must not keep the process alive. Browsers have numbers for timers.
+  if (typeof timer === 'object') timer.unref()
+  if (outer?.aborted) controller.abort(outer.reason)
+  outer?.addEventListener('abort', () => controller.abort(outer.reason), { signal })
+  return signal
 }
 
 function parameter(params: Record<string, string>, name: string): string {

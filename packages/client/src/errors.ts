@@ -104,6 +104,27 @@ export class ConnectionError extends Error {
   get refused(): boolean {
     return reasonOf(this.cause) === 'ECONNREFUSED'
   }
+
+  /** Whether the certificate of the server is of an authority that this machine does not know. */
+  get untrusted(): boolean {
+    return UNTRUSTED.test(reasonOf(this.cause))
+  }
+}
+
+/** The codes that Node has for certificates whose authority it does not know. */
+const UNTRUSTED =
+  /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?))$/
+
+/** Something answers at the address that does not speak the API: another server, or a proxy with a page of its own. */
+export class NotSlipwayError extends Error {
+  override readonly name = 'NotSlipwayError'
+
+  constructor(url: string, { status, headers }: Pick<Response, 'status' | 'headers'>) {
+    const type = headers.get('content-type')?.split(';')[0] || 'no content type'
+    super(
+      `${url} answers, but is not Slipway (status ${status}, ${type}): check the address, and what stands in between`,
+    )
+  }
 }
 
 interface Refusal {
@@ -116,9 +137,11 @@ interface Refusal {
 }
 
 /** Makes the error for an answer with a status of 400 or more. */
-export async function refusalOf(response: Response): Promise<ApiError> {
+export async function refusalOf(response: Response, url: string): Promise<ApiError | NotSlipwayError> {
   const { status, headers } = response
   const body = parseErrorBody(await response.text().catch(() => ''))
+  // The general limit answers 429 as text, and so do proxies whose server is away.
+  if (body.code === undefined && status < 500 && status !== 429) return new NotSlipwayError(url, response)
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN)
   const refusal: Refusal = {
     status,

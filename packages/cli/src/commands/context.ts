@@ -1,11 +1,11 @@
 import { SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
-import { createSessionStore, readConfiguration } from '../configuration/file.ts'
+import { createSessionStore } from '../configuration/file.ts'
+import { prepareNetwork } from '../configuration/network.ts'
+import { chooseServer, type GlobalOptions } from '../configuration/server.ts'
 import { EXIT_CODES, UsageError } from '../exit-code.ts'
 import { type Format, Output } from '../terminal/output.ts'
 import { Screen } from '../terminal/screen.ts'
-
-const DEFAULT_URL = 'http://127.0.0.1:8080'
 
 /** Retries for this time survive a restart of the server. */
 const RETRY_FOR_MS = 60_000
@@ -19,45 +19,31 @@ export interface Context {
   screen: Screen
 }
 
-interface GlobalOptions {
-  url?: string
-  output: Format
-}
-
-/** Returns the URL of the server: from --url, SLIPWAY_URL, or the last login. */
-export function getServerUrl(command: Command): string {
-  const { url } = command.optsWithGlobals<GlobalOptions>()
-  const given = url || process.env['SLIPWAY_URL'] || readConfiguration().url || DEFAULT_URL
-  if (!/^https?:$/.test(getProtocol(given))) {
-    throw new UsageError(`the address of the server is "${given}": it must begin with http:// or https://`)
-  }
-  return given.replace(/\/+$/, '')
-}
-
-function getProtocol(url: string): string {
-  try {
-    return new URL(url).protocol
-  } catch {
-    return ''
-  }
-}
-
 export const readEnvironmentToken = () => process.env['SLIPWAY_TOKEN'] || process.env['SLIPWAY_API_KEY']
 
 /** Authenticates with SLIPWAY_TOKEN or SLIPWAY_API_KEY, else with the session of `slipway login`. */
-function createContext(command: Command): Context {
-  const url = getServerUrl(command)
+async function createContext(command: Command): Promise<Context> {
+  const { url, context, caFile } = chooseServer(command)
   const token = readEnvironmentToken()
-  const sessions = createSessionStore(url)
+  const sessions = createSessionStore(url, context)
   if (!token && !sessions.load()) {
+    const where = context === undefined ? `--url ${url}` : `--context ${context}`
     throw new UsageError(
-      `there is no credential: set SLIPWAY_API_KEY (or SLIPWAY_TOKEN), or run \`slipway login --url ${url}\``,
+      `there is no credential: set SLIPWAY_API_KEY (or SLIPWAY_TOKEN), or run \`slipway login ${where}\``,
     )
   }
-  const output = new Output(command.optsWithGlobals<GlobalOptions>().output)
+  await prepareNetwork(caFile)
+  const { output: format, requestTimeout } = command.optsWithGlobals<GlobalOptions & { output: Format }>()
+  const output = new Output(format)
   return {
     url,
-    client: new SlipwayClient({ url, sessions, retryForMs: RETRY_FOR_MS, ...(token ? { token } : {}) }),
+    client: new SlipwayClient({
+      url,
+      sessions,
+      retryForMs: RETRY_FOR_MS,
+      ...(token ? { token } : {}),
+      ...(requestTimeout === undefined ? {} : { timeoutMs: requestTimeout }),
+    }),
     output,
     screen: new Screen(output.isForPeople ? process.stdout : process.stderr),
   }
@@ -69,7 +55,7 @@ export function provideContext<A extends unknown[]>(
 ) {
   return async (...args: unknown[]): Promise<void> => {
     const command = args.at(-1) as Command
-    const code = await body(createContext(command), ...(args.slice(0, -1) as A))
+    const code = await body(await createContext(command), ...(args.slice(0, -1) as A))
     process.exitCode = code ?? EXIT_CODES.success
   }
 }

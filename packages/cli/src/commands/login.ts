@@ -1,10 +1,13 @@
-import { SlipwayClient } from '@slipway/client'
+import path from 'node:path'
+import { createMemoryStore, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
-import { createSessionStore, getConfigurationPath, rememberServer } from '../configuration/file.ts'
+import { createSessionStore, getConfigurationPath, updateConfiguration } from '../configuration/file.ts'
+import { prepareNetwork } from '../configuration/network.ts'
+import { checkUrl, chooseServer, type GlobalOptions, type Server } from '../configuration/server.ts'
 import { UsageError } from '../exit-code.ts'
 import { ask, readFirstLineOfStdin } from '../terminal/prompt.ts'
 import { formatFacts, formatTime } from '../terminal/table.ts'
-import { getServerUrl, provideContext, readEnvironmentToken } from './context.ts'
+import { provideContext, readEnvironmentToken } from './context.ts'
 
 interface LoginOptions {
   email?: string
@@ -20,7 +23,8 @@ export function addLogin(program: Command): void {
     .option('--password-stdin', 'read the password from stdin; asked for on a terminal')
     .option('--code <code>', 'the second factor: six digits or a recovery code; asked for on a terminal')
     .action(async (options: LoginOptions, command: Command) => {
-      await login(getServerUrl(command), options)
+      const globals = command.optsWithGlobals<GlobalOptions>()
+      await login(chooseLogin(command, globals), options, globals.requestTimeout)
     })
   program
     .command('logout')
@@ -54,17 +58,41 @@ export function addLogin(program: Command): void {
     )
 }
 
-async function login(url: string, { email, passwordStdin, code }: LoginOptions): Promise<void> {
+/** With --context and --url, `login` makes the context, or gives it another server. */
+function chooseLogin(command: Command, { url, context, caFile }: GlobalOptions): Server {
+  if (context === undefined || url === undefined) return chooseServer(command)
+  return { url: checkUrl(url), context, ...(caFile === undefined ? {} : { caFile: path.resolve(caFile) }) }
+}
+
+async function login(
+  server: Server,
+  { email, passwordStdin, code }: LoginOptions,
+  timeoutMs: number | undefined,
+): Promise<void> {
+  const { url, context, caFile } = server
+  await prepareNetwork(caFile)
   const address = email ?? (await ask('e-mail', { instead: 'give --email' }))
   const password = passwordStdin
     ? await readFirstLineOfStdin()
     : await ask('password', { hidden: true, instead: 'give --password-stdin' })
-  const client = new SlipwayClient({ url, sessions: createSessionStore(url), retryForMs: 0 })
+  const sessions = createMemoryStore()
+  const client = new SlipwayClient({ url, sessions, retryForMs: 0, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
   await client.login({
     email: address,
     password,
     code: () => code ?? ask('code of the second factor', { instead: 'give --code' }),
   })
-  rememberServer(url)
+  remember(server)
+  createSessionStore(url, context).save(sessions.load())
   process.stderr.write(`logged in to ${url} as ${address}; the session is stored in ${getConfigurationPath()}\n`)
+}
+
+function remember({ url, context, caFile }: Server): void {
+  updateConfiguration((configuration) => {
+    if (context === undefined) configuration.url = url
+    else
+      configuration.contexts = { ...configuration.contexts, [context]: { url, ...(caFile ? { ca_file: caFile } : {}) } }
+    if (context === undefined) delete configuration.context
+    else configuration.context = context
+  })
 }

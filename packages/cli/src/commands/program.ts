@@ -4,6 +4,7 @@ import { CLI_VERSION } from '../version.ts'
 import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
 import { addCompletion } from './completion.ts'
+import { addContexts } from './contexts.ts'
 import { addDeploy } from './deploy.ts'
 import { addDeployments } from './deployments.ts'
 import { addDrift } from './drift.ts'
@@ -15,18 +16,22 @@ import { addPending } from './pending.ts'
 import { addReleases } from './releases.ts'
 import { addTargets } from './targets.ts'
 import { addUsers } from './users.ts'
+import { parseDuration } from './values.ts'
 
 const AFTER = `
 Exit codes: 0 success, 1 failed, 2 wrong usage, 3 refused (freeze, validation, permission), 4 cancelled,
 5 --timeout is over, 6 the server cannot be reached, 130 stopped watching.
-Settings: SLIPWAY_URL, SLIPWAY_API_KEY or SLIPWAY_TOKEN, NO_COLOR.`
+Settings: SLIPWAY_URL or SLIPWAY_CONTEXT, SLIPWAY_API_KEY or SLIPWAY_TOKEN, SLIPWAY_CA_FILE, HTTPS_PROXY, NO_PROXY, NO_COLOR.`
 
 /** Builds the tree of all commands. */
 export function buildProgram(): Command {
   const program = new Command('slipway')
     .description('Create, watch and control deployments')
     .option('-V, --version', 'print the version')
-    .option('--url <url>', 'the server; default: SLIPWAY_URL, or the server of the last login')
+    .option('--url <url>', 'the server; default: SLIPWAY_URL, the context in use, or the server of the last login')
+    .option('--context <name>', 'a server by its name (`slipway context list`); default: SLIPWAY_CONTEXT')
+    .option('--ca-file <file>', 'certificates of authorities to trust besides the usual ones; default: SLIPWAY_CA_FILE')
+    .option('--request-timeout <duration>', 'how long an answer may take, such as 5s; default: 30s', parseDuration)
     .addOption(new Option('-o, --output <format>', 'format of the output').choices(FORMATS).default('table'))
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(--help lists commands and options)')
@@ -41,6 +46,7 @@ export function buildProgram(): Command {
     throw new CommanderError(0, 'slipway.version', CLI_VERSION)
   })
   addLogin(program)
+  addContexts(program)
   addApply(program)
   addDeploy(program)
   addDeployments(program)

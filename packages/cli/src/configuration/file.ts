@@ -4,12 +4,23 @@ import path from 'node:path'
 import type { Session, SessionStore } from '@slipway/client'
 import { RefusedError } from '../exit-code.ts'
 
-/** What `slipway login` stores. */
+/** What `slipway login` and `slipway context` store. */
 interface Configuration {
-  /** The server of the last login. */
+  /** The server of the last login without a context. */
   url?: string
-  /** Sessions by the URL of their server. */
+  /** Sessions by the URL of their server; those of contexts are stored with these. */
   sessions?: Record<string, Session>
+  contexts?: Record<string, NamedContext>
+  /** The name of the context in use. */
+  context?: string
+}
+
+/** A server under a name, with a login of its own. */
+export interface NamedContext {
+  url: string
+  /** The absolute path of a file with certificates of authorities. */
+  ca_file?: string
+  session?: Session
 }
 
 export function getConfigurationPath(): string {
@@ -36,7 +47,7 @@ export function readConfiguration(): Configuration {
 }
 
 /** Replaces the file by a rename: another process must not read a partial file. */
-function updateConfiguration(edit: (configuration: Configuration) => void): void {
+export function updateConfiguration(edit: (configuration: Configuration) => void): void {
   const file = getConfigurationPath()
   const configuration = readConfiguration()
   edit(configuration)
@@ -46,20 +57,28 @@ function updateConfiguration(edit: (configuration: Configuration) => void): void
   fs.renameSync(temporaryFile, file)
 }
 
-export function rememberServer(url: string): void {
-  updateConfiguration((configuration) => {
-    configuration.url = url
-  })
-}
-
-/** Returns a store for the session of one server, which keeps the session in the configuration file. */
-export function createSessionStore(url: string): SessionStore {
+/** Returns a store for the session of a context, or of one server, which keeps the session in the configuration file. */
+export function createSessionStore(url: string, context?: string): SessionStore {
+  if (context !== undefined) return createContextSessionStore(context)
   return {
     load: () => readConfiguration().sessions?.[url],
     save: (session) =>
       updateConfiguration((configuration) => {
         const { [url]: _, ...others } = configuration.sessions ?? {}
         configuration.sessions = session ? { ...others, [url]: session } : others
+      }),
+  }
+}
+
+function createContextSessionStore(name: string): SessionStore {
+  return {
+    load: () => readConfiguration().contexts?.[name]?.session,
+    save: (session) =>
+      updateConfiguration(({ contexts = {} }) => {
+        const context = contexts[name]
+        if (context === undefined) return
+        const { session: _, ...rest } = context
+        contexts[name] = session ? { ...rest, session } : rest
       }),
   }
 }

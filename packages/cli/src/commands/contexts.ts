@@ -1,0 +1,54 @@
+import type { Command } from 'commander'
+import { readConfiguration, updateConfiguration } from '../configuration/file.ts'
+import { readContext } from '../configuration/server.ts'
+import { type Column, type Format, Output } from '../terminal/output.ts'
+
+interface Row {
+  name: string
+  url: string
+  in_use: boolean
+  logged_in: boolean
+}
+
+const COLUMNS: Column<Row>[] = [
+  ['', ({ in_use }) => (in_use ? '*' : '')],
+  ['NAME', ({ name }) => name],
+  ['SERVER', ({ url }) => url],
+  ['LOGGED IN', ({ logged_in }) => (logged_in ? 'yes' : 'no')],
+]
+
+export function addContexts(program: Command): void {
+  const context = program.command('context').description('servers under names, each with a login of its own')
+  context
+    .command('list')
+    .description('list the contexts; * marks the one in use')
+    .action((_options: unknown, command: Command) => {
+      const { contexts = {}, context: used } = readConfiguration()
+      const rows = Object.entries(contexts).map(([name, { url, ca_file = null, session }]) => {
+        return { name, url, ca_file, in_use: name === used, logged_in: session !== undefined }
+      })
+      new Output(command.optsWithGlobals<{ output: Format }>().output).printList(rows, COLUMNS, 'no contexts')
+    })
+  context
+    .command('use')
+    .argument('<name>', 'name of a context')
+    .description('use a context from now on, where neither options nor variables name a server')
+    .action((name: string) => {
+      const { url } = readContext(name)
+      updateConfiguration((configuration) => {
+        configuration.context = name
+      })
+      process.stderr.write(`using ${name}: ${url}\n`)
+    })
+  context
+    .command('delete')
+    .argument('<name>', 'name of a context')
+    .description('delete a context; its session on the server ends by itself, or with `slipway logout` before')
+    .action((name: string) => {
+      readContext(name)
+      updateConfiguration((configuration) => {
+        delete configuration.contexts?.[name]
+        if (configuration.context === name) delete configuration.context
+      })
+    })
+}

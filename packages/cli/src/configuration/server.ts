@@ -1,0 +1,79 @@
+import path from 'node:path'
+import type { Command } from 'commander'
+import { UsageError } from '../exit-code.ts'
+import { readConfiguration } from './file.ts'
+
+const DEFAULT_URL = 'http://127.0.0.1:8080'
+
+/** The options of every command. */
+export interface GlobalOptions {
+  url?: string
+  context?: string
+  caFile?: string
+  /** Milliseconds. */
+  requestTimeout?: number
+}
+
+/** The server that a command talks to. */
+export interface Server {
+  url: string
+  /** The name of its context, if it was chosen by one. */
+  context?: string
+  /** The path of a file with certificates of authorities. */
+  caFile?: string
+}
+
+/** Chooses the server: --url, --context, SLIPWAY_URL, SLIPWAY_CONTEXT, the context in use, the last login. */
+export function chooseServer(command: Command): Server {
+  const options = command.optsWithGlobals<GlobalOptions>()
+  if (options.url !== undefined && options.context !== undefined) {
+    throw new UsageError('--url and --context both name a server: give one of them')
+  }
+  const { url, context, caFile } = findServer(options)
+  const chosenFile = options.caFile ?? (process.env['SLIPWAY_CA_FILE'] || caFile)
+  return {
+    url: checkUrl(url),
+    ...(context === undefined ? {} : { context }),
+    ...(chosenFile === undefined ? {} : { caFile: path.resolve(chosenFile) }),
+  }
+}
+
+function findServer({ url, context }: GlobalOptions): Server {
+  if (url) return { url }
+  if (context !== undefined) return readContext(context)
+  const { SLIPWAY_URL, SLIPWAY_CONTEXT } = process.env
+  if (SLIPWAY_URL) return { url: SLIPWAY_URL }
+  if (SLIPWAY_CONTEXT) return readContext(SLIPWAY_CONTEXT)
+  const configuration = readConfiguration()
+  if (configuration.context !== undefined) return readContext(configuration.context)
+  return { url: configuration.url || DEFAULT_URL }
+}
+
+/** @throws UsageError if there is no context of this name */
+export function readContext(name: string): Server {
+  const { contexts = {} } = readConfiguration()
+  const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined
+  if (context === undefined) {
+    const known = Object.keys(contexts).join(', ') || 'none'
+    throw new UsageError(
+      `there is no context "${name}" (there are: ${known}): make it with \`slipway login --context ${name} --url URL\``,
+    )
+  }
+  return { url: context.url, context: name, ...(context.ca_file === undefined ? {} : { caFile: context.ca_file }) }
+}
+
+/** @throws UsageError if it is not an HTTP address */
+export function checkUrl(url: string): string {
+  if (!/^https?:$/.test(getProtocol(url))) {
+    throw new UsageError(`the address of the server is "${url}": it must begin with http:// or https://`)
+  }
+  return url.replace(/\/+$/, '')
+}
+
+function getProtocol(url: string): string {
+  try {
+    return new URL(url).protocol
+  } catch {
+    return ''
+  }
+}
