@@ -63,7 +63,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
   })
   const orphans = new Quarantine({ task: 'resume', logger })
   const dispatchTicker = createTicker({
-    name: 'drain',
+    name: 'dispatch',
     intervalMs: tickMs,
     logger,
     run: async () => {
@@ -137,7 +137,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
   })
   return [
     { name: 'outbox relay', stop: () => relay.stop() },
-    { name: 'drain', stop: () => dispatchTicker.stop() },
+    { name: 'dispatch', stop: () => dispatchTicker.stop() },
     { name: 'sweeper', stop: () => sweeper.stop() },
     { name: 'drift', stop: () => driftWatch.stop() },
     { name: 'counts', stop: () => folder.stop() },

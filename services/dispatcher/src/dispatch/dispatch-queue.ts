@@ -212,7 +212,7 @@ function retryLater(
   request: ClaimedRequest,
   { error, logger }: { error: unknown; logger: Logger },
 ): Promise<void> {
-  countRowFailure('drain')
+  countRowFailure('dispatch')
   logger.error('a pending request could not be dispatched', { pending_request_id: request.id, error })
   return markRetry(tx, request, 'The dispatch failed for an internal reason; see the log of the dispatcher')
 }
