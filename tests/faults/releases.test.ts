@@ -32,6 +32,7 @@ afterAll(() => suite.stop())
 /** SLIPWAY_RELEASE_ROUNDS=400 plays 2,000 deployments of five sources on 200 targets: half an hour. */
 const { SLIPWAY_RELEASE_ROUNDS } = process.env
 const ROUNDS = Number(SLIPWAY_RELEASE_ROUNDS ?? 12)
+const ROUND_MS = 30_000
 const isLarge = SLIPWAY_RELEASE_ROUNDS !== undefined
 const SOURCES = isLarge ? ['shop', 'search', 'mail', 'login', 'stock'] : ['shop', 'search']
 const TARGET_COUNT = isLarge ? 200 : 6
@@ -162,12 +163,16 @@ async function stateOn(target: string, deployment: string | null): Promise<strin
   return body.data.find(({ deployment_id }) => deployment_id === deployment)?.state
 }
 
-test('what is in force is what the commands left, after failures, rollbacks, cancels and kills', async () => {
-  const fleet = await createFleet()
-  const seed = Date.now() % 2 ** 31
-  for (const [number, played] of fc.sample(round, { numRuns: ROUNDS, seed }).entries()) {
-    await play(played, fleet)
-    expect({ seed, number, played, differences: await differences(fleet) }).toMatchObject({ differences: [] })
-  }
-  expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
-})
+test(
+  'what is in force is what the commands left, after failures, rollbacks, cancels and kills',
+  async () => {
+    const fleet = await createFleet()
+    const seed = Date.now() % 2 ** 31
+    for (const [number, played] of fc.sample(round, { numRuns: ROUNDS, seed }).entries()) {
+      await play(played, fleet)
+      expect({ seed, number, played, differences: await differences(fleet) }).toMatchObject({ differences: [] })
+    }
+    expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
+  },
+  ROUNDS * ROUND_MS,
+)
