@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long bench screenshots images clean
+.PHONY: help install generate build client configuration packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long bench screenshots images package-cli release clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -136,7 +136,13 @@ screenshots: build ## Take the pictures of the console in docs/images again
 images: ## Build the images of all services with docker, podman or buildah; see docs/images.md
 	@exec scripts/images.sh $(ARGS)
 
+package-cli: build ## Pack command line and client for npm: dist/slipway-cli-VERSION.tgz
+	@node scripts/package-cli.mjs $(ARGS)
+
+release: build ## Check, pack and tag the version of package.json; see docs/releasing.md
+	@node scripts/release.mjs $(ARGS)
+
 clean: ## Stop everything and remove what was made
 	@if [ -d .slipway ]; then $(SUITE) down; sh examples/storefront/stop.sh; scripts/infra.sh remove; fi
-	rm -rf .slipway packages/database/src/generated packages/*/dist services/*/dist
+	rm -rf .slipway dist packages/database/src/generated packages/*/dist services/*/dist
 	rm -rf node_modules packages/*/node_modules services/*/node_modules .tools

@@ -3,6 +3,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
+import { NODE_BUNDLE } from './bundle-options.mjs'
 
 const root = path.dirname(import.meta.dirname)
 
@@ -11,10 +12,6 @@ const THREADS = { 'services/planner': { thread: 'dist/large/thread.js' } }
 
 // Not bundled: native code, and swagger-ui-dist, whose files the gateway serves from their folder.
 const EXTERNAL = ['bcrypt', 'ssh2', 'swagger-ui-dist', 'pg-native']
-
-// CommonJS packages use these names, which an ES module does not have.
-const BANNER = `import { createRequire as $createRequire } from 'node:module'
-const require = $createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname`
 
 const DAY_MS = 86_400_000
 
@@ -35,18 +32,10 @@ async function bundle(program) {
     absWorkingDir: path.dirname(dist),
     entryPoints: { bundle: 'dist/main.js', ...THREADS[program] },
     outdir: 'dist',
-    bundle: true,
-    // Keeps what is loaded by import() in separate files. Prisma's query compiler alone has 4 MB.
-    splitting: true,
-    chunkNames: 'bundle-[hash]',
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
+    ...NODE_BUNDLE,
     external: EXTERNAL,
-    banner: { js: BANNER },
     sourcemap: true,
     sourcesContent: false,
-    logLevel: 'warning',
   })
   // A running service may still load files of an earlier build, so they are kept for a day.
   for (const name of fs.readdirSync(dist).filter((name) => name.startsWith('bundle-'))) {

@@ -4,8 +4,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Api, loginToSuite, repositoryRoot, type Suite, startSuite } from '@slipway/testing'
-import { transformSync } from '@swc/wasm-typescript'
 import { parse } from 'yaml'
+import { installPackage, linkPackage } from './installed.ts'
 import { binFolder, start } from './slipway.ts'
 
 let suite: Suite
@@ -41,10 +41,16 @@ async function shell(script: string, env: Record<string, string>, cwd: string) {
   }).ended
 }
 
+/** Why a block is not run here: what it needs, by what it contains. */
+const ELSEWHERE: readonly [contains: string, where: string][] = [
+  ['make package-cli', 'builds the repository; tests/cli/package.test.ts packs and installs the package'],
+]
+const isRunHere = (block: string) => !ELSEWHERE.some(([contains]) => block.includes(contains))
+
 describe('docs/cli.md', () => {
   test('its commands do what it says', async () => {
     const cwd = repository()
-    const script = blocks('docs/cli.md', 'sh').join('\n')
+    const script = blocks('docs/cli.md', 'sh').filter(isRunHere).join('\n')
     const ended = await shell(`${script}\necho it is done`, {}, cwd)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/Good day, here[\s\S]*it is done\n$/) })
     expect(JSON.parse(fs.readFileSync(path.join(cwd, 'answer.json'), 'utf8'))).toMatchObject({ pending: false })
@@ -61,23 +67,19 @@ describe('README.md', () => {
 })
 
 describe('docs/client.md', () => {
-  // Below the repository, where its packages are found.
-  const folder = path.join(repositoryRoot, '.slipway', `documentation-${process.pid}`)
-  afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
-
-  test('its examples have the right types, and run', async () => {
+  test('its examples have the right types, and run with the installed package', async () => {
+    const folder = path.join(suite.folder, 'client')
     fs.mkdirSync(folder, { recursive: true })
-    const source = blocks('docs/client.md', 'ts').join('\n')
-    fs.writeFileSync(path.join(folder, 'examples.ts'), source)
-    const config = { extends: path.join(repositoryRoot, 'tsconfig.check.json'), include: ['examples.ts'] }
-    fs.writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
+    linkPackage(installPackage(path.join(suite.folder, 'package')), folder)
+    fs.writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
+    fs.writeFileSync(path.join(folder, 'examples.ts'), blocks('docs/client.md', 'ts').join('\n'))
+    const compilerOptions = { strict: true, target: 'es2022', module: 'nodenext', types: ['node'], outDir: 'out' }
+    fs.writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['examples.ts'] }))
     const tsc = path.join(repositoryRoot, 'node_modules/.bin/tsc')
     execFileSync(tsc, ['-p', folder], { stdio: 'pipe' })
 
-    const { code } = transformSync(source, { mode: 'strip-only', module: true })
-    fs.writeFileSync(path.join(folder, 'examples.mjs'), code)
     const env = { SLIPWAY_URL: suite.url, SLIPWAY_API_KEY: key }
-    const ended = await start(process.execPath, [path.join(folder, 'examples.mjs')], { env }).ended
+    const ended = await start(process.execPath, [path.join(folder, 'out/examples.js')], { env }).ended
     expect(ended).toMatchObject({ code: 0, stderr: '' })
     expect(ended.stdout).toContain('local-1: hello\nnow success\n')
     expect(ended.stdout).toContain("path: '/target_ids'")

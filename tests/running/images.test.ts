@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { createServer } from 'node:net'
 import os from 'node:os'
@@ -96,12 +96,24 @@ describe('the Dockerfile', () => {
     }
   })
 
-  test('the command line is the package that has the command slipway', () => {
-    const [deploy = ''] = said('cli-files', 'RUN')
-    const [, name] = /--filter @slipway\/(\S+) deploy/.exec(deploy) ?? []
-    const manifest = JSON.parse(read(`packages/${name}/package.json`))
-    expect(said('cli', 'ENTRYPOINT')).toEqual([expect.stringContaining('"/app/bin/slipway.mjs"')])
-    expect(manifest).toMatchObject({ bin: { slipway: './bin/slipway.mjs' }, files: expect.arrayContaining(['bin']) })
+  test('the command line is the package that npm installs', () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-cli-image-'))
+    try {
+      const [script = '', ...args] = (said('cli-files', 'RUN')[0] ?? '')
+        .replace('/deployed', folder)
+        .split(' ')
+        .slice(1)
+      execFileSync(process.execPath, [script, ...args], { cwd: repositoryRoot })
+      expect(said('cli', 'COPY')).toEqual(['--from=cli-files /deployed ./'])
+      const [entry = '[]'] = said('cli', 'ENTRYPOINT')
+      const [program = ''] = (JSON.parse(entry) as string[]).slice(-1)
+      const printed = execFileSync(process.execPath, [program.replace('/app', folder), '--version'], {
+        encoding: 'utf8',
+      })
+      expect(printed).toBe(`${JSON.parse(read('package.json')).version}\n`)
+    } finally {
+      fs.rmSync(folder, { recursive: true, force: true })
+    }
   })
 
   test.each(SERVICES)('%s is a package that starts with what it brings along', (service) => {

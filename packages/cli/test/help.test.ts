@@ -66,8 +66,12 @@ describe('completion', () => {
       ['rolled_back', 'rollback_failed', 'rolling_back', 'running'],
     ],
     [['deploy', '--tag', ''], []],
-  ])('%j offers %j', (words, expected) => {
-    expect(listCompletions(buildProgram(), words)).toEqual(expected.toSorted())
+    [['--output=', 'deploy', ''], []],
+    [['status', '--output=y'], ['--output=yaml']],
+    // Bash ends a word at "=".
+    [['status', '--output', '=', 'y'], ['yaml']],
+  ])('%j offers %j', async (words, expected) => {
+    expect(await listCompletions(buildProgram(), words)).toEqual(expected.toSorted())
   })
 
   test('bash asks it', () => {

@@ -1,10 +1,17 @@
 import { Argument, type Command } from 'commander'
+import { type CompletedKind, listServerNames } from './completion-names.ts'
+import { findPlace, getNames, getOptions, type Place, readWords } from './completion-words.ts'
 
 /** The shell calls `slipway complete` at each press of Tab, so completions always match the commands. */
 const SCRIPTS = {
   bash: `_slipway() {
-  local IFS=$'\\n'
-  COMPREPLY=($(slipway complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  local offer
+  COMPREPLY=()
+  while IFS= read -r offer; do
+    COMPREPLY+=("$offer")
+    # Readline quotes what it takes for file names.
+    [[ $offer != *[!A-Za-z0-9_.:=@%+,-]* ]] || compopt -o filenames 2>/dev/null || true
+  done < <(slipway complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o default -F _slipway slipway
 `,
@@ -31,39 +38,59 @@ export function addCompletion(program: Command): void {
   program
     .command('complete', { hidden: true })
     .argument('[words...]')
-    .action((words: string[]) => {
-      for (const offer of listCompletions(program, words)) process.stdout.write(`${offer}\n`)
+    .action(async (words: string[]) => {
+      for (const offer of await listCompletions(program, words)) process.stdout.write(`${offer}\n`)
     })
 }
 
-/** Lists the possible replacements of the last word. */
-export function listCompletions(program: Command, words: readonly string[]): string[] {
-  const prefix = words.at(-1) ?? ''
-  let command = program
-  let optionBefore: string | undefined
-  for (const word of words.slice(0, -1)) {
-    optionBefore = undefined
-    if (word.startsWith('-')) {
-      const option = getOptions(command).find(({ long, short }) => word === long || word === short)
-      if (option?.required) optionBefore = word
-    } else command = command.commands.find((one) => getNames(one).includes(word)) ?? command
-  }
-  const selectMatching = (all: readonly string[]) => all.filter((one) => one.startsWith(prefix)).sort()
-  if (optionBefore !== undefined) {
-    const option = getOptions(command).find(({ long, short }) => optionBefore === long || optionBefore === short)
-    return selectMatching(option?.argChoices ?? [])
-  }
-  if (prefix.startsWith('-'))
-    return selectMatching(getOptions(command).flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])))
-  const visible = command.createHelp().visibleCommands(command)
-  const choices = command.registeredArguments[0]?.argChoices ?? []
-  return selectMatching([...visible.flatMap(getNames), ...choices])
+/** What an argument or an option means, by its name. */
+const KINDS: Readonly<Record<string, CompletedKind>> = {
+  source: 'source',
+  target: 'target',
+  environment: 'environment',
+  tenant: 'tenant',
+  action: 'action',
+  sequence: 'sequence',
+  solution: 'solution',
+  freeze: 'freeze',
+  instance: 'instance',
+  role: 'role',
+  user: 'user',
+  'triggered-by': 'user',
+  deployment: 'deployment',
+  request: 'request',
+  tag: 'tag',
 }
 
-const getNames = (command: Command) => [command.name(), ...command.aliases()]
+/** Lists the possible replacements of the last word. */
+export async function listCompletions(program: Command, raw: readonly string[]): Promise<string[]> {
+  const { words, kept } = readWords(raw)
+  const place = findPlace(program, words)
+  const offers = [...listOffers(place), ...(await listNames(program, place))]
+  return offers
+    .filter((offer) => offer.startsWith(place.prefix))
+    .map((offer) => (place.before + offer).slice(kept.length))
+    .sort()
+}
 
-/** Returns the options of the command and of its parents, with --help. */
-function getOptions(command: Command) {
-  const help = command.createHelp()
-  return [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)]
+/** Lists what the commands themselves say: subcommands, options and choices. */
+function listOffers({ command, option, argument, prefix }: Place): readonly string[] {
+  if (option !== undefined) return option.argChoices ?? []
+  if (prefix.startsWith('-')) return getOptions(command).flatMap(({ long, hidden }) => (long && !hidden ? [long] : []))
+  const visible = command.createHelp().visibleCommands(command)
+  return [...visible.flatMap(getNames), ...(argument?.argChoices ?? [])]
+}
+
+/** Lists what the server knows. A shell must not show errors, so there are no names after a failure. */
+async function listNames(program: Command, { command, option, argument, prefix, globals }: Place): Promise<string[]> {
+  // The actions of the audit log are not those that deployments run.
+  if (option?.long === '--action' && command.name() === 'audit') return []
+  const kind = option === undefined ? KINDS[argument?.name() ?? ''] : KINDS[option.long?.slice(2) ?? '']
+  if (kind === undefined || (option === undefined && prefix.startsWith('-'))) return []
+  try {
+    for (const [name, value] of Object.entries(globals)) program.setOptionValue(name, value)
+    return await listServerNames(program, kind, prefix)
+  } catch {
+    return []
+  }
 }

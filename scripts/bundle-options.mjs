@@ -1,0 +1,18 @@
+// How esbuild makes one file of a program for Node: of services and the command line (bundle.mjs), and of the package
+// that people install (package-cli.mjs).
+
+// CommonJS packages use these names, which an ES module does not have.
+const BANNER = `import { createRequire as $createRequire } from 'node:module'
+const require = $createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname`
+
+export const NODE_BUNDLE = {
+  bundle: true,
+  // Keeps what is loaded by import() in separate files. Prisma's query compiler alone has 4 MB.
+  splitting: true,
+  chunkNames: 'bundle-[hash]',
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  banner: { js: BANNER },
+  logLevel: 'warning',
+}

@@ -1,0 +1,79 @@
+// The release script, in a small repository with a version in every kind of place.
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { repositoryRoot } from '@slipway/testing'
+
+let root: string
+const write = (name: string, text: string) => {
+  fs.mkdirSync(path.dirname(path.join(root, name)), { recursive: true })
+  fs.writeFileSync(path.join(root, name), text)
+}
+const read = (name: string) => fs.readFileSync(path.join(root, name), 'utf8')
+const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' })
+const commit = () => {
+  git('add', '.')
+  git('-c', 'user.name=test', '-c', 'user.email=test@example.com', 'commit', '-qm', 'change')
+}
+/** Calls a function of the script's modules in a process of its own. */
+function call(module: string, expression: string): unknown {
+  const file = path.join(repositoryRoot, 'scripts/release', module)
+  const program = `import * as script from ${JSON.stringify(file)}
+    const root = ${JSON.stringify(root)}
+    console.log(JSON.stringify(${expression}))`
+  return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' }))
+}
+
+beforeEach(() => {
+  root = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-release-'))
+  git('init', '-q')
+  const manifest = (name: string) => `{\n  "name": "${name}",\n  "version": "1.0.0"\n}\n`
+  write('package.json', manifest('slipway'))
+  write('packages/cli/package.json', manifest('@slipway/cli'))
+  write('services/gateway/package.json', manifest('@slipway/gateway'))
+  write('deploy/base/gateway.yaml', 'image: slipway/gateway:1.0.0\napiVersion: apps/v1\n')
+  write('deploy/chart/Chart.yaml', 'apiVersion: v2\nversion: 1.0.0\nappVersion: "1.0.0"\n')
+  write('docs/cli.md', 'npm install -g slipway-cli-1.0.0.tgz, with node:24.20.0\n')
+  write(
+    'CHANGELOG.md',
+    '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A thing.\n\n## [1.0.0] - 2026-01-01\n\n- First.\n',
+  )
+  commit()
+})
+afterEach(() => fs.rmSync(root, { recursive: true, force: true }))
+
+test('a released version, a changed tree and a version that differs are refused', () => {
+  expect(call('check.mjs', "script.findProblems(root, '1.0.0')")).toEqual([])
+  git('tag', 'v1.0.0')
+  write('deploy/base/gateway.yaml', 'image: slipway/gateway:0.9.0\n')
+  expect(call('check.mjs', "script.findProblems(root, '1.0.0')")).toEqual([
+    expect.stringContaining('the tree is not clean'),
+    expect.stringContaining('deploy/base/gateway.yaml has the version 0.9.0, not 1.0.0'),
+    expect.stringContaining('the tag v1.0.0 exists'),
+  ])
+})
+
+test('a version without a dated section of the changelog is refused', () => {
+  expect(call('check.mjs', "script.findProblems(root, '1.1.0')")).toContainEqual(
+    expect.stringContaining('CHANGELOG.md has no section "## [1.1.0]'),
+  )
+})
+
+test('--set writes the version everywhere, and what it writes can be released', () => {
+  const changed = call('version.mjs', "script.setVersion(root, '1.1.0', '2026-02-03')") as string[]
+  expect(changed).toHaveLength(7)
+  expect(read('CHANGELOG.md')).toContain('## [Unreleased]\n\n## [1.1.0] - 2026-02-03\n\n### Added\n\n- A thing.\n')
+  expect(read('deploy/chart/Chart.yaml')).toBe('apiVersion: v2\nversion: 1.1.0\nappVersion: "1.1.0"\n')
+  expect(read('docs/cli.md')).toBe('npm install -g slipway-cli-1.1.0.tgz, with node:24.20.0\n')
+  commit()
+  expect(call('check.mjs', "script.findProblems(root, '1.1.0')")).toEqual([])
+})
+
+test('in this repository the version is the same everywhere', () => {
+  root = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-release-'))
+  const { version } = JSON.parse(fs.readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8'))
+  const others = call('version.mjs', `script.findOtherVersions(${JSON.stringify(repositoryRoot)}, '${version}')`)
+  expect(others).toEqual([])
+})
