@@ -173,7 +173,7 @@ describe('apply', () => {
       connection: { host: 'www.example.com', username: 'deploy' },
     })
     const { stdout } = await apply(['--dry-run', '-o', 'json'], SECRET)
-    expect(JSON.parse(stdout)).toEqual({ changes: [], unchanged: 7, applied: false })
+    expect(JSON.parse(stdout)).toEqual({ manager: `files-${n}`, changes: [], unchanged: 7, applied: false })
   })
 
   test('marks variables as sensitive, shows them nowhere, and shows one again only with its value', async () => {
@@ -279,6 +279,107 @@ describe('apply', () => {
     is(second, 0)
     expect(second.stdout).toContain('1 created, 0 published, 0 changed, 6 unchanged')
     expect(await one('deployment-freezes', `end of year ${n}`)).toBeDefined()
+  })
+})
+
+describe('records of another file set', () => {
+  const target = (name: string, connection: string) => `kind: target\nname: ${name}\nconnection: { ${connection} }\n`
+  const ssh = 'type: ssh, host: web.example.com, username: deploy'
+
+  test('are changed only with --take-over, and then belong to the files', async () => {
+    const name = `shared ${count}`
+    write('a.yaml', `manager: first\n---\n${target(name, ssh)}`)
+    is(await apply(), 0)
+    expect(await one('targets', name)).toMatchObject({ managed_by: 'first', connection: { type: 'ssh' } })
+
+    write('a.yaml', target(name, 'type: local'))
+    const dry = await apply(['--dry-run'])
+    is(dry, 0)
+    expect(dry.stdout).toMatch(/connection\.type: "ssh" -> "local"[\s\S]*managed_by: "first" -> "files-\d+"/)
+    expect(dry.stderr).toContain(`target ${name} (a.yaml:1:1): managed by "first"`)
+    const refused = await apply()
+    is(refused, 3)
+    expect(refused.stderr).toMatch(/1 record of these files is not managed by "files-\d+": give --take-over/)
+    expect(refused.stderr).toContain(`target ${name} (a.yaml:1:1): managed by "first"`)
+    expect(await one('targets', name)).toMatchObject({ managed_by: 'first', connection: { type: 'ssh' } })
+
+    is(await apply(['--take-over']), 0)
+    expect(await one('targets', name)).toMatchObject({ managed_by: `files-${count}`, connection: { type: 'local' } })
+    is(await apply(['--dry-run', '--exit-code']), 0)
+    const back = await apply(['--manager', 'first', '--dry-run', '--take-over', '--exit-code'])
+    is(back, 1)
+    expect(back.stdout).toMatch(/managed_by: "files-\d+" -> "first"/)
+  })
+
+  test('made by hand, are left alone as long as they match', async () => {
+    const name = `by hand ${count}`
+    await api.post('/targets', { name, connection: { type: 'simulated' } })
+    write('a.yaml', target(name, 'type: simulated'))
+    is(await apply(), 0)
+    expect((await one('targets', name)).managed_by).toBeNull()
+    write('a.yaml', target(name, 'type: simulated, exit_code: 1'))
+    const refused = await apply()
+    is(refused, 3)
+    expect(refused.stderr).toContain(`target ${name} (a.yaml:1:1): no manager`)
+    is(await apply(['--take-over']), 0)
+  })
+})
+
+describe('--prune', () => {
+  test('deletes what the manager no longer names: shown first, with --yes, and says what is kept', async () => {
+    const n = catalog()
+    write('manager.yaml', `manager: shop-${n}\n`)
+    write('theirs.yaml', `kind: target\nname: theirs ${n}\nconnection: { type: local }\n`)
+    is(await apply([], SECRET), 0)
+    await api.call('PATCH', `/targets/${(await one('targets', `theirs ${n}`)).id}`, { managed_by: 'other' })
+    const environment = await one('environments', `production ${n}`)
+    await api.post('/targets', {
+      name: `guest ${n}`,
+      tenant_id: environment.tenant_id,
+      environment_id: environment.id,
+      connection: { type: 'simulated' },
+    })
+    fs.rmSync(path.join(folder, 'theirs.yaml'))
+    write(
+      'catalog.yaml',
+      `kind: action\nname: greet ${n}\nversion: 1.0.0\ndefinition: { type: script, script: !file greet.sh }\n`,
+    )
+
+    is(await apply(), 0)
+    expect(await one('deployment-freezes', `end of year ${n}`)).toBeDefined()
+    const dry = await apply(['--prune', '--dry-run', '--exit-code'])
+    is(dry, 1)
+    expect(dry.stdout.match(/^- delete \w+/gm)).toEqual(
+      ['freeze', 'target', 'solution', 'sequence', 'environment', 'tenant'].map((kind) => `- delete ${kind}`),
+    )
+    expect(dry.stdout).toContain('6 would be deleted, 1 unchanged')
+    const unsure = await apply(['--prune'])
+    is(unsure, 2)
+    expect(unsure.stderr).toContain('--prune would delete 6 records')
+    expect(await one('targets', `web ${n}`)).toBeDefined()
+
+    const done = await apply(['--prune', '--yes'])
+    is(done, 1)
+    expect(done.stdout).toContain('4 deleted, 2 not deleted, 1 unchanged')
+    expect(done.stderr).toMatch(/the environment production \d+ was not deleted: .*in use by a target/)
+    expect(done.stderr).toMatch(/the tenant Acme \d+ was not deleted: .*in use by an environment/)
+    for (const [list, name] of [
+      ['targets', 'web'],
+      ['solutions', 'shop'],
+      ['sequences', 'release'],
+    ] as const) {
+      expect(await one(list, `${name} ${n}`)).toBeUndefined()
+    }
+    expect(await one('targets', `theirs ${n}`)).toBeDefined()
+    expect(await one('targets', `guest ${n}`)).toBeDefined()
+    expect(await one('actions', `greet ${n}`)).toMatchObject({ managed_by: `shop-${n}` })
+  })
+
+  test('needs a manager that is named', async () => {
+    catalog()
+    const ended = await apply(['--prune', '--yes'], SECRET)
+    is(ended, 2)
+    expect(ended.stderr).toContain('manager: NAME')
   })
 })
 

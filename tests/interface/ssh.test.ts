@@ -73,6 +73,16 @@ test('a refused key and a closed port are failures that say what to look at', as
   const [first, second] = ended.plan.steps.map((step: { error_message: string }) => step.error_message)
   expect(first).toMatch(/authentication failed/i)
   expect(second).toMatch(/connection refused by 127\.0\.0\.1:1/)
+
+  const { body: shown } = await api.get(`/targets/${closed.id}`)
+  expect(shown).toMatchObject({
+    status: 'offline',
+    last_seen_at: null,
+    last_error: expect.stringMatching(/^connection refused by 127\.0\.0\.1:1/),
+    unreachable_since: expect.any(String),
+  })
+  const listed = (await api.get('/targets?status=offline')).body.data
+  expect(listed.find(({ id }: { id: string }) => id === closed.id)).toEqual(shown)
 })
 
 test('the result of each command has its last attempt, times, masked ends of its output, and words to act on', async () => {

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { environmentName, renderTemplate, toText } from '@slipway/domain'
 import { freePort } from '@slipway/testing'
-import { loadEntries } from '../src/files/load.ts'
+import { loadFileSet } from '../src/files/load.ts'
 
 const EXAMPLE = path.join(import.meta.dirname, '../../../examples/storefront')
 
@@ -18,7 +18,7 @@ interface Action {
   variables?: { name: string; default?: unknown }[]
 }
 
-const entries = loadEntries([EXAMPLE], null)
+const { entries } = loadFileSet([EXAMPLE], null)
 const named = (kind: string) => new Map(entries.filter((one) => one.kind === kind).map((one) => [one.name, one.value]))
 const [actions, sequences, solutions, targets] = ['action', 'sequence', 'solution', 'target'].map(named) as [
   Map<string, { definition: Action }>,

@@ -24,6 +24,13 @@ export const Id = (kind: IdKind) => Type.String({ format: `id-${kind}`, maxLengt
 
 export const Name = Type.String({ format: 'name' })
 export const Description = Type.String({ maxLength: 10_000 })
+/** Names a set of files that describes records. */
+export const ManagerName = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]*$',
+  maxLength: 128,
+  description: 'The name of a file set of `slipway apply`',
+  examples: ['shop/catalog'],
+})
 export const Version = Type.String({ format: 'version', maxLength: 100 })
 export const VersionRequirement = Type.String({ format: 'version-requirement', maxLength: 200 })
 

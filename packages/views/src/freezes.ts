@@ -17,6 +17,7 @@ export interface FreezeRow {
   environment_id: string | null
   solution_id: string | null
   created_by: string | null
+  managed_by: string | null
   created_at: Date
   updated_at: Date
 }

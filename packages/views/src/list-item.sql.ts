@@ -67,11 +67,12 @@ export const findFreezes = statement({
     environment_id: nullable(uuid),
     solution_id: nullable(uuid),
     created_by: nullable(text),
+    managed_by: nullable(text),
     created_at: timestamptz,
     updated_at: timestamptz,
   },
   sql: `SELECT id, name, description, start_time, end_time, recurrence, start_offset, time_zone, tenant_id,
-       environment_id, solution_id, created_by, created_at, updated_at
+       environment_id, solution_id, created_by, managed_by, created_at, updated_at
       FROM freezes WHERE id = ANY (:ids)`,
 })
 
@@ -92,12 +93,13 @@ export const findTargets = statement({
     sensitive_variables: array(text),
     enabled: bool,
     concurrency: nullable(targetConcurrency),
+    managed_by: nullable(text),
     created_at: timestamptz,
     updated_at: timestamptz,
     tags: json<{ key: string; value: string }[]>(),
   },
   sql: `SELECT t.id, t.number, t.name, t.description, t.tenant_id, t.environment_id, t.connection, t.variables_sealed,
-       t.sensitive_variables, t.instance_selector, t.enabled, t.concurrency, t.created_at, t.updated_at,
+       t.sensitive_variables, t.instance_selector, t.enabled, t.concurrency, t.managed_by, t.created_at, t.updated_at,
        coalesce((SELECT json_agg(json_build_object('key', g.key, 'value', g.value) ORDER BY g.key, g.value)
                    FROM target_tags g WHERE g.target_id = t.id), '[]') AS tags
       FROM targets t WHERE t.id = ANY (:ids)`,

@@ -20,7 +20,10 @@ export const STATUS_OF_TARGET = `(SELECT ${STATUS} FROM (SELECT ${IS_LOCAL} AS i
       CASE WHEN ${IS_LOCAL} THEN ${LAST_HEARTBEAT}
            ELSE (SELECT f.last_seen_at FROM target_facts f WHERE f.target_id = t.id) END AS last_seen_at) seen)`
 
-/** The time of the last contact with each target, and its status. `host_key` is the pinned key of an SSH host. */
+/** SQL: the attempts to reach a target have failed since the last contact. */
+const IS_FAILING = `(NOT ${IS_LOCAL} AND f.failing_since > coalesce(f.last_seen_at, '-infinity'))`
+
+/** The last contact with each target, its status, and the last error since then. `host_key` is the pinned key of an SSH host. */
 export const findSightings = statement({
   name: 'views.targets.find-sightings',
   parameters: { ids: array(uuid) },
@@ -28,12 +31,15 @@ export const findSightings = statement({
     id: uuid,
     host_key: nullable(text),
     last_seen_at: nullable(timestamptz),
+    last_error: nullable(text),
+    failing_since: nullable(timestamptz),
     status: oneOf('text', ['online', 'stale', 'offline']),
   },
   sql: `WITH seen AS (
-      SELECT t.id, f.host_key, ${IS_LOCAL} AS is_local,
+      SELECT t.id, f.host_key, ${IS_LOCAL} AS is_local, ${IS_FAILING} AS is_failing, f.last_error, f.failing_since,
         CASE WHEN ${IS_LOCAL} THEN ${LAST_HEARTBEAT} ELSE f.last_seen_at END AS last_seen_at
       FROM targets t LEFT JOIN target_facts f ON f.target_id = t.id
       WHERE t.id = ANY (:ids))
-    SELECT id, host_key, last_seen_at, ${STATUS} AS status FROM seen`,
+    SELECT id, host_key, last_seen_at, CASE WHEN is_failing THEN last_error END AS last_error,
+      CASE WHEN is_failing THEN failing_since END AS failing_since, ${STATUS} AS status FROM seen`,
 })

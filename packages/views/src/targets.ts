@@ -1,5 +1,6 @@
 import { type ConcurrencyPolicy, encodeSqid } from '@slipway/domain'
 import { shownSelector } from './instance-selector.ts'
+import { reachability } from './reachability.ts'
 import { findSightings } from './targets.sql.ts'
 import { type StoredVariables, shownVariables, type ViewContext } from './variables.ts'
 
@@ -20,6 +21,7 @@ export interface TargetRow extends StoredVariables {
   instance_selector: unknown
   enabled: boolean
   concurrency: ConcurrencyPolicy | null
+  managed_by: string | null
   created_at: Date
   updated_at: Date
   tags: { key: string; value: string }[]
@@ -30,7 +32,7 @@ export async function targetItems({ db, keys }: ViewContext, rows: TargetRow[]) 
   const sightings = new Map(found.map((sighting) => [sighting.id, sighting]))
   return rows.map((row) => {
     const sighting = sightings.get(row.id)
-    const { id, number, name, description, tenant_id, environment_id, tags, enabled, concurrency } = row
+    const { id, number, name, description, tenant_id, environment_id, tags, enabled, concurrency, managed_by } = row
     return {
       ...{ id, sqid: encodeSqid('target', number), name, description, tenant_id, environment_id, tags },
       connection: shownConnection(row.connection, sighting?.host_key ?? null),
@@ -38,7 +40,8 @@ export async function targetItems({ db, keys }: ViewContext, rows: TargetRow[]) 
       ...shownSelector(row),
       status: sighting?.status ?? 'offline',
       last_seen_at: sighting?.last_seen_at ?? null,
-      ...{ enabled, concurrency, created_at: row.created_at, updated_at: row.updated_at },
+      ...reachability(row, sighting),
+      ...{ enabled, concurrency, managed_by, created_at: row.created_at, updated_at: row.updated_at },
     }
   })
 }

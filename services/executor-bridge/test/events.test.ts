@@ -320,6 +320,26 @@ describe('a batch of events', () => {
     ])
   })
 
+  test('notes why a target was not reached, but not why a command failed on it', async () => {
+    const run = await newRun()
+    const failed = (target: number, reason: 'target_refused' | 'signal', error_message: string) =>
+      ended(target, 0, { state: 'failed', exit_code: null, reason, error_message })
+    await send(run, 0, [started(0, 0), started(1, 0)])
+    await send(run, 2, [
+      failed(0, 'signal', 'killed by SIGKILL'),
+      failed(1, 'target_refused', 'connection refused by h:22'),
+    ])
+    const { rows } = await db.database.query('SELECT * FROM target_facts WHERE target_id = ANY ($1)', [run.targetIds])
+    expect(rows).toMatchObject([
+      {
+        target_id: run.targetIds[1],
+        last_seen_at: null,
+        last_error: 'connection refused by h:22',
+        failing_since: expect.any(Date),
+      },
+    ])
+  })
+
   test('tells of a target when it is reached again, and not each time that it is reached', async () => {
     const run = await newRun()
     const [local, remote] = run.targetIds

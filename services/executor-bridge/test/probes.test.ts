@@ -219,6 +219,40 @@ describe('a probe', () => {
     expect(await told()).toEqual([])
   })
 
+  test('that fails tells why and since when, in plain bounded text, until the target is reached', async () => {
+    const target = await addTarget()
+    const instance = await prober()
+    const errors = async () =>
+      (
+        await bridge.database.query<{ last_error: string; failing_since: Date; failing: boolean }>(
+          `SELECT last_error, failing_since, failing_since > coalesce(last_seen_at, '-infinity') AS failing
+             FROM target_facts WHERE target_id = $1`,
+          [target],
+        )
+      ).rows[0]
+    instance.problem = () => 'connection refused\n\u001b[31mby h:2222'
+    await ask(instance)
+    const first = await errors()
+    expect(first).toMatchObject({ last_error: 'connection refused [31mby h:2222', failing: true })
+    await makeDue()
+    instance.problem = () => `no answer ${'x'.repeat(1_000)}`
+    await ask(instance)
+    const second = await errors()
+    expect(second).toMatchObject({ failing_since: first?.failing_since, failing: true })
+    expect(second?.last_error).toMatch(/^no answer x{490}$/)
+
+    await makeDue()
+    instance.problem = () => null
+    await ask(instance)
+    expect(await errors()).toMatchObject({ failing: false })
+    // The next failures begin a new time.
+    await bridge.database.query(`UPDATE target_facts SET failing_since = failing_since - interval '1 hour'`)
+    await makeDue()
+    instance.problem = () => 'no answer from h:2222'
+    await ask(instance)
+    expect((await errors())?.failing_since.getTime()).toBeGreaterThanOrEqual(first?.failing_since.getTime() ?? Infinity)
+  })
+
   test('says nothing of a target whose address was changed meanwhile, or that is gone', async () => {
     const [target, gone] = [await addTarget(), await addTarget()]
     const instance = await prober()

@@ -480,3 +480,62 @@ describe('lists', () => {
     expect(await found("' OR 1=1 --")).toEqual([])
   })
 })
+
+describe('the manager of a record', () => {
+  const definition = { type: 'script', script: 'true' }
+  const kinds = [
+    ['Action', '/actions', { version: '1.0.0', definition }],
+    ['Target', '/targets', { connection: { type: 'simulated' } }],
+    ['Environment', '/environments', {}],
+    ['Tenant', '/tenants', {}],
+    ['Freeze', '/deployment-freezes', { start_time: '2036-01-01T00:00:00Z', end_time: '2036-01-02T00:00:00Z' }],
+  ] as const
+
+  test.each(kinds)('of kind %s is shown, filtered by, kept, changed and removed', async (kind, path, body) => {
+    const managed_by = unique('set').replace(' ', '/')
+    const list = async (manager: string) => {
+      const { body: page } = await admin.send(`list${kind}s`, `${path}?managed_by=${encodeURIComponent(manager)}`)
+      expect(page.meta.total).toBe(page.data.length)
+      return page.data.map(({ id, managed_by: of }: { id: string; managed_by: string }) => [id, of])
+    }
+    const other = await admin.send(`create${kind}`, path, { name: unique('by hand'), ...body })
+    expect(other.body.managed_by).toBeNull()
+    const { body: made, status } = await admin.send(`create${kind}`, path, {
+      name: unique('managed'),
+      managed_by,
+      ...body,
+    })
+    expect([status, made.managed_by]).toEqual([201, managed_by])
+    expect(await list(managed_by)).toEqual([[made.id, managed_by]])
+
+    const change = (fields: object) => admin.send(`update${kind}`, `${path}/${made.id}`, fields)
+    expect((await change({ description: 'another' })).body).toMatchObject({ managed_by })
+    expect((await change({ managed_by: 'other' })).body).toMatchObject({ managed_by: 'other', description: 'another' })
+    expect(await list(managed_by)).toEqual([])
+    expect((await change({ managed_by: null })).body.managed_by).toBeNull()
+    expect(refusal(await change({ managed_by: 'not a name' }))).toMatchObject({ status: 400 })
+  })
+})
+
+test('a target says why and since when it is not reached', async () => {
+  const connection = { type: 'ssh', host: 'h', username: 'u' }
+  const { id } = (await admin.send('createTarget', '/targets', { name: unique('unreached'), connection })).body
+  const read = async () => (await admin.send('getTarget', `/targets/${id}`)).body
+  expect(await read()).toMatchObject({
+    status: 'offline',
+    last_error: expect.stringMatching(/^no instance has tried/),
+    unreachable_since: null,
+  })
+  await gateway.database.query(
+    `INSERT INTO target_facts (target_id, last_error, failing_since) VALUES ($1, 'connection refused by h:22', now())`,
+    [id],
+  )
+  expect(await read()).toMatchObject({
+    last_error: 'connection refused by h:22',
+    unreachable_since: expect.stringMatching(/^\d{4}-/),
+  })
+  await gateway.database.query("UPDATE target_facts SET last_seen_at = now() + interval '1 s' WHERE target_id = $1", [
+    id,
+  ])
+  expect(await read()).toMatchObject({ status: 'online', last_error: null, unreachable_since: null })
+})

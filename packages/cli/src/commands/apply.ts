@@ -1,9 +1,19 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { EXIT_CODES, UsageError } from '../exit-code.ts'
-import type { Change, Reconciler } from '../files/changes.ts'
-import { formatDifference, MASKED } from '../files/difference.ts'
+import { EXIT_CODES, RefusedError, UsageError } from '../exit-code.ts'
+import type { Change, Deletion } from '../files/change.ts'
+import type { Reconciler } from '../files/changes.ts'
 import { type FileKind, KINDS } from '../files/kinds.ts'
-import { sanitize } from '../terminal/colour.ts'
+import type { listTakeOvers } from '../files/take-over.ts'
+import {
+  countRecords,
+  formatChange,
+  formatDeletion,
+  formatTakeOvers,
+  summarizeChange,
+  summarizeDeletion,
+} from '../terminal/changes.ts'
+import type { Output } from '../terminal/output.ts'
+import { confirm, hasTerminal } from '../terminal/prompt.ts'
 import { type Context, provideContext } from './context.ts'
 import { collect } from './values.ts'
 
@@ -15,6 +25,13 @@ export function addApply(program: Command): void {
     .description('create and change sources, targets, environments, tenants and freezes as in YAML files')
     .requiredOption('-f, --file <path>', 'a file, or a folder with all YAML in it (repeatable)', collect(String))
     .option('--tenant <name>', 'the tenant of every document without a tenant')
+    .option(
+      '--manager <name>',
+      'the name under which these files own records; default: `manager:` of a file, or their folder',
+    )
+    .option('--take-over', 'also change records that have another manager, or none')
+    .option('--prune', 'delete the records of the manager that the files no longer name')
+    .option('--yes', 'with --prune: delete without a question')
     .option('--dry-run', 'show the changes, and change nothing')
     .option('--exit-code', 'with --dry-run: exit with 1 if there are changes')
     .option(
@@ -39,26 +56,94 @@ function parseKind(text: string): FileKind {
 interface ApplyOptions {
   file: string[]
   tenant?: string
+  manager?: string
+  takeOver?: boolean
+  prune?: boolean
+  yes?: boolean
   dryRun?: boolean
   exitCode?: boolean
   resendSecrets?: boolean
 }
 
 async function apply({ client, output }: Context, options: ApplyOptions): Promise<number> {
-  const { file, tenant, dryRun, exitCode, resendSecrets } = options
+  const { file, tenant = null, dryRun = false, exitCode, prune, takeOver = false, resendSecrets = false } = options
   if (exitCode && !dryRun) throw new UsageError('--exit-code is for --dry-run')
-  const { loadEntries } = await import('../files/load.ts')
+  const { loadFileSet } = await import('../files/load.ts')
+  const { chooseManager } = await import('../files/manager.ts')
   const { Reconciler } = await import('../files/changes.ts')
-  const entries = loadEntries(file, tenant ?? null)
-  const reconciler = new Reconciler(client, entries, { resendSecrets: resendSecrets === true })
+  const { listTakeOvers } = await import('../files/take-over.ts')
+  const fileSet = loadFileSet(file, tenant)
+  const manager = chooseManager(options.manager, fileSet.manager, file)
+  if (prune && !manager.isNamed) {
+    const name = 'add a document with `manager: NAME` to the files, or give --manager NAME'
+    throw new UsageError(`--prune deletes what a manager no longer names, and the files have no manager: ${name}`)
+  }
+  const { entries } = fileSet
+  const reconciler = new Reconciler(client, entries, { manager: manager.name, resendSecrets, takeOver })
   const found = await reconciler.plan()
-  const unchanged = entries.length - new Set(found.map(({ entry }) => entry)).size
-  const summary = { changes: found.map(summarizeChange), unchanged, applied: !dryRun }
-  if (output.isForPeople)
+  const deletions = prune ? await reconciler.planDeletions(tenant) : []
+  if (output.isForPeople) {
     for (const change of found) for (const line of formatChange(change, output)) output.writeLine(line)
+    for (const deletion of deletions) output.writeLine(formatDeletion(deletion, output))
+  }
+  const takeOvers = takeOver ? [] : listTakeOvers(found)
+  if (dryRun) warnOfTakeOver(takeOvers, manager.name, output)
+  else {
+    await confirmTakeOver(takeOvers, manager.name)
+    if (!options.yes) await confirmDeletions(deletions, output)
+  }
   if (!dryRun) await applyChanges(reconciler, found)
-  output.printRecord(summary, () => [formatResult(found, unchanged, dryRun === true)])
-  return dryRun && exitCode && found.length > 0 ? EXIT_CODES.failed : EXIT_CODES.success
+  const kept = dryRun ? [] : await deleteRecords(reconciler, deletions)
+  const unchanged = entries.length - new Set(found.map(({ entry }) => entry)).size
+  const summary = {
+    manager: manager.name,
+    changes: [...found.map(summarizeChange), ...deletions.map(summarizeDeletion)],
+    unchanged,
+    applied: !dryRun,
+    ...(prune ? { not_deleted: kept } : {}),
+  }
+  output.printRecord(summary, () => [
+    formatResult({ found, deleted: deletions.length - kept.length, kept: kept.length, unchanged, dryRun }),
+    ...(found.length > 0
+      ? [`manager: ${manager.name}${manager.isNamed ? '' : ', after the folder of the files'}`]
+      : []),
+  ])
+  output.warn(kept.map(({ kind, name, reason }) => `the ${kind} ${name} was not deleted: ${reason}`))
+  if (kept.length > 0) return EXIT_CODES.failed
+  return exitCode && found.length + deletions.length > 0 ? EXIT_CODES.failed : EXIT_CODES.success
+}
+
+type TakeOvers = ReturnType<typeof listTakeOvers>
+
+/** Throws RefusedError unless a person agrees. */
+async function confirmTakeOver(takeOvers: TakeOvers, manager: string): Promise<void> {
+  if (takeOvers.length === 0) return
+  const list = formatTakeOvers(takeOvers)
+  const what = `${countRecords(takeOvers.length)} of these files ${takeOvers.length === 1 ? 'is' : 'are'} not managed by "${manager}"`
+  if (!hasTerminal()) {
+    throw new RefusedError([`${what}: give --take-over to change them; nothing was changed`, ...list].join('\n'))
+  }
+  process.stderr.write(`${what}:\n${list.join('\n')}\n`)
+  if (await confirm(`take over ${countRecords(takeOvers.length)}?`, 'give --take-over')) return
+  throw new RefusedError('nothing was changed')
+}
+
+function warnOfTakeOver(takeOvers: TakeOvers, manager: string, output: Output): void {
+  if (takeOvers.length === 0) return
+  const needs = `${countRecords(takeOvers.length)} of these files need --take-over, because "${manager}" does not manage them:`
+  output.warn([needs])
+  for (const line of formatTakeOvers(takeOvers)) process.stderr.write(`${line}\n`)
+}
+
+async function confirmDeletions(deletions: readonly Deletion[], output: Output): Promise<void> {
+  if (deletions.length === 0) return
+  const count = countRecords(deletions.length)
+  if (!hasTerminal()) {
+    const next = 'look at them with --dry-run, then give --yes; nothing was changed'
+    throw new UsageError(`--prune would delete ${count}, and there is no terminal to ask: ${next}`)
+  }
+  if (!output.isForPeople) for (const one of deletions) process.stderr.write(`${formatDeletion(one, output)}\n`)
+  if (!(await confirm(`delete ${count}?`, 'give --yes'))) throw new RefusedError('nothing was changed')
 }
 
 async function applyChanges(reconciler: Reconciler, found: readonly Change[]): Promise<void> {
@@ -75,52 +160,36 @@ async function applyChanges(reconciler: Reconciler, found: readonly Change[]): P
   }
 }
 
-const SIGNS = { create: ['+', 'green'], publish: ['+', 'green'], change: ['~', 'yellow'] } as const
-
-function formatTitle({ what, entry: { kind, name, value } }: Change): string {
-  const version = typeof value['version'] === 'string' && what !== 'change' ? ` ${value['version']}` : ''
-  return `${what} ${kind} ${sanitize(name)}${version}`
-}
-
-function formatChange(change: Change, output: Context['output']): string[] {
-  const { what, entry, differences } = change
-  const [sign, colour] = SIGNS[what]
-  const hide = createSecretDetector(change)
-  return [
-    `${output.paint(`${sign} ${formatTitle(change)}`, colour)}  ${output.paint(entry.document.getPlace(''), 'dim')}`,
-    ...differences.flatMap((one) => formatDifference(one, hide).map((line) => `    ${sanitize(line)}`)),
-  ]
-}
-
-/** Returns a function that detects values of environment variables, also inside a larger value. */
-function createSecretDetector({ entry: { document } }: Change) {
-  const secrets = [...document.secrets]
-  return function hasSecret(value: unknown): boolean {
-    if (typeof value === 'object' && value !== null) return Object.entries(value).flat().some(hasSecret)
-    return secrets.some((secret) => String(value ?? '').includes(secret))
+/** Returns the records that the server refused to delete. */
+async function deleteRecords(reconciler: Reconciler, deletions: readonly Deletion[]) {
+  const kept: { kind: FileKind; name: string; reason: string }[] = []
+  for (const deletion of deletions) {
+    const reason = await reconciler.delete(deletion)
+    if (reason !== null) kept.push({ kind: deletion.kind, name: deletion.record.name, reason })
   }
+  return kept
 }
 
-function summarizeChange(change: Change) {
-  const { what, entry, differences } = change
-  const hide = createSecretDetector(change)
-  const mask = (value: unknown) => (hide(value) ? MASKED : (value ?? null))
-  return {
-    what,
-    kind: entry.kind,
-    name: entry.name,
-    place: entry.document.getPlace(''),
-    differences: differences.map(({ path, from, to, secret }) =>
-      secret ? { path, from: MASKED, to: MASKED } : { path, from: mask(from), to: mask(to) },
-    ),
-  }
+interface Result {
+  found: readonly Change[]
+  deleted: number
+  kept: number
+  unchanged: number
+  dryRun: boolean
 }
 
-function formatResult(found: readonly Change[], unchanged: number, dryRun: boolean): string {
+function formatResult({ found, deleted, kept, unchanged, dryRun }: Result): string {
   const count = (what: Change['what']) => found.filter((change) => change.what === what).length
   const would = dryRun ? 'would be ' : ''
-  if (found.length === 0) return `nothing to change: ${unchanged} records match the files`
-  return `${count('create')} ${would}created, ${count('publish')} ${would}published, ${count('change')} ${would}changed, ${unchanged} unchanged`
+  if (found.length + deleted + kept === 0) return `nothing to change: ${unchanged} records match the files`
+  return [
+    `${count('create')} ${would}created`,
+    `${count('publish')} ${would}published`,
+    `${count('change')} ${would}changed`,
+    ...(deleted > 0 ? [`${deleted} ${would}deleted`] : []),
+    ...(kept > 0 ? [`${kept} not deleted`] : []),
+    `${unchanged} unchanged`,
+  ].join(', ')
 }
 
 async function exportCatalog(

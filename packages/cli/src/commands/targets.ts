@@ -82,6 +82,7 @@ async function list(
       ['CONNECTION', ({ connection }) => connection.type],
       ['LAST SEEN', ({ last_seen_at }) => formatTime(last_seen_at)],
       ['TAGS', formatTags],
+      ['LAST ERROR', ({ last_error }) => last_error],
     ],
     'no targets',
   )
@@ -95,6 +96,8 @@ function formatTarget(target: Target): string[] {
     ['description', target.description && sanitize(target.description)],
     ['status', formatStatus(target)],
     ['last seen', formatTime(target.last_seen_at)],
+    ['not reached since', target.unreachable_since && formatTime(target.unreachable_since)],
+    ['last error', target.last_error && sanitize(target.last_error)],
     [
       'connection',
       Object.entries(connection)
@@ -104,6 +107,7 @@ function formatTarget(target: Target): string[] {
     ['environment', target.environment_id],
     ['tenant', target.tenant_id],
     ['tags', formatTags(target)],
+    ['managed by', target.managed_by && sanitize(target.managed_by)],
     ['instance selector', sanitize(formatSelector(target.instance_selector))],
     ...Object.entries(target.variables).map(([name, value]) => [name, sanitize(JSON.stringify(value) ?? '')] as const),
   ])

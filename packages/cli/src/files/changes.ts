@@ -1,16 +1,18 @@
-import { NotFoundError, type SlipwayClient, ValidationError } from '@slipway/client'
+import { ApiError, NotFoundError, type SlipwayClient, ValidationError } from '@slipway/client'
+import type { Change, Deletion } from './change.ts'
 import { compareValues, type Difference, MASKED } from './difference.ts'
 import { InvalidFilesError } from './document.ts'
-import type { FileKind } from './kinds.ts'
+import { type FileKind, KINDS } from './kinds.ts'
 import type { CatalogEntry } from './load.ts'
 import { Catalog, OPERATIONS, type ServerRecord } from './server.ts'
+import { markTakeOver } from './take-over.ts'
 import { buildWantedBody, type IdResolver, isSource, normalizeDefinition, normalizeRecord } from './wanted.ts'
 
-/** One change that brings the server closer to the files. */
-export interface Change {
-  entry: CatalogEntry
-  what: 'create' | 'publish' | 'change'
-  differences: Difference[]
+export interface ReconcilerOptions {
+  manager: string
+  resendSecrets?: boolean
+  /** Also changes the manager of records that match the files. */
+  takeOver?: boolean
 }
 
 type SourceKind = 'action' | 'sequence' | 'solution'
@@ -20,15 +22,19 @@ export class Reconciler {
   readonly #entries: readonly CatalogEntry[]
   readonly #byName: ReadonlyMap<string, CatalogEntry>
   readonly #catalog: Catalog
+  readonly #manager: string
   readonly #resendSecrets: boolean
+  readonly #takeOver: boolean
   /** Ids of the records that this run created. */
   readonly #created = new Map<CatalogEntry, string>()
 
-  constructor(client: SlipwayClient, entries: readonly CatalogEntry[], { resendSecrets = false } = {}) {
+  constructor(client: SlipwayClient, entries: readonly CatalogEntry[], options: ReconcilerOptions) {
     this.#catalog = new Catalog(client)
     this.#entries = entries
     this.#byName = new Map(entries.map((entry) => [buildNameKey(entry.kind, entry.name, entry.tenant), entry]))
-    this.#resendSecrets = resendSecrets
+    this.#manager = options.manager
+    this.#resendSecrets = options.resendSecrets === true
+    this.#takeOver = options.takeOver === true
   }
 
   /** Lists the necessary changes in an order in which they can be applied. Throws InvalidFilesError. */
@@ -38,7 +44,8 @@ export class Reconciler {
     const changes: Change[] = []
     for (const entry of this.#entries) {
       try {
-        changes.push(...(await this.#planEntry(entry)))
+        const found = await this.#planEntry(entry)
+        changes.push(...markTakeOver(entry, found, this.#findExisting(entry), this.#manager, this.#takeOver))
       } catch (error) {
         if (!(error instanceof InvalidFilesError)) throw error
         problems.push(...error.problems)
@@ -51,14 +58,14 @@ export class Reconciler {
   /** Applies one change. Throws InvalidFilesError if the server rejects a field of the file. */
   async apply({ entry, what, differences: found }: Change): Promise<void> {
     const { kind, document } = entry
-    const body = buildWantedBody(entry, this.#createResolver(entry))
+    const body = { ...buildWantedBody(entry, this.#createResolver(entry)), managed_by: this.#manager }
     const operations = OPERATIONS[kind]
     const id = this.#findExisting(entry)?.id ?? ''
     try {
       if (what === 'create') {
         this.#created.set(entry, (await this.#catalog.write(operations.create, { body })).id)
       } else if (what === 'publish' && 'publish' in operations) {
-        const { version, definition } = body
+        const { version, definition } = body as { version?: unknown; definition?: unknown }
         await this.#catalog.write(operations.publish, { params: { id }, body: { version, definition } })
       } else {
         const fields = new Set(found.map(({ path }) => path.split(/[.[]/)[0]))
@@ -69,6 +76,38 @@ export class Reconciler {
       }
     } catch (error) {
       throw convertToFileError(error, (path, message) => document.describeProblem(path, message)) ?? error
+    }
+  }
+
+  /**
+   * Lists the records of the manager that the files no longer name, in an order in which they can be deleted. With a tenant, only
+   * records of this tenant. `plan` comes first.
+   */
+  async planDeletions(tenant: string | null): Promise<Deletion[]> {
+    const named = new Set(this.#entries.map((entry) => this.#findExisting(entry)?.id))
+    if (tenant !== null) await this.#catalog.read('tenant', new Set([tenant]))
+    const tenantId = tenant === null ? undefined : this.#findTenantId(tenant)
+    if (tenant !== null && tenantId === undefined) return []
+    const kinds = tenant === null ? KINDS : KINDS.filter((kind) => kind !== 'tenant')
+    const found = await Promise.all(
+      kinds.toReversed().map(async (kind) => {
+        const records = await this.#catalog.listManaged(kind, this.#manager)
+        return records
+          .filter(({ id, tenant_id = null }) => !named.has(id) && (tenantId === undefined || tenant_id === tenantId))
+          .map((record): Deletion => ({ kind, record }))
+      }),
+    )
+    return found.flat()
+  }
+
+  /** Deletes a record. Returns why the server refused it, or null. */
+  async delete({ kind, record }: Deletion): Promise<string | null> {
+    try {
+      await this.#catalog.delete(kind, record.id)
+      return null
+    } catch (error) {
+      if (error instanceof ApiError && (error.status === 403 || error.status === 409)) return error.message
+      throw error
     }
   }
 

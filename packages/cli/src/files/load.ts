@@ -3,6 +3,7 @@ import path from 'node:path'
 import { compile } from '@slipway/contracts'
 import { InvalidFilesError, readDocuments, type YamlDocument } from './document.ts'
 import { type FileKind, KINDS } from './kinds.ts'
+import { isManagerDocument, readManagerDocuments } from './manager.ts'
 import { listAllowedFields, SCHEMAS } from './schemas.ts'
 
 /** A record as a file describes it. */
@@ -15,10 +16,18 @@ export interface CatalogEntry {
   document: YamlDocument
 }
 
+export interface FileSet {
+  /** A record comes after all records that it refers to. */
+  entries: CatalogEntry[]
+  /** The name that a document gives. */
+  manager: string | null
+}
+
 /** Reads and checks files, and all YAML files in folders. Throws InvalidFilesError with the problems of all files. */
-export function loadEntries(paths: readonly string[], defaultTenant: string | null): CatalogEntry[] {
+export function loadFileSet(paths: readonly string[], defaultTenant: string | null): FileSet {
   const problems: string[] = []
   const entries: CatalogEntry[] = []
+  const managers: YamlDocument[] = []
   const collect = (error: unknown) => {
     if (!(error instanceof InvalidFilesError)) throw error
     problems.push(...error.problems)
@@ -27,7 +36,8 @@ export function loadEntries(paths: readonly string[], defaultTenant: string | nu
     try {
       for (const document of readDocuments(file)) {
         try {
-          entries.push(parseEntry(document, defaultTenant))
+          if (isManagerDocument(document.value)) managers.push(document)
+          else entries.push(parseEntry(document, defaultTenant))
         } catch (error) {
           collect(error)
         }
@@ -36,10 +46,16 @@ export function loadEntries(paths: readonly string[], defaultTenant: string | nu
       collect(error)
     }
   }
+  let manager: string | null = null
+  try {
+    manager = readManagerDocuments(managers)
+  } catch (error) {
+    collect(error)
+  }
   problems.push(...findDuplicates(entries))
   if (problems.length > 0) throw new InvalidFilesError(problems)
   if (entries.length === 0) throw new InvalidFilesError([`${paths.join(', ')}: there is no YAML document`])
-  return KINDS.flatMap((kind) => entries.filter((entry) => entry.kind === kind))
+  return { entries: KINDS.flatMap((kind) => entries.filter((entry) => entry.kind === kind)), manager }
 }
 
 function findFiles(given: string): string[] {

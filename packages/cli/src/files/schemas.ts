@@ -40,26 +40,29 @@ const createKindSchema = (name: FileKind, properties: TProperties) =>
   Strict({ kind: Type.Literal(name), ...properties })
 
 export const SCHEMAS: Record<FileKind, TObject> = {
-  tenant: createKindSchema('tenant', CreateTenant.properties),
-  environment: createKindSchema('environment', { ...omitFields(CreateEnvironment, ['tenant_id']), ...tenant }),
-  action: createKindSchema('action', { ...omitFields(CreateAction, ['tenant_id']), ...tenant }),
+  tenant: createKindSchema('tenant', omitFields(CreateTenant, ['managed_by'])),
+  environment: createKindSchema('environment', {
+    ...omitFields(CreateEnvironment, ['tenant_id', 'managed_by']),
+    ...tenant,
+  }),
+  action: createKindSchema('action', { ...omitFields(CreateAction, ['tenant_id', 'managed_by']), ...tenant }),
   sequence: createKindSchema('sequence', {
-    ...omitFields(CreateSequence, ['tenant_id']),
+    ...omitFields(CreateSequence, ['tenant_id', 'managed_by']),
     ...tenant,
     definition: createDefinitionSchema(SequenceDefinition, 'actions', 'action'),
   }),
   solution: createKindSchema('solution', {
-    ...omitFields(CreateSolution, ['tenant_id']),
+    ...omitFields(CreateSolution, ['tenant_id', 'managed_by']),
     ...tenant,
     definition: createDefinitionSchema(SolutionDefinition, 'sequences', 'sequence'),
   }),
   target: createKindSchema('target', {
-    ...omitFields(CreateTarget, ['tenant_id', 'environment_id']),
+    ...omitFields(CreateTarget, ['tenant_id', 'environment_id', 'managed_by']),
     ...tenant,
     environment: reference,
   }),
   freeze: createKindSchema('freeze', {
-    ...omitFields(CreateFreeze, ['tenant_id', 'environment_id', 'solution_id']),
+    ...omitFields(CreateFreeze, ['tenant_id', 'environment_id', 'solution_id', 'managed_by']),
     ...tenant,
     environment: reference,
     solution: reference,

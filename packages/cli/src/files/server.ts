@@ -3,10 +3,15 @@ import type { FileKind } from './kinds.ts'
 
 /** The API operations for each kind of record in a file. */
 export const OPERATIONS = {
-  tenant: { list: 'listTenants', create: 'createTenant', update: 'updateTenant' },
-  environment: { list: 'listEnvironments', create: 'createEnvironment', update: 'updateEnvironment' },
-  target: { list: 'listTargets', create: 'createTarget', update: 'updateTarget' },
-  freeze: { list: 'listFreezes', create: 'createFreeze', update: 'updateFreeze' },
+  tenant: { list: 'listTenants', create: 'createTenant', update: 'updateTenant', delete: 'deleteTenant' },
+  environment: {
+    list: 'listEnvironments',
+    create: 'createEnvironment',
+    update: 'updateEnvironment',
+    delete: 'deleteEnvironment',
+  },
+  target: { list: 'listTargets', create: 'createTarget', update: 'updateTarget', delete: 'deleteTarget' },
+  freeze: { list: 'listFreezes', create: 'createFreeze', update: 'updateFreeze', delete: 'deleteFreeze' },
   action: getSourceOperations('Action'),
   sequence: getSourceOperations('Sequence'),
   solution: getSourceOperations('Solution'),
@@ -20,6 +25,7 @@ function getSourceOperations<N extends 'Action' | 'Sequence' | 'Solution'>(name:
     get: `get${name}`,
     version: `get${name}Version`,
     publish: `create${name}Version`,
+    delete: `delete${name}`,
   } as const
 }
 
@@ -27,6 +33,7 @@ export interface ServerRecord {
   id: string
   name: string
   tenant_id?: string | null
+  managed_by?: string | null
   [field: string]: unknown
 }
 
@@ -59,8 +66,22 @@ export class Catalog {
     )
   }
 
-  async *listRecords(kind: FileKind, search?: string): AsyncGenerator<ServerRecord, void, undefined> {
-    const query = search === undefined ? {} : { search }
+  /** Lists the records of a manager. */
+  async listManaged(kind: FileKind, managed_by: string): Promise<ServerRecord[]> {
+    const records: ServerRecord[] = []
+    for await (const record of this.#each(kind, { managed_by }))
+      if (record.managed_by === managed_by) records.push(record)
+    return records
+  }
+
+  listRecords(kind: FileKind, search?: string): AsyncGenerator<ServerRecord, void, undefined> {
+    return this.#each(kind, search === undefined ? {} : { search })
+  }
+
+  async *#each(
+    kind: FileKind,
+    query: { search?: string; managed_by?: string },
+  ): AsyncGenerator<ServerRecord, void, undefined> {
     yield* this.#client.each(OPERATIONS[kind].list, {
       query,
     }) as AsyncGenerator<unknown> as AsyncGenerator<ServerRecord>
@@ -94,6 +115,15 @@ export class Catalog {
 
   async write(operation: OperationId, input: { params?: { id: string }; body: object }): Promise<ServerRecord> {
     return (await this.#client.call(operation, input as never)) as ServerRecord
+  }
+
+  /** Deletes a record. It may be gone already. */
+  async delete(kind: FileKind, id: string): Promise<void> {
+    try {
+      await this.#client.call(OPERATIONS[kind].delete, { params: { id } })
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error
+    }
   }
 
   #getRecords(kind: FileKind): Map<string, ServerRecord[]> {

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { UsageError } from '../exit-code.ts'
 
 /** Whether a person can answer questions. */
-const hasTerminal = () => process.stdin.isTTY === true && process.stderr.isTTY === true
+export const hasTerminal = () => process.stdin.isTTY === true && process.stderr.isTTY === true
 
 /** Asks on the terminal. Without a terminal it throws a UsageError that names the option to give. */
 export async function ask(question: string, { hidden = false, instead }: { hidden?: boolean; instead: string }) {
@@ -23,6 +23,11 @@ export async function ask(question: string, { hidden = false, instead }: { hidde
       resolve(line.trim())
     })
   })
+}
+
+/** Asks a question that y or yes confirms. Without a terminal it throws a UsageError that names the option to give. */
+export async function confirm(question: string, instead: string): Promise<boolean> {
+  return /^y(es)?$/i.test(await ask(`${question} [y/N]`, { instead }))
 }
 
 /** Reads the first line of stdin. Secrets come this way, because other users can see arguments. */

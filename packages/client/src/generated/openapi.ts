@@ -137,6 +137,11 @@ export interface components {
             description?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -150,6 +155,11 @@ export interface components {
             /** Format: date-time */
             end_time?: string;
             environment_id?: string | null;
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name?: string;
             recurrence?: string | null;
@@ -182,6 +192,11 @@ export interface components {
         /** @description A published version never changes: publish a new version instead. */
         ChangeSource: {
             description?: string | null;
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name?: string;
         };
@@ -195,6 +210,11 @@ export interface components {
             environment_id?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -208,6 +228,11 @@ export interface components {
             description?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -308,6 +333,11 @@ export interface components {
         CreateAction: {
             definition: components["schemas"]["ActionDefinition"];
             description?: string | null;
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name: string;
             tenant_id?: string | null;
@@ -394,6 +424,11 @@ export interface components {
             description?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -406,6 +441,11 @@ export interface components {
             /** Format: date-time */
             end_time: string;
             environment_id?: string | null;
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name: string;
             recurrence?: string | null;
@@ -449,6 +489,11 @@ export interface components {
         CreateSequence: {
             definition: components["schemas"]["SequenceDefinition"];
             description?: string | null;
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name: string;
             tenant_id?: string | null;
@@ -463,6 +508,11 @@ export interface components {
         CreateSolution: {
             definition: components["schemas"]["SolutionDefinition"];
             description?: string | null;
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name: string;
             tenant_id?: string | null;
@@ -493,6 +543,11 @@ export interface components {
             environment_id?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -505,6 +560,11 @@ export interface components {
             description?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by?: string | null;
             /** Format: name */
             name: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -694,6 +754,11 @@ export interface components {
             id: string;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector: null | components["schemas"]["InstanceSelector"];
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by: string | null;
             name: string;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
@@ -728,6 +793,11 @@ export interface components {
             environment_id: string | null;
             /** Format: uuid */
             id: string;
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by: string | null;
             name: string;
             recurrence: string | null;
             solution_id: string | null;
@@ -1308,6 +1378,11 @@ export interface components {
             /** Format: uuid */
             id: string;
             latest_version: string | null;
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by: string | null;
             name: string;
             sqid: string;
             tenant_id: string | null;
@@ -1322,6 +1397,11 @@ export interface components {
             /** Format: uuid */
             id: string;
             latest_version: string | null;
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by: string | null;
             name: string;
             sqid: string;
             tenant_id: string | null;
@@ -1412,7 +1492,17 @@ export interface components {
             id: string;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector: null | components["schemas"]["InstanceSelector"];
+            /**
+             * @description Why the last attempt to reach the target failed, or why it is not online; null if it was reached
+             * @example connection refused by web-1.example.com:22
+             */
+            last_error: string | null;
             last_seen_at: string | null;
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by: string | null;
             name: string;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
@@ -1421,6 +1511,11 @@ export interface components {
             status: "online" | "stale" | "offline";
             tags: components["schemas"]["Tag"][];
             tenant_id: string | null;
+            /**
+             * @description When the first attempt failed since the last contact; without an attempt, the last contact. Null if the target was reached, or never tried
+             * @example 2026-11-23T10:00:00.000Z
+             */
+            unreachable_since: string | null;
             /** Format: date-time */
             updated_at: string;
             /** @description Values by name; `***` for those of sensitive_variables */
@@ -1451,6 +1546,11 @@ export interface components {
             id: string;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector: null | components["schemas"]["InstanceSelector"];
+            /**
+             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
+             * @example shop/catalog
+             */
+            managed_by: string | null;
             name: string;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
@@ -1580,6 +1680,8 @@ export interface operations {
             query?: {
                 /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
+                /** @description Only records of this file set of `slipway apply` */
+                managed_by?: string;
                 /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
@@ -2623,6 +2725,8 @@ export interface operations {
             query?: {
                 /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
+                /** @description Only records of this file set of `slipway apply` */
+                managed_by?: string;
                 /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
@@ -3147,6 +3251,8 @@ export interface operations {
             query?: {
                 /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
+                /** @description Only records of this file set of `slipway apply` */
+                managed_by?: string;
                 /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
@@ -3535,6 +3641,8 @@ export interface operations {
             query?: {
                 /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
+                /** @description Only records of this file set of `slipway apply` */
+                managed_by?: string;
                 /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
@@ -3773,6 +3881,8 @@ export interface operations {
             query?: {
                 /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
+                /** @description Only records of this file set of `slipway apply` */
+                managed_by?: string;
                 /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
@@ -4041,6 +4151,8 @@ export interface operations {
                 environment_id?: string;
                 /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
+                /** @description Only records of this file set of `slipway apply` */
+                managed_by?: string;
                 /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
@@ -4305,6 +4417,8 @@ export interface operations {
             query?: {
                 /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
+                /** @description Only records of this file set of `slipway apply` */
+                managed_by?: string;
                 /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */

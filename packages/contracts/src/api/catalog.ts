@@ -6,6 +6,7 @@ import {
   FileMode,
   Id,
   literals,
+  ManagerName,
   Name,
   Nullable,
   Strict,
@@ -19,12 +20,20 @@ import {
   withOptions,
 } from '../schema.ts'
 
+const ManagedBy = withOptions(Nullable(ManagerName), {
+  description:
+    'The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it ' +
+    'gives and takes no permission.',
+  examples: ['shop/catalog'],
+})
+
 const commonFields = {
   id: Uuid,
   sqid: Type.String(),
   name: Type.String(),
   description: Nullable(Type.String()),
   tenant_id: Nullable(Uuid),
+  managed_by: ManagedBy,
   created_at: Timestamp,
   updated_at: Timestamp,
 }
@@ -33,6 +42,7 @@ const commonInput = {
   name: Name,
   description: Type.Optional(Nullable(Description)),
   tenant_id: Type.Optional(Nullable(Id('tenant'))),
+  managed_by: Type.Optional(ManagedBy),
 }
 
 const shownVariables = {
@@ -185,7 +195,7 @@ export const CreateAction = createSource(ActionDefinition)
 export const CreateSequence = createSource(SequenceDefinition)
 export const CreateSolution = createSource(SolutionDefinition)
 export const ChangeSource = changeOf(
-  Strict({ name: commonInput.name, description: commonInput.description }),
+  Strict({ name: commonInput.name, description: commonInput.description, managed_by: commonInput.managed_by }),
   'A published version never changes: publish a new version instead.',
 )
 export const CreateActionVersion = Strict({ version: Version, definition: ActionDefinition })
@@ -277,6 +287,16 @@ export const Target = Strict({
   ...shownSelector,
   status: literals(TARGET_STATUSES),
   last_seen_at: Nullable(Timestamp),
+  last_error: withOptions(Nullable(Type.String({ maxLength: 500 })), {
+    description: 'Why the last attempt to reach the target failed, or why it is not online; null if it was reached',
+    examples: ['connection refused by web-1.example.com:22'],
+  }),
+  unreachable_since: withOptions(Nullable(Timestamp), {
+    description:
+      'When the first attempt failed since the last contact; without an attempt, the last contact. Null if the target was ' +
+      'reached, or never tried',
+    examples: ['2026-11-23T10:00:00.000Z'],
+  }),
   enabled: Type.Boolean(),
   concurrency: ConcurrencyField,
 })
@@ -335,6 +355,7 @@ export const Tenant = Strict({ ...tenantFields, slug: Type.String(), ...shownVar
 export const CreateTenant = Strict({
   name: Name,
   description: Type.Optional(Nullable(Description)),
+  managed_by: Type.Optional(ManagedBy),
   slug: Type.Optional(Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 255 })),
   ...givenVariables,
   ...givenSelector,
@@ -359,6 +380,7 @@ export const Freeze = Strict({
       'next one within a year.',
   }),
   created_by: Nullable(Type.String()),
+  managed_by: ManagedBy,
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -366,6 +388,7 @@ export const Freeze = Strict({
 export const CreateFreeze = Strict({
   name: Name,
   description: Type.Optional(Nullable(Description)),
+  managed_by: Type.Optional(ManagedBy),
   start_time: Timestamp,
   end_time: Timestamp,
   recurrence: Type.Optional(

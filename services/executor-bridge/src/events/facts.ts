@@ -1,18 +1,46 @@
 import type { OutboxMessage, Queryable } from '@slipway/database'
+import type { CommandFailureReason } from '@slipway/domain'
+import { noteMissed } from '../targets/missed.ts'
 import { noteReached } from '../targets/reached.ts'
 import { findTargetIds } from './events.sql.ts'
 import type { FoldedBatch } from './fold.ts'
 
-/** Stores which targets a run has reached. Returns the events of targets that lists now show differently. */
+/** The command did not start, because the target was not reached. */
+const UNREACHED: ReadonlySet<CommandFailureReason> = new Set([
+  'target_refused',
+  'target_silent',
+  'target_name_unknown',
+  'target_authentication',
+  'target_host_key',
+])
+
+/**
+ * Stores which targets a run has reached, and why it did not reach others. Returns the events of targets that lists now show
+ * differently.
+ */
 export async function noteTargets(
   tx: Queryable,
   deploymentId: string,
-  { seen, hostKeys }: Pick<FoldedBatch, 'seen' | 'hostKeys'>,
+  { seen, hostKeys, steps }: Pick<FoldedBatch, 'seen' | 'hostKeys' | 'steps'>,
 ): Promise<OutboxMessage[]> {
-  if (seen.size === 0) return []
-  const rows = await findTargetIds.all(tx, { deployment_id: deploymentId, targets: [...seen] })
+  const errors = new Map(
+    steps.flatMap(({ target, result }) =>
+      result?.reason && UNREACHED.has(result.reason) && !seen.has(target)
+        ? [[target, result.error_message ?? ''] as const]
+        : [],
+    ),
+  )
+  const targets = [...seen, ...errors.keys()]
+  if (targets.length === 0) return []
+  const rows = await findTargetIds.all(tx, { deployment_id: deploymentId, targets })
+  const reached = rows.filter(({ target_index }) => seen.has(target_index))
+  const missed = rows.filter(({ target_index }) => !seen.has(target_index))
+  await noteMissed(
+    tx,
+    new Map(missed.map(({ target_index, target_id }) => [target_id, errors.get(target_index) ?? ''])),
+  )
   return noteReached(
     tx,
-    rows.map(({ target_index, target_id }) => ({ target_id, host_key: hostKeys.get(target_index) ?? null })),
+    reached.map(({ target_index, target_id }) => ({ target_id, host_key: hostKeys.get(target_index) ?? null })),
   )
 }

@@ -108,6 +108,16 @@ export const noteReached = statement({
         OR (f.host_key IS NULL AND r.host_key IS NOT NULL)`,
 })
 
+/** Stores why attempts to reach targets failed. The first failure since the last contact gives the time. */
+export const noteMissed = statement({
+  name: 'executor-bridge.probes.note-missed',
+  parameters: { ids: array(uuid), errors: array(text) },
+  sql: `INSERT INTO target_facts AS f (target_id, last_error, failing_since)
+    SELECT target_id, error, now() FROM unnest(:ids::uuid[], :errors::text[]) AS m (target_id, error) ORDER BY target_id
+    ON CONFLICT (target_id) DO UPDATE SET last_error = EXCLUDED.last_error, failing_since =
+      CASE WHEN f.failing_since > coalesce(f.last_seen_at, '-infinity') THEN f.failing_since ELSE now() END`,
+})
+
 const CHANGED = `last_seen_at IS NOT NULL AND told_status IS DISTINCT FROM ${targetStatus()}`
 
 /** Targets with another status than the last event. */

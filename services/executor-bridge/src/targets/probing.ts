@@ -1,6 +1,7 @@
 import type { ProbeResult, ProbeTarget } from '@slipway/contracts'
 import { countRowFailure, enqueue, type RowOf } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
+import { noteMissed } from './missed.ts'
 import * as sql from './probes.sql.ts'
 import { noteReached } from './reached.ts'
 import { sshConnection } from './ssh-connection.ts'
@@ -57,8 +58,10 @@ export async function noteProbes(bridge: Bridge, instanceId: string, results: re
       reached.map(({ id, host_key }) => ({ target_id: id, host_key })),
     )
     await sql.endReached.run(tx, { instance_id: instanceId, ids: reached.map(({ id }) => id) })
-    const ids = own.filter(({ problem }) => problem !== null).map(({ id }) => id)
+    const errors = new Map(own.flatMap(({ id, problem }) => (problem === null ? [] : [[id, problem] as const])))
+    const ids = [...errors.keys()]
     const missed = await sql.endMissed.all(tx, { instance_id: instanceId, ids, again_seconds: AGAIN_SECONDS })
+    await noteMissed(tx, errors)
     await enqueue(tx, messages)
     return { messages, missed }
   })

@@ -8,7 +8,7 @@ import type { HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven, requireOwn } from './changing.ts'
 import { changedSelector, newSelector } from './instance-selectors.ts'
-import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
+import { answerPage, managedBy, NEWEST_FIRST, nameContains } from './listing.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { requireUnused } from './uses.ts'
@@ -22,6 +22,7 @@ interface EnvironmentRow extends StoredVariables {
   name: string
   description: string | null
   concurrency: ConcurrencyPolicy | null
+  managed_by: string | null
   created_at: Date
   updated_at: Date
 }
@@ -35,10 +36,10 @@ export function environmentHandlers({
   const { prisma } = database
 
   function toRecord(row: EnvironmentRow) {
-    const { id, number, name, description, tenant_id, concurrency, created_at, updated_at } = row
+    const { id, number, name, description, tenant_id, concurrency, managed_by, created_at, updated_at } = row
     const sqid = encodeSqid('environment', number)
     const variables = { ...shownVariables(keys, 'environment', row), ...shownSelector(row) }
-    return { id, sqid, name, description, tenant_id, ...variables, concurrency, created_at, updated_at }
+    return { id, sqid, name, description, tenant_id, ...variables, concurrency, managed_by, created_at, updated_at }
   }
 
   async function find(viewer: Viewer, id: string): Promise<EnvironmentRow> {
@@ -52,7 +53,7 @@ export function environmentHandlers({
   return {
     listEnvironments: {
       handle({ caller, query }) {
-        const where = { AND: [visible(caller), nameContains(query.search)] }
+        const where = { AND: [visible(caller), nameContains(query.search), managedBy(query.managed_by)] }
         return answerPage(
           query,
           async () => (await prisma()).environment.count({ where }),
@@ -75,6 +76,7 @@ export function environmentHandlers({
           name: body.name,
           description: body.description ?? null,
           concurrency: body.concurrency ?? null,
+          managed_by: body.managed_by ?? null,
           ...newVariables(keys, 'environment', id, body),
           ...newSelector(body),
         }
@@ -111,7 +113,7 @@ export function environmentHandlers({
             const tenant_id = body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller)
             // The users of a shared environment may belong to other tenants.
             if (tenant_id !== old.tenant_id && tenant_id !== null) await requireUnused(tx, 'environment', id)
-            const fields = { ...pickGiven(body, ['name', 'description', 'concurrency']), tenant_id }
+            const fields = { ...pickGiven(body, ['name', 'description', 'concurrency', 'managed_by']), tenant_id }
             const selector = changedSelector(body)
             const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
             const data: Prisma.EnvironmentUncheckedUpdateInput = { ...fields, ...selector }

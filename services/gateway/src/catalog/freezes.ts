@@ -17,7 +17,7 @@ import type { Check, HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven, requireOwn, tenantChange } from './changing.ts'
 import { countBeside } from './freezes.sql.ts'
-import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
+import { answerPage, managedBy, NEWEST_FIRST, nameContains } from './listing.ts'
 import { fieldReferences, References } from './references.ts'
 
 type Times = Record<'start_time' | 'end_time' | 'recurrence' | 'time_zone', unknown>
@@ -71,7 +71,7 @@ export function freezeHandlers({
   return {
     listFreezes: {
       handle({ caller, query }) {
-        const where = { AND: [visible(caller), nameContains(query.search)] }
+        const where = { AND: [visible(caller), nameContains(query.search), managedBy(query.managed_by)] }
         return answerPage(
           query,
           async () => (await prisma()).freeze.count({ where }),
@@ -102,6 +102,7 @@ export function freezeHandlers({
                 id: uuidv7(),
                 name: body.name,
                 description: body.description ?? null,
+                managed_by: body.managed_by ?? null,
                 ...times,
                 recurs_until: recursUntil(times),
                 tenant_id,
@@ -207,7 +208,7 @@ const describeTaken = (name: string) => `There is already a freeze named "${name
 function changedFields(body: Static<typeof ChangeFreeze>, references: References, caller: Viewer): Partial<FreezeRow> {
   const { start_time, end_time } = body
   return {
-    ...pickGiven(body, ['name', 'description', 'recurrence', 'time_zone']),
+    ...pickGiven(body, ['name', 'description', 'managed_by', 'recurrence', 'time_zone']),
     ...(start_time === undefined ? {} : { start_time: new Date(start_time), start_offset: offsetOf(start_time) }),
     ...(end_time === undefined ? {} : { end_time: new Date(end_time) }),
     ...(body.tenant_id === undefined ? {} : { tenant_id: caller.tenant_id ?? references.id('/tenant_id') }),

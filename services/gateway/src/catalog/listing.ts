@@ -66,6 +66,9 @@ export const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&')
 /** The ILIKE pattern for names that contain the text; null matches every name. */
 export const containsPattern = (search: string | undefined) => (search === undefined ? null : `%${escapeLike(search)}%`)
 
+/** For Prisma: records of a file set. */
+export const managedBy = (managed_by: string | undefined) => (managed_by === undefined ? {} : { managed_by })
+
 /** For Prisma: names that contain the text, in any case. */
 export const nameContains = (search: string | undefined) =>
   search === undefined ? {} : { name: { contains: escapeLike(search), mode: 'insensitive' as const } }

@@ -1,8 +1,9 @@
 import { int4, int8, nullable, sourceKind, statement, text, timestamptz, uuid } from '@slipway/database'
 import { visibleSql } from '../tenancy/visibility.ts'
 
-const selection = { kind: sourceKind, tenant_id: nullable(uuid), pattern: nullable(text) }
-const SELECTED = `s.kind = :kind AND ${visibleSql('s')} AND (:pattern::text IS NULL OR s.name ILIKE :pattern)`
+const selection = { kind: sourceKind, tenant_id: nullable(uuid), pattern: nullable(text), managed_by: nullable(text) }
+const SELECTED = `s.kind = :kind AND ${visibleSql('s')} AND (:pattern::text IS NULL OR s.name ILIKE :pattern)
+  AND (:managed_by::text IS NULL OR s.managed_by = :managed_by)`
 
 export const countSources = statement({
   name: 'gateway.sources.count',
@@ -21,11 +22,12 @@ export const findSources = statement({
     name: text,
     description: nullable(text),
     tenant_id: nullable(uuid),
+    managed_by: nullable(text),
     created_at: timestamptz,
     updated_at: timestamptz,
     latest_version: nullable(text),
   },
-  sql: `SELECT s.id, s.number, s.name, s.description, s.tenant_id, s.created_at, s.updated_at,
+  sql: `SELECT s.id, s.number, s.name, s.description, s.tenant_id, s.managed_by, s.created_at, s.updated_at,
        (SELECT v.version FROM source_versions v WHERE v.source_id = s.id AND strpos(v.version, '-') = 0
          ORDER BY version_precedence(v.version) COLLATE "C" DESC LIMIT 1) AS latest_version
       FROM sources s WHERE ${SELECTED} ORDER BY s.created_at DESC, s.id DESC LIMIT :take OFFSET :skip`,

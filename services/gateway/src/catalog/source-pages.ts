@@ -16,10 +16,10 @@ interface Selection {
 
 export function sourcePage(
   database: Database,
-  { kind, viewer: { tenant_id }, search }: Selection,
+  { kind, viewer: { tenant_id }, search, managed_by }: Selection & { managed_by: string | undefined },
   slice: Slice,
 ): Promise<PageRows<SourceLine>> {
-  const selection = { kind, tenant_id, pattern: containsPattern(search) }
+  const selection = { kind, tenant_id, pattern: containsPattern(search), managed_by: managed_by ?? null }
   return database.together(async (connection) => {
     const [{ total }, rows] = await Promise.all([
       countSources.one(connection, selection),

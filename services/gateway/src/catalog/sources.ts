@@ -41,6 +41,7 @@ interface VersionInput {
 interface SourceInput extends VersionInput {
   name: string
   description?: string | null
+  managed_by?: string | null
   tenant_id?: string | null
 }
 
@@ -135,7 +136,8 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
   const list = ({ caller, query }: SourceCall<ListQuery>): Promise<Answer> =>
     answerPageOf(
       query,
-      (slice) => sourcePage(database, { kind, viewer: caller, search: query.search }, slice),
+      (slice) =>
+        sourcePage(database, { kind, viewer: caller, search: query.search, managed_by: query.managed_by }, slice),
       (row) => toListItem(kind, row),
     )
 
@@ -164,7 +166,8 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     references.requireFit(tenant_id)
     await requireContent(caller, input)
     const id = uuidv7()
-    const data = { id, kind, tenant_id, name: input.name, description: input.description ?? null }
+    const { name, description = null, managed_by = null } = input
+    const data = { id, kind, tenant_id, name, description, managed_by }
     const source = await conflictIfTaken(describeTaken(input.name), () =>
       database.prismaTransaction(async (tx) => {
         await holdParts(tx, input, references)
@@ -211,7 +214,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
         await lockRecord(tx, 'sources', id)
         const old = await tx.source.findFirst({ where: { id } })
         if (old === null) throw notFound(what)
-        const data = pickGiven(change, ['name', 'description'])
+        const data = pickGiven(change, ['name', 'description', 'managed_by'])
         await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, data) } })
         return tx.source.update({ where: { id }, data, include: withVersions })
       }),
@@ -259,15 +262,16 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
   } satisfies Record<string, { handle(call: never): Promise<Answer>; check?: JsonHandler<'createAction'>['check'] }>
 }
 
-type ListQuery = { search?: string; page?: string; limit?: string }
+type ListQuery = { search?: string; managed_by?: string; page?: string; limit?: string }
 
 type SourceCall<Query = Record<string, never>> = Pick<Call<'createAction'>, 'params' | 'body' | 'caller' | 'audit'> & {
   query: Query
 }
 
 function toListItem(kind: SourceType, row: SourceLine) {
-  const { id, number, name, description, tenant_id, created_at, updated_at, latest_version } = row
-  return { id, sqid: encodeSqid(kind, number), name, description, tenant_id, created_at, updated_at, latest_version }
+  const { id, number, name, description, tenant_id, managed_by, created_at, updated_at, latest_version } = row
+  const sqid = encodeSqid(kind, number)
+  return { id, sqid, name, description, tenant_id, managed_by, created_at, updated_at, latest_version }
 }
 
 function toRecord(kind: SourceType, { versions, ...row }: SourceRow) {

@@ -14,6 +14,7 @@ export function targetFilter({ caller, query }: Pick<Call<'listTargets'>, 'calle
     ...tagFilter(query.tag),
     enabled: query.enabled === undefined ? null : query.enabled === 'true',
     status: query.status ?? null,
+    managed_by: query.managed_by ?? null,
   }
 }
 

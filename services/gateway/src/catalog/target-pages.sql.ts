@@ -19,12 +19,14 @@ const filter = {
   ...tagColumns,
   enabled: nullable(bool),
   status: nullable(text),
+  managed_by: nullable(text),
 }
 const FILTER = `${visibleSql('t')} AND (:pattern::text IS NULL OR t.name ILIKE :pattern)
        AND (:of_environment::uuid IS NULL OR t.environment_id = :of_environment)
        AND (:of_environment_number::int4 IS NULL
             OR t.environment_id = (SELECT id FROM environments WHERE number = :of_environment_number))
        AND ${taggedSql('t.id')}
+       AND (:managed_by::text IS NULL OR t.managed_by = :managed_by)
        AND (:enabled::bool IS NULL OR t.enabled = :enabled)
        AND (:status::text IS NULL OR ${STATUS_OF_TARGET} = :status)`
 

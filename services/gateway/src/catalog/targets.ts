@@ -88,6 +88,7 @@ export function targetHandlers({
           ...newSelector(body),
           enabled: body.enabled ?? true,
           concurrency: body.concurrency ?? null,
+          managed_by: body.managed_by ?? null,
           tags: { create: distinct(body.tags ?? []) },
         }
         const target = await conflictIfTaken(describeTaken(body.name), () =>
@@ -132,7 +133,7 @@ export function targetHandlers({
             const environment_id =
               body.environment_id === undefined ? old.environment_id : references.id('/environment_id')
             const fields = {
-              ...pickGiven(body, ['name', 'description', 'enabled', 'concurrency']),
+              ...pickGiven(body, ['name', 'description', 'enabled', 'concurrency', 'managed_by']),
               tenant_id,
               environment_id,
             }

@@ -8,7 +8,7 @@ import type { HandlersOf } from '../http/handler.ts'
 import { type Viewer, visibleTenants } from '../tenancy/visibility.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from './changing.ts'
 import { changedSelector, newSelector } from './instance-selectors.ts'
-import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
+import { answerPage, managedBy, NEWEST_FIRST, nameContains } from './listing.ts'
 import { recordKey } from './record-id.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
@@ -20,6 +20,7 @@ interface TenantRow extends StoredVariables {
   name: string
   slug: string
   description: string | null
+  managed_by: string | null
   created_at: Date
   updated_at: Date
 }
@@ -31,10 +32,10 @@ export function tenantHandlers({
   const { prisma } = database
 
   function toRecord(row: TenantRow) {
-    const { id, number, name, slug, description, created_at, updated_at } = row
+    const { id, number, name, slug, description, managed_by, created_at, updated_at } = row
     const sqid = encodeSqid('tenant', number)
     const variables = { ...shownVariables(keys, 'tenant', row), ...shownSelector(row) }
-    return { id, sqid, name, slug, description, ...variables, created_at, updated_at }
+    return { id, sqid, name, slug, description, ...variables, managed_by, created_at, updated_at }
   }
 
   async function find(viewer: Viewer, id: string): Promise<TenantRow> {
@@ -60,7 +61,7 @@ export function tenantHandlers({
   return {
     listTenants: {
       handle({ caller, query }) {
-        const where = { AND: [visibleTenants(caller), nameContains(query.search)] }
+        const where = { AND: [visibleTenants(caller), nameContains(query.search), managedBy(query.managed_by)] }
         return answerPage(
           query,
           async () => (await prisma()).tenant.count({ where }),
@@ -80,6 +81,7 @@ export function tenantHandlers({
           name: body.name,
           slug: body.slug ?? (await freeSlug(body.name)),
           description: body.description ?? null,
+          managed_by: body.managed_by ?? null,
           ...newVariables(keys, 'tenant', id, body),
           ...newSelector(body),
         }
@@ -112,7 +114,7 @@ export function tenantHandlers({
             await lockRecord(tx, 'tenants', id)
             const old = await tx.tenant.findFirst({ where: { id } })
             if (old === null) throw notFound('The tenant')
-            const fields = pickGiven(body, ['name', 'slug', 'description'])
+            const fields = pickGiven(body, ['name', 'slug', 'description', 'managed_by'])
             const selector = changedSelector(body)
             const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
             const data: Prisma.TenantUncheckedUpdateInput = { ...fields, ...selector }

@@ -1,5 +1,6 @@
 import { Code } from '@mantine/core'
 import { type Answer, formatSelector } from '@slipway/client'
+import type { ReactNode } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { describeConcurrency } from '../../components/concurrency-select.tsx'
 import { FormModal } from '../../components/form-modal.tsx'
@@ -27,11 +28,13 @@ export function TargetFacts({ target }: Props) {
         facts={[
           ['Status', <TargetStatus key="status" target={target} />],
           ['Last seen', <TimeAgo key="seen" at={target.last_seen_at} />],
+          ...describeFailure(target),
           ['Description', target.description ?? '–'],
           ['Environment', <RecordName key="environment" kind="environment" id={target.environment_id} />],
           ['Tenant', <RecordName key="tenant" kind="tenant" id={target.tenant_id} />],
           ['Instances', <SelectorText key="selector" target={target} />],
           ['While another deployment works on it', describeConcurrency(target.concurrency, AS_ENVIRONMENT)],
+          ['Managed by', target.managed_by ?? '–'],
           ['Id', <Code key="id">{target.id}</Code>],
           ['Short id', <Code key="sqid">{target.sqid}</Code>],
           ['Created', <TimeAgo key="created" at={target.created_at} />],
@@ -64,4 +67,10 @@ function ChangeTarget({ target, onClose }: Props & { onClose: () => void }) {
       <SelectorInput kind="target" {...selector.inputs} />
     </FormModal>
   )
+}
+
+function describeFailure({ last_error, unreachable_since }: Props['target']): [string, ReactNode][] {
+  if (last_error === null) return []
+  const since: [string, ReactNode] = ['Not reached since', <TimeAgo key="unreachable" at={unreachable_since} />]
+  return [['Not reached because', last_error], ...(unreachable_since === null ? [] : [since])]
 }

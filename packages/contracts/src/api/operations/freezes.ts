@@ -1,8 +1,8 @@
 import * as catalog from '../catalog.ts'
-import { list, op } from './operation.ts'
+import { managedList, op } from './operation.ts'
 
 export const freezeOperations = {
-  listFreezes: list(
+  listFreezes: managedList(
     { path: '/deployment-freezes', summary: 'List freezes', tag: 'freezes', access: 'freezes:read' },
     catalog.Freeze,
   ),

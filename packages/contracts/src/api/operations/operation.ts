@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { ErrorCode } from '@slipway/domain'
-import { Strict } from '../../schema.ts'
+import { ManagerName, Strict, withOptions } from '../../schema.ts'
 import { Page, PageQuery, SearchText } from '../common.ts'
 import type { Permission } from '../permissions.ts'
 
@@ -47,3 +47,19 @@ export const listQuery = Strict({ ...PageQuery, search: Type.Optional(SearchText
 
 export const list = <const O extends Pick<Operation, 'path' | 'summary' | 'tag' | 'access'>>(o: O, item: TSchema) =>
   op({ ...o, method: 'GET', query: listQuery, responses: { 200: Page(item) } })
+
+export const managedListQuery = Strict({
+  ...listQuery.properties,
+  managed_by: Type.Optional(
+    withOptions(ManagerName, {
+      description: 'Only records of this file set of `slipway apply`',
+      examples: ['shop/catalog'],
+    }),
+  ),
+})
+
+/** A list of records that file sets describe. */
+export const managedList = <const O extends Pick<Operation, 'path' | 'summary' | 'tag' | 'access'>>(
+  o: O,
+  item: TSchema,
+) => op({ ...o, method: 'GET', query: managedListQuery, responses: { 200: Page(item) } })

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import * as catalog from '../catalog.ts'
-import { list, op } from './operation.ts'
+import { list, managedList, op } from './operation.ts'
 
 const sources = <const K extends 'action' | 'sequence' | 'solution'>(
   kind: K,
@@ -10,7 +10,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
   const tag = `${kind}s` as const
   const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
   return {
-    list: list({ path: `/${tag}`, summary: `List ${tag}`, tag, access: access('read') }, catalog.SourceListItem),
+    list: managedList({ path: `/${tag}`, summary: `List ${tag}`, tag, access: access('read') }, catalog.SourceListItem),
     create: op({
       method: 'POST',
       path: `/${tag}`,

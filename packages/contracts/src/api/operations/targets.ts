@@ -3,7 +3,7 @@ import { Id, literals, Strict } from '../../schema.ts'
 import * as catalog from '../catalog.ts'
 import { Page, PageQuery, TagFilter } from '../common.ts'
 import { DeploymentOfTarget } from '../deployments.ts'
-import { list, listQuery, op } from './operation.ts'
+import { list, managedList, managedListQuery, op } from './operation.ts'
 
 const records = <const R extends 'target' | 'environment' | 'tenant'>(
   kind: R,
@@ -12,7 +12,7 @@ const records = <const R extends 'target' | 'environment' | 'tenant'>(
   const tag = `${kind}s` as const
   const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
   return {
-    list: list({ path: `/${tag}`, summary: `List ${tag}`, tag, access: access('read') }, record),
+    list: managedList({ path: `/${tag}`, summary: `List ${tag}`, tag, access: access('read') }, record),
     create: op({
       method: 'POST',
       path: `/${tag}`,
@@ -73,7 +73,7 @@ export const targetOperations = {
   listTargets: op({
     ...targets.list,
     query: Strict({
-      ...listQuery.properties,
+      ...managedListQuery.properties,
       environment_id: Type.Optional(Id('environment')),
       tag: Type.Optional(TagFilter),
       status: Type.Optional(literals(catalog.TARGET_STATUSES)),

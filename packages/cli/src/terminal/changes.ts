@@ -1,0 +1,68 @@
+import type { Change, Deletion } from '../files/change.ts'
+import { formatDifference, MASKED } from '../files/difference.ts'
+import type { listTakeOvers } from '../files/take-over.ts'
+import { sanitize } from './colour.ts'
+import type { Output } from './output.ts'
+
+/** How `apply` shows its changes. */
+
+const SIGNS = { create: ['+', 'green'], publish: ['+', 'green'], change: ['~', 'yellow'] } as const
+
+function formatTitle({ what, entry: { kind, name, value } }: Change): string {
+  const version = typeof value['version'] === 'string' && what !== 'change' ? ` ${value['version']}` : ''
+  return `${what} ${kind} ${sanitize(name)}${version}`
+}
+
+export function formatChange(change: Change, output: Output): string[] {
+  const { what, entry, differences } = change
+  const [sign, colour] = SIGNS[what]
+  const hide = createSecretDetector(change)
+  return [
+    `${output.paint(`${sign} ${formatTitle(change)}`, colour)}  ${output.paint(entry.document.getPlace(''), 'dim')}`,
+    ...differences.flatMap((one) => formatDifference(one, hide).map((line) => `    ${sanitize(line)}`)),
+  ]
+}
+
+export const formatDeletion = ({ kind, record }: Deletion, output: Output): string =>
+  output.paint(`- delete ${kind} ${sanitize(record.name)}`, 'red')
+
+/** Returns a function that detects values of environment variables, also inside a larger value. */
+function createSecretDetector({ entry: { document } }: Change) {
+  const secrets = [...document.secrets]
+  return function hasSecret(value: unknown): boolean {
+    if (typeof value === 'object' && value !== null) return Object.entries(value).flat().some(hasSecret)
+    return secrets.some((secret) => String(value ?? '').includes(secret))
+  }
+}
+
+export function summarizeChange(change: Change) {
+  const { what, entry, differences } = change
+  const hide = createSecretDetector(change)
+  const mask = (value: unknown) => (hide(value) ? MASKED : (value ?? null))
+  return {
+    what,
+    kind: entry.kind,
+    name: entry.name,
+    place: entry.document.getPlace(''),
+    differences: differences.map(({ path, from, to, secret }) =>
+      secret ? { path, from: MASKED, to: MASKED } : { path, from: mask(from), to: mask(to) },
+    ),
+  }
+}
+
+export const summarizeDeletion = ({ kind, record: { id, name } }: Deletion) => ({
+  what: 'delete',
+  kind,
+  name,
+  id,
+  place: null,
+  differences: [],
+})
+
+export const formatTakeOvers = (takeOvers: ReturnType<typeof listTakeOvers>): string[] =>
+  takeOvers.map(
+    ({ entry: { kind, name, document }, from }) =>
+      `  ${kind} ${sanitize(name)} (${document.getPlace('')}): ${from === null ? 'no manager' : `managed by "${sanitize(from)}"`}`,
+  )
+
+export const countRecords = (count: number) => (count === 1 ? '1 record' : `${count} records`)

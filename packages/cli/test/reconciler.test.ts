@@ -1,0 +1,150 @@
+// What `apply` plans: which records it creates, changes, takes over and deletes, against a server that holds these records.
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { SlipwayClient } from '@slipway/client'
+import { sendJson, startFakeServer } from '@slipway/testing'
+import { Reconciler, type ReconcilerOptions } from '../src/files/changes.ts'
+import { loadFileSet } from '../src/files/load.ts'
+import { listTakeOvers } from '../src/files/take-over.ts'
+
+type Stored = Record<string, unknown> & { id: string; name: string }
+const LISTS = ['tenants', 'environments', 'actions', 'sequences', 'solutions', 'targets', 'deployment-freezes']
+let stored: Record<string, Stored[]>
+let deleted: string[]
+let folder: string
+let server: Awaited<ReturnType<typeof startFakeServer>>
+const routes: Parameters<typeof startFakeServer>[0] = {}
+
+beforeAll(async () => {
+  server = await startFakeServer(routes)
+  for (const list of LISTS) {
+    routes[`GET /${list}`] = (request, response) => {
+      const query = new URL(request.url ?? '', server.url).searchParams
+      const [search, manager] = [query.get('search'), query.get('managed_by')]
+      const data = (stored[list] ?? []).filter(
+        ({ name, managed_by }) =>
+          (search === null || name.includes(search)) && (manager === null || managed_by === manager),
+      )
+      const meta = { total: data.length, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
+      sendJson(response, 200, { data, meta })
+    }
+  }
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  stored = {}
+  deleted = []
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'reconciler-'))
+})
+afterEach(() => fs.rmSync(folder, { recursive: true }))
+
+const target = (name: string, managed_by: string | null, more: object = {}): Stored => ({
+  ...{ id: `id of ${name}`, name, managed_by, tenant_id: null, environment_id: null, description: null, tags: [] },
+  ...{ connection: { type: 'simulated' }, variables: {}, sensitive_variables: [], instance_selector: null },
+  ...{ enabled: true, concurrency: null, ...more },
+})
+const wanted = (name: string, more = '') => `kind: target\nname: ${name}\nconnection: { type: simulated }\n${more}`
+
+function createReconciler(documents: string[], options: Partial<ReconcilerOptions> = {}): Reconciler {
+  fs.writeFileSync(path.join(folder, 'all.yaml'), documents.join('---\n'))
+  const client = new SlipwayClient({ url: server.url, token: 'token' })
+  return new Reconciler(client, loadFileSet([folder], null).entries, { manager: 'shop', ...options })
+}
+
+async function plan(documents: string[], options: Partial<ReconcilerOptions> = {}) {
+  const changes = await createReconciler(documents, options).plan()
+  return {
+    changes: changes.map(({ what, entry, differences }) => [what, entry.name, differences.map((one) => one.path)]),
+    takeOvers: listTakeOvers(changes).map(({ entry, from }) => [entry.name, from]),
+  }
+}
+
+test('a changed record of the same manager is no takeover', async () => {
+  stored = { targets: [target('web', 'shop')] }
+  expect(await plan([wanted('web', 'description: new\n')])).toEqual({
+    changes: [['change', 'web', ['description']]],
+    takeOvers: [],
+  })
+})
+
+test.each([['other'], [null]])('a changed record of the manager %s is one, and gets the label', async (manager) => {
+  stored = { targets: [target('web', manager)] }
+  expect(await plan([wanted('web', 'description: new\n')])).toEqual({
+    changes: [['change', 'web', ['description', 'managed_by']]],
+    takeOvers: [['web', manager]],
+  })
+})
+
+test.each([['other'], [null]])(
+  'a record of the manager %s that matches keeps it, unless it is taken over',
+  async (manager) => {
+    stored = { targets: [target('web', manager)] }
+    expect(await plan([wanted('web')])).toEqual({ changes: [], takeOvers: [] })
+    expect(await plan([wanted('web')], { takeOver: true })).toEqual({
+      changes: [['change', 'web', ['managed_by']]],
+      takeOvers: [['web', manager]],
+    })
+  },
+)
+
+test('a new version of a source of another manager is one takeover; the label comes first', async () => {
+  stored = {
+    actions: [
+      { id: 'a', name: 'greet', managed_by: 'other', tenant_id: null, description: null, latest_version: '1.0.0' },
+    ],
+  }
+  routes['GET /actions/a/versions/1.0.0'] = (_request, response) =>
+    sendJson(response, 200, { definition: { type: 'script', script: 'true' } })
+  const action = 'kind: action\nname: greet\nversion: 1.1.0\ndefinition: { type: script, script: "false" }\n'
+  expect(await plan([action])).toEqual({
+    changes: [
+      ['change', 'greet', ['managed_by']],
+      ['publish', 'greet', ['version', 'script']],
+    ],
+    takeOvers: [['greet', 'other']],
+  })
+})
+
+test('what the manager no longer names is deleted, users before what they use, and nothing else', async () => {
+  stored = {
+    tenants: [{ id: 't', name: 'Acme', managed_by: 'shop' }],
+    environments: [{ id: 'e', name: 'production', managed_by: 'shop', tenant_id: 't' }],
+    actions: [{ id: 'a', name: 'greet', managed_by: 'shop' }],
+    sequences: [{ id: 's', name: 'release', managed_by: 'shop' }],
+    solutions: [{ id: 'o', name: 'shop', managed_by: 'shop' }],
+    targets: [target('web', 'shop'), target('old', 'shop'), target('theirs', 'other'), target('by hand', null)],
+    'deployment-freezes': [{ id: 'f', name: 'end of year', managed_by: 'shop', tenant_id: null }],
+  }
+  const reconciler = createReconciler([wanted('web')])
+  await reconciler.plan()
+  const list = async (tenant: string | null) =>
+    (await reconciler.planDeletions(tenant)).map(({ kind, record }) => `${kind} ${record.name}`)
+  expect(await list(null)).toEqual([
+    'freeze end of year',
+    'target old',
+    'solution shop',
+    'sequence release',
+    'action greet',
+    'environment production',
+    'tenant Acme',
+  ])
+  // The files of one tenant say nothing of the records of others.
+  expect(await list('Acme')).toEqual(['environment production'])
+  expect(await list('nobody')).toEqual([])
+})
+
+test('a refused deletion says why, and a record that is gone is no failure', async () => {
+  stored = {
+    targets: [target('web', 'shop'), target('old', 'shop', { id: 'old' }), target('busy', 'shop', { id: 'busy' })],
+  }
+  routes['DELETE /targets/busy'] = (_request, response) =>
+    sendJson(response, 409, { error: { code: 'CONFLICT', message: 'The target is in use by a deployment that runs' } })
+  const reconciler = createReconciler([wanted('web')])
+  await reconciler.plan()
+  for (const deletion of await reconciler.planDeletions(null)) {
+    deleted.push(`${deletion.record.name}: ${await reconciler.delete(deletion)}`)
+  }
+  expect(deleted).toEqual(['old: null', 'busy: The target is in use by a deployment that runs'])
+})

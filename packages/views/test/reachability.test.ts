@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals'
+import { reachability } from '../src/reachability.ts'
+
+const SEEN = new Date('2026-11-23T10:00:00Z')
+const FAILED = new Date('2026-11-23T10:05:00Z')
+const sighting = (fields: object) => ({
+  id: '',
+  host_key: null,
+  last_seen_at: null,
+  last_error: null,
+  failing_since: null,
+  status: 'offline' as const,
+  ...fields,
+})
+const target = (type: string, enabled = true) => ({ connection: { type }, enabled })
+
+test('an attempt that failed since the last contact is the reason, whatever the status', () => {
+  const failed = { last_seen_at: SEEN, last_error: 'connection refused by h:22', failing_since: FAILED }
+  for (const status of ['online', 'stale', 'offline']) {
+    expect(reachability(target('ssh'), sighting({ ...failed, status }))).toEqual({
+      last_error: 'connection refused by h:22',
+      unreachable_since: FAILED,
+    })
+  }
+})
+
+test.each([
+  ['ssh', true, null, /^no instance has tried/],
+  ['ssh', false, SEEN, /disabled/],
+  ['agent', true, null, /no agent has enrolled/],
+  ['agent', true, SEEN, /no heartbeats/],
+  ['local', true, SEEN, /no orchestration instance is online/],
+  ['simulated', true, SEEN, /no orchestration instance is online/],
+])(
+  'without an attempt, a target of type %s (enabled: %s) that was seen at %s says why',
+  (type, enabled, last_seen_at, reason) => {
+    expect(reachability(target(type, enabled), sighting({ last_seen_at }))).toEqual({
+      last_error: expect.stringMatching(reason),
+      unreachable_since: last_seen_at,
+    })
+  },
+)
+
+test('an online target has neither', () => {
+  const online = sighting({ last_seen_at: SEEN, status: 'online' })
+  expect(reachability(target('ssh'), online)).toEqual({ last_error: null, unreachable_since: null })
+})
