@@ -143,6 +143,6 @@ release: build ## Check, pack and tag the version of package.json; see docs/rele
 	@node scripts/release.mjs $(ARGS)
 
 clean: ## Stop everything and remove what was made
-	@if [ -d .slipway ]; then $(SUITE) down; sh examples/storefront/stop.sh; scripts/infra.sh remove; fi
+	@if [ -d .slipway ]; then $(SUITE) down; scripts/infra.sh remove; fi
 	rm -rf .slipway dist packages/database/src/generated packages/*/dist services/*/dist
 	rm -rf node_modules packages/*/node_modules services/*/node_modules .tools

@@ -13,10 +13,13 @@ base=$(cd -P "$base" && pwd)
 # Prints artifact= and sha256=, two of the variables that the actions need.
 sh "$here/pack.sh" "$version" "$base/artifacts" >"$base/artifact.env"
 
+# The targets listen on the ports after this one. Their addresses are printed on stderr.
+first_port=$(sh "$here/ports.sh" "$base")
+
 # One target at a time; a failure ends the rollout, and the failed target goes back to the version before.
 exec slipway deploy 'Storefront release' --source-version '^1.0.0' --environment 'Storefront demo' \
   --tag app=storefront --tag role=web --all-tags \
   --mode rolling:1 --failure-strategy stop_on_first_failure --rollback-strategy failed_target_only \
   --max-retries 1 --command-timeout 60s --deployment-timeout 10m \
-  --var-file "$base/artifact.env" --var "version=$version" --var "base_directory=$base" \
+  --var-file "$base/artifact.env" --var "first_port:=$first_port" --var "version=$version" --var "base_directory=$base" \
   --follow "$@"

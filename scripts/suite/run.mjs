@@ -7,8 +7,6 @@ import { serversRelease } from './setup.mjs'
 import { ready, say, startSuite, stopSuite } from './start.mjs'
 
 const RESTART_MS = 1_000
-/** What the command line takes for the server when nothing else is said. */
-const DEFAULT_URL = 'http://127.0.0.1:8080'
 export const SUPERVISOR = 'supervisor'
 export const SUPERVISOR_SCRIPT = 'scripts/suite.mjs run'
 
@@ -84,15 +82,14 @@ async function deployExample(base, token, state) {
 
 function welcome(base, settings, passwordFits) {
   const shown = passwordFits ? settings.SLIPWAY_ADMIN_PASSWORD : 'PASSWORD'
-  const server = base === DEFAULT_URL ? '' : ` --url ${base}`
-  const login = `slipway login${server} --email ${shellQuoted(settings.SLIPWAY_ADMIN_EMAIL)} --password-stdin`
+  const login = `slipway login --email ${shellQuoted(settings.SLIPWAY_ADMIN_EMAIL)} --password-stdin`
   console.log(`
 Slipway serves at ${base} (open it in a browser)
   e-mail    ${settings.SLIPWAY_ADMIN_EMAIL}
   password  ${passwordFits ? shown : 'not the one that is set here'}
 
 To go on in another terminal:
-  export PATH="$PWD/node_modules/.bin:$PATH"
+  export PATH="$PWD/node_modules/.bin:$PATH" SLIPWAY_URL=${base}
   echo ${shellQuoted(shown)} | ${login} && slipway status
 
 Ctrl-C stops it.

@@ -28,16 +28,18 @@ function read() {
 
 /**
  * The settings that every start shares, made once and kept in .slipway/settings.env, which only its owner may read.
- * The environment wins, and what it says is not written down.
+ * The environment wins, and what it says is not written down. The file also has the URL of the gateway.
  */
 export function settings() {
   const kept = read()
   const missing = Object.keys(GENERATED).filter((name) => !kept[name] && !process.env[name])
-  if (missing.length > 0) {
-    for (const name of missing) kept[name] = GENERATED[name]()
+  for (const name of missing) kept[name] = GENERATED[name]()
+  const lines = Object.entries(kept).map(([name, value]) => `${name}=${value}\n`)
+  // Exported: a shell that reads this file calls the server of this clone, on whatever port.
+  const text = [...lines, `export SLIPWAY_URL=http://127.0.0.1:${ports().gateway}\n`].join('')
+  if (!fs.existsSync(file) || fs.readFileSync(file, 'utf8') !== text) {
     fs.mkdirSync(stateDir, { recursive: true })
-    const lines = Object.entries(kept).map(([name, value]) => `${name}=${value}\n`)
-    fs.writeFileSync(`${file}.new`, lines.join(''), { mode: 0o600 })
+    fs.writeFileSync(`${file}.new`, text, { mode: 0o600 })
     fs.renameSync(`${file}.new`, file)
   }
   return Object.fromEntries(Object.keys(GENERATED).map((name) => [name, process.env[name] || kept[name]]))

@@ -1,11 +1,12 @@
 // From nothing to a ready suite: what `up` and `run` have in common.
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { localUser } from './local-user.mjs'
 import { find, start, stop } from './processes.mjs'
 import { untilReady } from './readiness.mjs'
 import { services } from './services.mjs'
-import { ports, settings, stateDir } from './settings.mjs'
+import { ports, root, settings, stateDir } from './settings.mjs'
 import { demandFreePorts, demandUrls, makeJoinToken, migrate, serversUp, serverUrls } from './setup.mjs'
 
 const portsFile = path.join(stateDir, 'run', 'ports.json')
@@ -72,5 +73,13 @@ export async function ready({ all, started, serversReady }, cancelled) {
 export async function stopSuite(list) {
   const killed = await stop(list)
   for (const name of killed) say(`${name} did not stop within 20 s and was killed; its log: make logs SERVICE=${name}`)
-  if (runningServices().length === 0) fs.rmSync(portsFile, { force: true })
+  if (runningServices().length > 0) return
+  fs.rmSync(portsFile, { force: true })
+  stopStorefront()
+}
+
+/** Stops what the example has started: its processes outlive the deployment, and so they would outlive the suite. */
+function stopStorefront() {
+  const { stdout = '' } = spawnSync('sh', ['examples/storefront/stop.sh'], { cwd: root, encoding: 'utf8' })
+  for (const line of stdout.split('\n').filter(Boolean)) say(line)
 }

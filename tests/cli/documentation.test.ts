@@ -19,7 +19,7 @@ beforeAll(async () => {
   key = body.full_key
   fs.mkdirSync(path.join(repository(), '.slipway'), { recursive: true })
   const { email, password } = suite.admin
-  const settings = `SLIPWAY_ADMIN_EMAIL=${email}\nSLIPWAY_ADMIN_PASSWORD='${password}'\n`
+  const settings = `SLIPWAY_ADMIN_EMAIL=${email}\nSLIPWAY_ADMIN_PASSWORD='${password}'\nexport SLIPWAY_URL=${suite.url}\n`
   fs.writeFileSync(path.join(repository(), '.slipway/settings.env'), settings)
 })
 afterAll(() => suite?.stop())
@@ -47,6 +47,23 @@ const ELSEWHERE: readonly [contains: string, where: string][] = [
 ]
 const isRunHere = (block: string) => !ELSEWHERE.some(([contains]) => block.includes(contains))
 
+test('every document with shell blocks is run by this file', () => {
+  const files = execFileSync('git', ['ls-files', 'README.md', 'docs/cli.md', 'docs/client.md', 'examples/**.md'], {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+  })
+  const withBlocks = files
+    .trim()
+    .split('\n')
+    .filter((file) => blocks(file, 'sh').some(isRunHere))
+  expect(withBlocks).toEqual([
+    'README.md',
+    'docs/cli.md',
+    'examples/pipelines/README.md',
+    'examples/storefront/README.md',
+  ])
+})
+
 describe('docs/cli.md', () => {
   test('its commands do what it says', async () => {
     const cwd = repository()
@@ -58,11 +75,13 @@ describe('docs/cli.md', () => {
 })
 
 describe('README.md', () => {
-  test('its first deployment is one', async () => {
+  test('its commands do what it says, with the address of the settings file alone', async () => {
     const cwd = repository()
-    const [login = 'false', deploy = 'false'] = blocks('README.md', 'sh')
-    const ended = await shell(`${login}\n${deploy}`, {}, cwd)
+    fs.copyFileSync(path.join(repositoryRoot, 'Makefile'), path.join(cwd, 'Makefile'))
+    const script = blocks('README.md', 'sh').join('\n')
+    const ended = await shell(`${script}\napi /deployments/$DEPLOYMENT | field .state`, { SLIPWAY_URL: '' }, cwd)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('my-machine | Good day, 3\n') })
+    expect(ended.stdout).toMatch(/Good day, 5[\s\S]*success\n$/)
   })
 })
 
@@ -88,6 +107,15 @@ describe('docs/client.md', () => {
 
 describe('examples/pipelines', () => {
   const cwd = path.join(repositoryRoot, 'examples/pipelines')
+  /** The keys of the README: for reading, for deploying, and for applying. */
+  let keys: { read: string; deploy: string; apply: string }
+  beforeAll(async () => {
+    const script = `${blocks('examples/pipelines/README.md', 'sh').join('\n')}\nprintf '%s\\n' "$READ_KEY" "$DEPLOY_KEY" "$APPLY_KEY"`
+    const made = await shell(script, { SLIPWAY_TOKEN: api.token }, cwd)
+    const [read = '', deploy = '', apply = ''] = made.stdout.split('\n')
+    keys = { read, deploy, apply }
+  })
+
   /** What the pipeline deployed last. */
   const deployed = async (revision: string) => {
     const { body } = await api.get('/deployments?limit=1')
@@ -99,27 +127,25 @@ describe('examples/pipelines', () => {
   describe('github-actions.yml', () => {
     interface Job {
       env: Record<string, string>
-      steps: { run?: string; if?: string }[]
+      steps: { run?: string }[]
     }
-    const run = async (event: 'push' | 'pull_request', sha: string) => {
+    const run = async (job: 'preview' | 'deploy', sha: string) => {
       const known: Record<string, string> = {
         'vars.SLIPWAY_URL': suite.url,
-        'secrets.SLIPWAY_API_KEY': key,
+        'secrets.SLIPWAY_API_KEY': keys.apply,
+        'secrets.SLIPWAY_READ_KEY': keys.read,
         'github.sha': sha,
         'github.run_id': sha,
         'github.run_attempt': '1',
       }
-      const fill = (text: string) =>
-        text.replace(/\$\{\{ *([\w.]+) *\}\}/g, (_, name: string) => {
-          if (known[name] === undefined) throw new Error(`the test does not know ${name}`)
-          return known[name]
-        })
-      const { jobs } = parse(read('examples/pipelines/github-actions.yml')) as { jobs: { deploy: Job } }
-      const { env, steps } = jobs.deploy
+      const fill = (text: string) => fillIn(text, known)
+      const { jobs } = parse(read('examples/pipelines/github-actions.yml')) as {
+        jobs: Record<typeof job, Job>
+      }
+      const { env, steps } = jobs[job]
       const filled = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fill(value)]))
-      const wanted = steps.filter((step) => step.if === undefined || step.if === `github.event_name == '${event}'`)
       const outputs: string[] = []
-      for (const step of wanted) {
+      for (const step of steps) {
         if (step.run === undefined) continue
         const ended = await shell(fill(step.run), filled, cwd)
         expect(ended).toMatchObject({ code: 0 })
@@ -129,25 +155,32 @@ describe('examples/pipelines', () => {
     }
 
     test('shows what a pull request would change', async () => {
-      const [output, ...others] = await run('pull_request', 'abc')
+      const [output, ...others] = await run('preview', 'abc')
       expect(output).toContain('3 would be created')
       expect(others).toEqual([])
     })
 
     test('applies and deploys what is pushed, once for each attempt', async () => {
-      await run('push', 'c0ffee')
+      await run('deploy', 'c0ffee')
       await deployed('c0ffee')
       const before = (await api.get('/deployments')).body.meta.total
-      await run('push', 'c0ffee')
+      await run('deploy', 'c0ffee')
       expect((await api.get('/deployments')).body.meta.total).toBe(before)
     })
   })
 
   test('gitlab-ci.yml applies and deploys', async () => {
     const jobs = parse(read('examples/pipelines/gitlab-ci.yml')) as Record<string, { script: string[] }>
-    const env = { SLIPWAY_API_KEY: key, CI_COMMIT_SHA: 'decade', CI_JOB_ID: '4711' }
-    for (const name of ['catalog', 'deploy']) {
-      expect(await shell((jobs[name]?.script ?? ['false']).join('\n'), env, cwd)).toMatchObject({ code: 0 })
+    const env = { CI_COMMIT_SHA: 'decade', CI_JOB_ID: '4711' }
+    for (const [name, SLIPWAY_API_KEY] of [
+      ['catalog', keys.read],
+      ['deploy', keys.apply],
+    ] as const) {
+      expect(await shell((jobs[name]?.script ?? ['false']).join('\n'), { ...env, SLIPWAY_API_KEY }, cwd)).toMatchObject(
+        {
+          code: 0,
+        },
+      )
     }
     await deployed('decade')
   })
@@ -158,8 +191,93 @@ describe('examples/pipelines', () => {
       ([, long, short]) => long ?? short ?? 'false',
     )
     expect(scripts).toHaveLength(3)
-    const env = { SLIPWAY_API_KEY: key, GIT_COMMIT: 'facade', BUILD_TAG: 'jenkins-7' }
+    const env = { SLIPWAY_API_KEY: keys.apply, GIT_COMMIT: 'facade', BUILD_TAG: 'jenkins-7' }
     for (const script of scripts) expect(await shell(script, env, cwd)).toMatchObject({ code: 0 })
     await deployed('facade')
   })
+
+  test('the composite action installs slipway and deploys with a key for deploying alone', async () => {
+    interface Action {
+      inputs: Record<string, { default?: string }>
+      runs: { steps: { if?: string; env: Record<string, string>; run: string }[] }
+    }
+    const action = parse(read('examples/pipelines/action/action.yml')) as Action
+    const { tarball } = installPackage(path.join(suite.folder, 'action'))
+    const given = { url: suite.url, 'api-key': keys.deploy, source: 'web', tag: 'role=web', package: tarball }
+    const inputs: Record<string, string> = { ...given, variables: 'revision=beef' }
+    const known = Object.fromEntries(
+      Object.entries(action.inputs).map(([name, input]) => [`inputs.${name}`, inputs[name] ?? input.default ?? '']),
+    )
+    const temporary = path.join(suite.folder, 'runner')
+    fs.mkdirSync(temporary)
+    const runner = { RUNNER_TEMP: temporary, GITHUB_PATH: path.join(temporary, 'path'), npm_config_offline: 'true' }
+    const numbers = { GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '1', GITHUB_ACTION: 'slipway' }
+    expect(action.runs.steps).toHaveLength(2)
+    for (const { env, run } of action.runs.steps) {
+      const filled = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fillIn(value, known)]))
+      expect(await shell(run, { ...runner, ...numbers, ...filled }, cwd)).toMatchObject({ code: 0 })
+    }
+    expect(fs.existsSync(path.join(fs.readFileSync(runner.GITHUB_PATH, 'utf8').trim(), 'slipway'))).toBe(true)
+    await deployed('beef')
+  })
+
+  test('the component of GitLab previews, and applies and deploys', async () => {
+    const [header, body] = read('examples/pipelines/component/templates/slipway.yml').split(/^---$/m)
+    const { spec } = parse(header ?? '') as { spec: { inputs: Record<string, { default?: string }> } }
+    const given: Record<string, string> = { source: 'web', tag: 'role=web' }
+    const filled = (body ?? '').replace(/\$\[\[ inputs\.(\w+) \]\]/g, (_, name: string) => {
+      const value = given[name] ?? spec.inputs[name]?.default
+      if (value === undefined) throw new Error(`the component has no input ${name}`)
+      return value
+    })
+    const jobs = parse(filled) as Record<string, { script: string[] }>
+    for (const [name, SLIPWAY_API_KEY] of [
+      ['slipway-preview', keys.read],
+      ['slipway-deploy', keys.apply],
+    ] as const) {
+      const env = { SLIPWAY_API_KEY, CI_COMMIT_SHA: 'facet', CI_JOB_ID: '4712' }
+      expect(await shell((jobs[name]?.script ?? ['false']).join('\n'), env, cwd)).toMatchObject({ code: 0 })
+    }
+    await deployed('facet')
+  })
+
+  test('the key for reading changes nothing', async () => {
+    const env = { SLIPWAY_API_KEY: keys.read }
+    const ended = await shell('slipway deploy web --tag role=web --var revision=abc', env, cwd)
+    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('deployments:create') })
+  })
 })
+
+// After the pipelines, whose tag its targets have too.
+describe('examples/storefront', () => {
+  const folder = () => path.join(suite.folder, 'storefront')
+  afterAll(() => shell(`sh examples/storefront/stop.sh ${folder()}`, {}, repositoryRoot))
+
+  test('its commands deploy it on free ports, and stop it', async () => {
+    const [deploy = 'false', next = 'false'] = blocks('examples/storefront/README.md', 'sh')
+    const env = { SLIPWAY_TOKEN: api.token, STOREFRONT_DIRECTORY: folder() }
+    const first = await shell(deploy, env, repositoryRoot)
+    expect(first).toMatchObject({ code: 0 })
+    const addresses = (stderr: string) => [...stderr.matchAll(/^storefront-\d: (\S+)$/gm)].map(([, url = '']) => url)
+    expect(addresses(first.stderr)).toHaveLength(3)
+    const health = async (url: string) => (await fetch(`${url}health`)).json()
+    for (const url of addresses(first.stderr)) expect(await health(url)).toMatchObject({ version: '1.0.0' })
+
+    // The second of the two versions is not well.
+    const second = await shell(next, env, repositoryRoot)
+    expect(second).toMatchObject({ code: 1 })
+    expect([...new Set(addresses(second.stderr))]).toEqual(addresses(first.stderr))
+    for (const url of addresses(first.stderr)) expect(await health(url)).toMatchObject({ version: '1.1.0' })
+
+    const stopped = await shell(`sh examples/storefront/stop.sh ${folder()}`, {}, repositoryRoot)
+    expect(stopped.stdout.match(/stopped process/g)).toHaveLength(3)
+  })
+})
+
+/** Fills in `${{ name }}` as GitHub does. */
+function fillIn(text: string, known: Readonly<Record<string, string>>): string {
+  return text.replace(/\$\{\{ *([\w.-]+) *\}\}/g, (_, name: string) => {
+    if (known[name] === undefined) throw new Error(`the test does not know ${name}`)
+    return known[name]
+  })
+}

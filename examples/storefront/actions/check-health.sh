@@ -2,7 +2,7 @@
 set -eu
 
 root=$SLIPWAY_VAR_BASE_DIRECTORY/$SLIPWAY_VAR_DIRECTORY
-url=http://127.0.0.1:$SLIPWAY_VAR_PORT/health
+url=http://127.0.0.1:$((SLIPWAY_VAR_FIRST_PORT + SLIPWAY_VAR_NUMBER))/health
 version=$SLIPWAY_VAR_VERSION
 
 # Prints the body and, on a line of its own, the status; fails when nobody answers.

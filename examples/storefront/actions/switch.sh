@@ -27,7 +27,7 @@ fi
 
 # One file for each environment variable: values of any content need no quoting.
 mkdir -p "$settings"
-printf '%s' "$SLIPWAY_VAR_PORT" >"$settings/PORT"
+printf '%s' "$((SLIPWAY_VAR_FIRST_PORT + SLIPWAY_VAR_NUMBER))" >"$settings/PORT"
 printf '%s' "$SLIPWAY_TARGET_NAME" >"$settings/TARGET"
 printf '%s' "$SLIPWAY_VAR_GREETING" >"$settings/GREETING"
 printf '%s' "$SLIPWAY_VAR_COLOUR" >"$settings/COLOUR"

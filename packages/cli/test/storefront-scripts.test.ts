@@ -57,7 +57,7 @@ async function prepare(id: string, version: string, more: Values = {}) {
     ...Object.fromEntries(defaults),
     health_seconds: 5,
     ...target.variables,
-    port,
+    first_port: port - Number(target.variables['number']),
     version,
     base_directory: base,
     ...Object.fromEntries([...packed.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value])),
