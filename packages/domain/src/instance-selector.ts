@@ -1,20 +1,29 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { literals, Strict } from './schema.ts'
+import { describe, literals, Strict } from './schema.ts'
 
 const MAX_CONDITIONS = 20
 const MAX_VALUES = 50
-const Key = Type.String({ minLength: 1, maxLength: 255 })
-const Value = Type.String({ maxLength: 255 })
+const Key = describe(Type.String({ minLength: 1, maxLength: 255 }), 'Key of the label', 'zone')
+const Value = describe(Type.String({ maxLength: 255 }), 'Value of the label', 'eu-west-1')
 
 export const LABEL_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const
 type LabelOperator = (typeof LABEL_OPERATORS)[number]
 
 const ValueExpression = Strict({
   key: Key,
-  operator: literals(['In', 'NotIn']),
-  values: Type.Array(Value, { minItems: 1, maxItems: MAX_VALUES }),
+  operator: describe(literals(['In', 'NotIn']), 'Whether the value must or must not be one of `values`', 'In'),
+  values: describe(Type.Array(Value, { minItems: 1, maxItems: MAX_VALUES }), 'The values to compare with', [
+    'eu-west-1',
+  ]),
 })
-const PresenceExpression = Strict({ key: Key, operator: literals(['Exists', 'DoesNotExist']) })
+const PresenceExpression = Strict({
+  key: Key,
+  operator: describe(
+    literals(['Exists', 'DoesNotExist']),
+    'Whether the instance must or must not have the label',
+    'Exists',
+  ),
+})
 
 const byOperator = (rule: typeof ValueExpression | typeof PresenceExpression) => ({
   if: { properties: { operator: rule.properties.operator }, required: ['operator'] },
@@ -39,9 +48,16 @@ export const InstanceSelector = Strict(
         additionalProperties: false,
         maxProperties: MAX_CONDITIONS,
         description: 'Labels that the instance has, with these values',
+        examples: [{ zone: 'eu-west-1' }],
       }),
     ),
-    match_expressions: Type.Optional(Type.Array(LabelExpression, { maxItems: MAX_CONDITIONS })),
+    match_expressions: Type.Optional(
+      describe(
+        Type.Array(LabelExpression, { maxItems: MAX_CONDITIONS }),
+        'Conditions on single labels; the instance must meet all of them',
+        [{ key: 'spot', operator: 'DoesNotExist' }],
+      ),
+    ),
   },
   {
     minProperties: 1,

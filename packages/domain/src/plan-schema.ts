@@ -1,9 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { InstanceSelector } from './instance-selector.ts'
-import { literals, Nullable, Strict, Uuid } from './schema.ts'
+import { describe, literals, Nullable, Strict, Uuid } from './schema.ts'
 
-export const SourceType = literals(['solution', 'sequence', 'action'])
+export const SourceType = describe(
+  literals(['solution', 'sequence', 'action']),
+  'The kind of the source: a solution (sequences), a sequence (actions) or a single action',
+  'solution',
+)
 export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { batch_size: number } }>({
+  description:
+    '`sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: at most ' +
+    '`batch_size` targets at a time, the next one as soon as one has ended',
+  examples: [{ rolling: { batch_size: 1 } }, 'parallel'],
   if: { type: 'string' },
   then: { enum: ['sequential', 'parallel'] },
   else: {
@@ -13,20 +21,42 @@ export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { b
     properties: {
       rolling: {
         type: 'object',
+        description: 'Rolling deployment: a part of the targets at a time',
         required: ['batch_size'],
         additionalProperties: false,
-        properties: { batch_size: { type: 'integer', minimum: 1, maximum: 1_000_000 } },
+        properties: {
+          batch_size: {
+            type: 'integer',
+            minimum: 1,
+            maximum: 1_000_000,
+            description: 'How many targets the deployment may work on at the same time',
+            examples: [1],
+          },
+        },
       },
     },
   },
 })
-export const FailureStrategy = literals(['stop_on_first_failure', 'continue_on_failure', 'ignore_failures'])
-export const RollbackStrategy = literals(['none', 'failed_target_only', 'all_executed'])
+export const FailureStrategy = describe(
+  literals(['stop_on_first_failure', 'continue_on_failure', 'ignore_failures']),
+  'What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere; `continue_on_failure` ' +
+    'skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success',
+  'stop_on_first_failure',
+)
+export const RollbackStrategy = describe(
+  literals(['none', 'failed_target_only', 'all_executed']),
+  'Whose rollback scripts run after a failure: `none` (the default); `failed_target_only`, of the targets on which a step ' +
+    'failed; `all_executed`, of every target with executed steps',
+  'failed_target_only',
+)
 
 /** Values by variable name. */
 export const VariableValues = Type.Record(Type.String(), Type.Unknown())
 
-export const NamedRecord = Strict({ id: Uuid, name: Type.String() })
+export const NamedRecord = Strict({
+  id: describe(Uuid, 'The record, by UUID', '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a04'),
+  name: describe(Type.String(), 'Its name', 'web-1'),
+})
 
 export const PlanOptions = Strict({
   target_mode: TargetMode,

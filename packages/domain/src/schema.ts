@@ -10,3 +10,10 @@ export const Uuid = Type.String({ format: 'uuid' })
 
 export const literals = <const T extends readonly string[]>(values: T, options: SchemaOptions = {}) =>
   Type.Unsafe<T[number]>(Type.String({ enum: [...values], ...options }))
+
+/** Adds what the OpenAPI document says about a value: its meaning and unit, and valid examples, the most usual one first. */
+export const describe = <S extends TSchema>(schema: S, description: string, ...examples: unknown[]): S => ({
+  ...schema,
+  description,
+  ...(examples.length === 0 ? {} : { examples }),
+})

@@ -1,6 +1,7 @@
 // Made by packages/client/scripts/generate.mjs from the OpenAPI document: `make client`.
 export interface components {
     schemas: {
+        /** @description A script with all that it needs */
         ActionDefinition: {
             /** @description Tells whether a target is as the action left it: exit code 0, it is; 1, it has drifted; anything else, the check could not be done. It runs with the variables, files, environment and working directory of the action. */
             check?: {
@@ -9,27 +10,43 @@ export interface components {
                  * @enum {string}
                  */
                 interpreter?: "sh" | "bash" | "python3" | "node" | "pwsh";
-                /** @description How often the check runs; without it, as often as SLIPWAY_DRIFT_CHECK_INTERVAL says */
+                /** @description Seconds between two checks; without it, as many as SLIPWAY_DRIFT_CHECK_INTERVAL says */
                 interval_seconds?: number;
+                /** @description The script of the check. It must change nothing */
                 script: string;
-                /** @description 60 when omitted */
+                /** @description Seconds until the check is killed; 60 when omitted */
                 timeout_seconds?: number;
             };
+            /** @description Environment variables of the command, by name; their values are used as they are */
             env?: {
                 [key: string]: string;
             };
+            /** @description Content that lies in the working directory before the script starts */
             files?: components["schemas"]["ActionFile"][];
-            /** @enum {string} */
+            /**
+             * @description The program on the target that runs the script; sh when omitted
+             * @enum {string}
+             */
             interpreter?: "sh" | "bash" | "python3" | "node" | "pwsh";
+            /** @description How often a failed command is retried; 0 when omitted. A deployment may set another number */
             max_retries?: number;
+            /** @description Runs after a failure if the rollback strategy of the deployment names the step. It receives the same variables and files */
             rollback?: {
+                /** @description The script that undoes the action */
                 script: string;
             };
+            /** @description The script, at most 512 KiB. `{{ name }}` becomes the value of the variable, quoted for the interpreter */
             script: string;
+            /** @description Seconds until an attempt of the command is killed; 3600 when omitted. A deployment may set another timeout */
             timeout_seconds?: number;
-            /** @constant */
+            /**
+             * @description The only kind of action
+             * @constant
+             */
             type: "script";
+            /** @description The variables that a deployment of this version needs or accepts */
             variables?: components["schemas"]["VariableDefinition"][];
+            /** @description The directory of the command. When omitted, an empty directory for this command alone */
             working_directory?: string;
         };
         ActionFile: {
@@ -40,50 +57,86 @@ export interface components {
             /** @description Relative to the working directory and below it */
             path: string;
         };
+        /** @description Commands run in the agent on the target. The agent enrols with a token of createAgentToken */
         AgentConnection: {
-            /** @constant */
+            /**
+             * @description Commands run in the agent on the target
+             * @constant
+             */
             type: "agent";
         };
         AgentToken: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The token is void from this moment on
+             */
             expires_at: string;
             /** @description For `target-agent enrol`, once. It is not shown again */
             token: string;
         };
+        /** @description The explanation of a failed command */
         Analysis: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the explanation was made
+             */
             analyzed_at: string;
+            /** @description How sure the explanation is: 1 is certain */
             confidence: number;
             /** @description The same for failures of one kind, on any target */
             fingerprint: string;
+            /** @description Why it probably happened */
             likely_cause: string;
             /** @description The rules (rules-2), or the model of the configured endpoint */
             model_version: string;
+            /** @description What to do, in order */
             remediation: string[];
+            /** @description What happened, in a sentence */
             summary: string;
         };
         ApiKey: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the key was created
+             */
             created_at: string;
+            /** @description Free text for people */
             description: string | null;
+            /** @description The key is void from this moment on; null: it does not expire */
             expires_at: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the key
+             */
             id: string;
+            /** @description The first characters of the key, by which people recognise it */
             key_prefix: string;
+            /** @description When the key was last used; null: never */
             last_used_at: string | null;
+            /** @description The client address of that call; null: none */
             last_used_ip: string | null;
+            /** @description Name, for people */
             name: string;
+            /** @description The permissions of the key; none listed: all permissions of its user. It never has more than its user */
             scopes: string[];
         };
         ApiKeys: {
+            /** @description The keys, the newest first */
             api_keys: components["schemas"]["ApiKey"][];
         };
         AttemptsError: {
+            /** @description Why the request was refused */
             error: {
-                /** @constant */
+                /**
+                 * @description The only code of this refusal
+                 * @constant
+                 */
                 code: "AUTH_RATE_LIMIT_EXCEEDED";
+                /** @description What is wrong, for people */
                 message: string;
+                /** @description Which limit was reached, for people */
                 reason: string;
+                /** @description Seconds after which to try again */
                 retry_after_secs: number;
             };
         };
@@ -96,13 +149,18 @@ export interface components {
             dropped: number;
             /** @description The first problems, at most 20 */
             findings: {
+                /** @description The link that has the problem; null: a record without link */
                 position: number | null;
+                /** @description What is wrong, for people */
                 problem: string;
+                /** @description Number of the audit record; null: it is gone */
                 record_number: number | null;
             }[];
             /** @description The last link. Compare it with the head that each gateway publishes in its log and its metrics */
             head: {
+                /** @description Its hash, in hex */
                 hash: string;
+                /** @description Position of the last link */
                 position: number;
             };
             /** @description How many links were checked */
@@ -111,66 +169,98 @@ export interface components {
             next: number | null;
         };
         AuditRecord: {
+            /** @description What was done or refused: kind of record and verb */
             action: string;
+            /** @description The user who called; null in a call without authentication */
             actor_id: string | null;
+            /** @description Client address of the call; null: Slipway itself did it */
             actor_ip: string | null;
+            /** @description Name of that user */
             actor_name: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the change or the refusal was committed
+             */
             at: string;
+            /** @description What changed. For a refusal: `outcome` (`refused`, or `failed` after an error of the server), `status` and `code` */
             details: {
                 [key: string]: unknown;
             };
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the record
+             */
             id: string;
+            /** @description The `X-Request-Id` of the call. All log lines of the call have it */
             request_id: string | null;
+            /** @description The record, by id; null: none, for example in a refused create */
             resource_id: string | null;
+            /** @description The kind of record */
             resource_type: string;
+            /** @description The tenant of the record; null: none */
             tenant_id: string | null;
         };
         CancelDeployment: {
+            /** @description Why, for people. The deployment shows it */
             reason?: string;
         };
         /** @description `variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive until a request has a new value and a `sensitive_variables` without its name. */
         ChangeEnvironment: {
             /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
             concurrency?: ("allow" | "queue" | "reject" | "supersede") | null;
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
+            /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
             tenant_id?: string | null;
+            /** @description Values by name. Deployments that use the record receive them */
             variables?: components["schemas"]["Variables"];
         };
         /** @description `start_time` also sets the UTC offset of the recurrence. */
         ChangeFreeze: {
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
-            /** Format: date-time */
-            end_time?: string;
-            environment_id?: string | null;
             /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
+             * Format: date-time
+             * @description When the first window ends; after start_time
              */
+            end_time?: string;
+            /** @description Freezes deployments that name this environment, or that select a target of it */
+            environment_id?: string | null;
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name?: string;
+            /** @description An RFC 5545 RRULE, without `RRULE:`, that repeats the window from start_time to end_time; HOURLY to YEARLY. Without time_zone, the rule uses the UTC offset of start_time all year. The first window always counts, even if the rule does not include it. A window longer than the shortest interval between two starts is refused. An equal length is allowed, and summer time is ignored. */
             recurrence?: string | null;
+            /** @description Freezes deployments of this solution only */
             solution_id?: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the first window begins
+             */
             start_time?: string;
+            /** @description Freezes deployments that name this tenant, or that select a target of it */
             tenant_id?: string | null;
+            /** @description The IANA time zone of the recurrence: windows begin at the same time of day there, in summer and winter, and all have the length of the first. For a time of day that the clocks skip, the UTC offset before the change counts. */
             time_zone?: string | null;
         };
         /** @description Only users without tenant change instances (403). */
         ChangeInstance: {
+            /** @description true: the instance gets no new runs; false: it gets runs again */
             draining?: boolean;
             /** @description Replaces all labels, until the instance reports other labels */
             labels?: {
@@ -178,111 +268,142 @@ export interface components {
             };
         };
         ChangePassword: {
+            /** @description The present password */
             current_password: string;
+            /** @description The new password, 12 to 128 characters */
             new_password: components["schemas"]["NewPassword"];
         };
         /** @description Takes effect at once for all users with the role. Built-in roles cannot be changed (409). */
         ChangeRole: {
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description Unique name of 1 to 255 characters
+             */
             name?: string;
-            /** @description The caller needs all of them */
+            /** @description What users with the role may do. The caller needs all of them */
             permissions?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
         };
         /** @description A published version never changes: publish a new version instead. */
         ChangeSource: {
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name?: string;
         };
         /** @description `connection` replaces the whole connection. Its secrets need to be sent again only if its type, host, port or user name changes. `tags` replaces all tags. `variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive until a request has a new value and a `sensitive_variables` without its name. */
         ChangeTarget: {
             /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
             concurrency?: ("allow" | "queue" | "reject" | "supersede") | null;
+            /** @description How commands reach the target */
             connection?: components["schemas"]["ConnectionInput"];
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
+            /** @description Whether deployments may use the target; true when omitted */
             enabled?: boolean;
+            /** @description The environment that the target belongs to */
             environment_id?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
+            /** @description Tags, by which deployments select the target */
             tags?: components["schemas"]["Tag"][];
+            /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
             tenant_id?: string | null;
+            /** @description Values by name. Deployments that use the record receive them */
             variables?: components["schemas"]["Variables"];
         };
         /** @description `variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive until a request has a new value and a `sensitive_variables` without its name. */
         ChangeTenant: {
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
+            /** @description Short name of lower-case letters, digits and hyphens, unique among tenants. When omitted, it is made of the name */
             slug?: string;
+            /** @description Values by name. Deployments that use the record receive them */
             variables?: components["schemas"]["Variables"];
         };
         /** @description A new password, status or tenant ends the sessions and open streams of the user. `roles` replaces all roles. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards. Only a caller without tenant can remove the tenant of a user (403). To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. */
         ChangeUser: {
+            /** @description Full name for people */
             display_name?: string | null;
             /**
              * Format: email
-             * @description In upper or lower case
+             * @description Unique e-mail address, with which the user logs in; in upper or lower case
              */
             email?: string;
             /** @description Whether the e-mail belongs to the user. A new e-mail counts as not verified unless this is true */
             email_verified?: boolean;
+            /** @description The new password, 12 to 128 characters */
             password?: string;
             /** @description Names of roles. The caller needs all their permissions. */
             roles?: string[];
             /**
-             * @description A suspended or inactive user can do nothing. Takes effect at once
+             * @description A suspended or inactive user can do nothing. Takes effect at once; active when omitted
              * @enum {string}
              */
             status?: "active" | "inactive" | "suspended";
+            /** @description The tenant that the user belongs to; null: the user sees all tenants */
             tenant_id?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description Unique name, shown wherever the user did something
+             */
             username?: string;
         };
         /** @description The tenant of a webhook cannot change, because its deliveries contain data of the tenant. A new secret signs from the next attempt on. */
         ChangeWebhook: {
+            /** @description Whether it gets events; true when omitted */
             enabled?: boolean;
             /** @description Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending request. `deployment.updated`: a rollback began, or another instance took over. `release.restored`: a check found the target in sync again, or another deployment was applied. `*.deleted` contain only the id. */
             events?: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
             /** @description Signs deliveries after Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes */
             secret?: string;
-            /**
-             * @description http or https, without user name and password, with a public address
-             * @example https://hooks.example.com/slipway
-             */
+            /** @description http or https, without user name and password, with a public address */
             url?: string;
         };
         /** @description At most one source. Without targets: on all targets. At least one of both is needed. */
         CheckReleases: {
-            /** Format: id-action */
+            /**
+             * Format: id-action
+             * @description The action, by UUID or SqId
+             */
             action_id?: string;
-            /** Format: id-sequence */
+            /**
+             * Format: id-sequence
+             * @description The sequence, by UUID or SqId
+             */
             sequence_id?: string;
-            /** Format: id-solution */
+            /**
+             * Format: id-solution
+             * @description The solution, by UUID or SqId
+             */
             solution_id?: string;
+            /** @description The targets to check. When omitted: all on which the source is in force */
             target_ids?: string[];
         };
         CheckRequested: {
@@ -297,167 +418,265 @@ export interface components {
             unchecked: number;
         };
         CommandResult: {
+            /** @description Name of the action */
             action_name?: string;
+            /** @description The explanation of a failed command */
             analysis?: components["schemas"]["Analysis"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the last attempt ended
+             */
             completed_at: string;
+            /** @description Milliseconds from started_at to completed_at */
             duration_ms: number;
+            /** @description Why the command failed */
             error_message?: string;
+            /** @description Exit code of the last attempt; absent: it has none */
             exit_code?: number;
             /**
              * @description Why the command failed; absent where its exit code or its output tells
              * @enum {string}
              */
             failure_reason?: "signal" | "step_timeout" | "deployment_timeout" | "deployment_ended" | "instance_lost" | "instance_restarted" | "instance_cut_off" | "target_refused" | "target_silent" | "target_name_unknown" | "target_authentication" | "target_host_key" | "target_connection_lost" | "target_shell" | "working_directory_missing" | "interpreter_missing" | "content_not_delivered";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the result
+             */
             id: string;
             /**
              * Format: date-time
              * @description When the start of the last attempt was recorded, which is before it began
              */
             started_at: string;
+            /** @description How the last attempt ended: `completed` or `failed` */
             status: string;
+            /** @description The end of the standard error, with secrets masked */
             stderr_tail?: string;
+            /** @description The end of the standard output, with secrets masked */
             stdout_tail?: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The target, by UUID
+             */
             target_id: string;
+            /** @description Its name */
             target_name?: string;
         };
+        /** @description How commands reach the target, without secrets */
         Connection: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnection"] | components["schemas"]["AgentConnection"] | components["schemas"]["SimulatedConnection"];
         ConnectionInput: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnectionInput"] | components["schemas"]["AgentConnection"] | components["schemas"]["SimulatedConnection"];
         Content: {
+            /** @description SHA-256 of the content, in hex */
             id: string;
             /** @description Bytes */
             size: number;
         };
         CreateAction: {
+            /** @description A script with all that it needs */
             definition: components["schemas"]["ActionDefinition"];
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name: string;
+            /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
             tenant_id?: string | null;
-            /** Format: version */
+            /**
+             * Format: version
+             * @description A full semantic version that the source does not have yet. A published version never changes
+             */
             version: string;
         };
         CreateActionVersion: {
+            /** @description A script with all that it needs */
             definition: components["schemas"]["ActionDefinition"];
-            /** Format: version */
+            /**
+             * Format: version
+             * @description A full semantic version that the source does not have yet. A published version never changes
+             */
             version: string;
         };
         CreateApiKey: {
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
-            /** @description Without it the key does not expire */
+            /** @description Days from now; without it the key does not expire */
             expires_in_days?: number;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name: string;
             /** @description The permissions of the key; none: all permissions of its user */
             scopes?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
         };
         CreatedApiKey: {
+            /** @description The new key, as lists show it */
             api_key: components["schemas"]["ApiKey"];
+            /** @description The key. Send it as `Authorization: Bearer …`. It is not shown again */
             full_key: string;
+            /** @description A reminder for people */
             warning: string;
         };
         CreateDeployment: {
-            /** Format: id-action */
+            /**
+             * Format: id-action
+             * @description The action to deploy, by UUID or SqId. Give exactly one source
+             */
             action_id?: string;
+            /** @description Whether instances download all files again instead of using those that they keep; false when omitted */
             bypass_cache?: boolean;
+            /** @description Seconds from the start of the deployment after which it fails; 0: no limit, also when omitted */
             deployment_timeout_seconds?: number;
             /** @description Answers with the preview, and creates nothing */
             dry_run?: boolean;
-            /** Format: id-environment */
+            /**
+             * Format: id-environment
+             * @description The environment, by UUID or SqId. It gives variables, and all targets must be of it
+             */
             environment_id?: string;
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             expected_plan_hash?: string;
+            /** @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success */
             failure_strategy?: components["schemas"]["FailureStrategy"];
+            /** @description How often a failed command is retried. When omitted, the number of each action */
             max_retries?: number;
             /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
             only_changed?: boolean;
+            /** @description Whether to deploy in spite of a freeze. Needs the role admin and override_reason; false when omitted */
             override_freeze?: boolean;
+            /** @description Why the freeze is overridden; the audit record has it */
             override_reason?: string;
+            /** @description Priority in the queue, -100 to 100; a higher number starts first */
             priority?: number;
+            /** @description Values of prompted variables, by name or by id of the definition. They go before `variables` */
             prompted_values?: {
                 [key: string]: unknown;
             };
+            /** @description Whose rollback scripts run after a failure: `none` (the default); `failed_target_only`, of the targets on which a step failed; `all_executed`, of every target with executed steps */
             rollback_strategy?: components["schemas"]["RollbackStrategy"];
-            /** Format: id-sequence */
+            /**
+             * Format: id-sequence
+             * @description The sequence to deploy, by UUID or SqId. Give exactly one source
+             */
             sequence_id?: string;
-            /** Format: id-solution */
+            /**
+             * Format: id-solution
+             * @description The solution to deploy, by UUID or SqId. Give exactly one source
+             */
             solution_id?: string;
             /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
             strict?: boolean;
+            /** @description Targets by id. They run in this order, before those that tags select */
             target_ids?: string[];
+            /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: at most `batch_size` targets at a time, the next one as soon as one has ended */
             target_mode?: components["schemas"]["TargetMode"];
+            /** @description Targets by tag: those with any of the tags, by name. target_tags_match_all asks for all of the tags */
             target_tags?: components["schemas"]["Tag"][];
+            /** @description Whether a target needs all of the target_tags, not only one of them; false when omitted */
             target_tags_match_all?: boolean;
-            /** Format: id-tenant */
+            /**
+             * Format: id-tenant
+             * @description The tenant to deploy for, by UUID or SqId. Needs environment_id
+             */
             tenant_id?: string;
+            /** @description Seconds until an attempt of a command is killed. When omitted, that of each action */
             timeout_seconds?: number;
+            /** @description Values by name, for all steps. They go before those of all records */
             variables?: components["schemas"]["Variables"];
-            /** Format: version-requirement */
+            /**
+             * Format: version-requirement
+             * @description An npm version range. The latest version in the range counts, and without a range the latest version
+             */
             version_requirement?: string;
         };
         CreatedWebhook: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the webhook was created
+             */
             created_at: string;
-            /** @description Why Slipway disabled the webhook */
+            /** @description Why Slipway disabled the webhook; null: it did not */
             disabled_reason: string | null;
+            /** @description Whether it gets events */
             enabled: boolean;
+            /** @description The events that it gets */
             events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the webhook
+             */
             id: string;
             /** @description The generated secret. It is not shown again */
             secret?: string;
+            /** @description The webhook gets the events of this tenant; null: of all */
             tenant_id: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the webhook was last changed
+             */
             updated_at: string;
+            /** @description Where Slipway sends deliveries, by POST */
             url: string;
         };
         CreateEnvironment: {
             /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
             concurrency?: ("allow" | "queue" | "reject" | "supersede") | null;
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
+            /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
             tenant_id?: string | null;
+            /** @description Values by name. Deployments that use the record receive them */
             variables?: components["schemas"]["Variables"];
         };
         CreateFreeze: {
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
-            /** Format: date-time */
-            end_time: string;
-            environment_id?: string | null;
             /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
+             * Format: date-time
+             * @description When the first window ends; after start_time
              */
+            end_time: string;
+            /** @description Freezes deployments that name this environment, or that select a target of it */
+            environment_id?: string | null;
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name: string;
+            /** @description An RFC 5545 RRULE, without `RRULE:`, that repeats the window from start_time to end_time; HOURLY to YEARLY. Without time_zone, the rule uses the UTC offset of start_time all year. The first window always counts, even if the rule does not include it. A window longer than the shortest interval between two starts is refused. An equal length is allowed, and summer time is ignored. */
             recurrence?: string | null;
+            /** @description Freezes deployments of this solution only */
             solution_id?: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the first window begins
+             */
             start_time: string;
+            /** @description Freezes deployments that name this tenant, or that select a target of it */
             tenant_id?: string | null;
+            /** @description The IANA time zone of the recurrence: windows begin at the same time of day there, in summer and winter, and all have the length of the first. For a time of day that the clocks skip, the UTC offset before the change counts. */
             time_zone?: string | null;
         };
         /** @description Only users without tenant create grants (403). */
         CreateInstanceGrant: {
-            /** @description From now on; 3600 when omitted */
+            /** @description Seconds from now on, 60 to 604,800; 3600 when omitted */
             expires_in_seconds?: number;
             /** @description Labels that the instance may have: a key with the allowed value, or with null for any value. An instance with any other label is refused. */
             labels?: {
@@ -469,10 +688,17 @@ export interface components {
             uses?: number;
         };
         CreateQueued: {
+            /** @description What happened, for people */
             message: string;
-            /** @constant */
+            /**
+             * @description true: the request waits in the queue
+             * @constant
+             */
             pending: true;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The pending request, by UUID
+             */
             pending_request_id: string;
             /** @description The targets that only_changed left out; absent without it */
             unchanged_target_ids?: string[];
@@ -480,56 +706,88 @@ export interface components {
             warnings: string[];
         };
         CreateRole: {
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description Unique name of 1 to 255 characters
+             */
             name: string;
-            /** @description The caller needs all of them */
+            /** @description What users with the role may do. The caller needs all of them */
             permissions: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
         };
         CreateSequence: {
+            /** @description An ordered list of actions */
             definition: components["schemas"]["SequenceDefinition"];
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name: string;
+            /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
             tenant_id?: string | null;
-            /** Format: version */
+            /**
+             * Format: version
+             * @description A full semantic version that the source does not have yet. A published version never changes
+             */
             version: string;
         };
         CreateSequenceVersion: {
+            /** @description An ordered list of actions */
             definition: components["schemas"]["SequenceDefinition"];
-            /** Format: version */
+            /**
+             * Format: version
+             * @description A full semantic version that the source does not have yet. A published version never changes
+             */
             version: string;
         };
         CreateSolution: {
+            /** @description An ordered list of sequences */
             definition: components["schemas"]["SolutionDefinition"];
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name: string;
+            /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
             tenant_id?: string | null;
-            /** Format: version */
+            /**
+             * Format: version
+             * @description A full semantic version that the source does not have yet. A published version never changes
+             */
             version: string;
         };
         CreateSolutionVersion: {
+            /** @description An ordered list of sequences */
             definition: components["schemas"]["SolutionDefinition"];
-            /** Format: version */
+            /**
+             * Format: version
+             * @description A full semantic version that the source does not have yet. A published version never changes
+             */
             version: string;
         };
         CreateStarted: {
+            /** @description The new deployment */
             deployment: components["schemas"]["DeploymentDetail"];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The new deployment, by UUID
+             */
             deployment_id: string;
+            /** @description What happened, for people */
             message: string;
-            /** @constant */
+            /**
+             * @description false: the deployment has started
+             * @constant
+             */
             pending: false;
             /** @description Templates without a value, variables that nothing uses, offline and stale targets, active freezes */
             warnings: string[];
@@ -537,64 +795,81 @@ export interface components {
         CreateTarget: {
             /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
             concurrency?: ("allow" | "queue" | "reject" | "supersede") | null;
+            /** @description How commands reach the target */
             connection: components["schemas"]["ConnectionInput"];
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
+            /** @description Whether deployments may use the target; true when omitted */
             enabled?: boolean;
+            /** @description The environment that the target belongs to */
             environment_id?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
+            /** @description Tags, by which deployments select the target */
             tags?: components["schemas"]["Tag"][];
+            /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
             tenant_id?: string | null;
+            /** @description Values by name. Deployments that use the record receive them */
             variables?: components["schemas"]["Variables"];
         };
         CreateTenant: {
+            /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             */
             name: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
+            /** @description Short name of lower-case letters, digits and hyphens, unique among tenants. When omitted, it is made of the name */
             slug?: string;
+            /** @description Values by name. Deployments that use the record receive them */
             variables?: components["schemas"]["Variables"];
         };
         CreateUser: {
+            /** @description Full name for people */
             display_name?: string | null;
             /**
              * Format: email
-             * @description In upper or lower case
+             * @description Unique e-mail address, with which the user logs in; in upper or lower case
              */
             email: string;
             /** @description Whether the e-mail belongs to the user. A new e-mail counts as not verified unless this is true */
             email_verified?: boolean;
+            /** @description The new password, 12 to 128 characters */
             password: string;
             /** @description Names of roles. The caller needs all their permissions. */
             roles: string[];
             /**
-             * @description A suspended or inactive user can do nothing. Takes effect at once
+             * @description A suspended or inactive user can do nothing. Takes effect at once; active when omitted
              * @enum {string}
              */
             status?: "active" | "inactive" | "suspended";
+            /** @description The tenant that the user belongs to; null: the user sees all tenants */
             tenant_id?: string | null;
-            /** Format: name */
+            /**
+             * Format: name
+             * @description Unique name, shown wherever the user did something
+             */
             username: string;
         };
         /** @description Without `secret`, Slipway generates one and shows it only in this answer. */
         CreateWebhook: {
+            /** @description Whether it gets events; true when omitted */
             enabled?: boolean;
             /** @description Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending request. `deployment.updated`: a rollback began, or another instance took over. `release.restored`: a check found the target in sync again, or another deployment was applied. `*.deleted` contain only the id. */
             events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
@@ -602,216 +877,385 @@ export interface components {
             secret?: string;
             /** @description The webhook gets the events of this tenant; without tenant, which only a user without tenant may choose, all */
             tenant_id?: string | null;
-            /**
-             * @description http or https, without user name and password, with a public address
-             * @example https://hooks.example.com/slipway
-             */
+            /** @description http or https, without user name and password, with a public address */
             url: string;
         };
         CurrentUser: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the user was created
+             */
             created_at: string;
+            /** @description Full name for people */
             display_name: string | null;
+            /** @description E-mail address, with which the user logs in */
             email: string;
+            /** @description Whether the e-mail address belongs to the user */
             email_verified: boolean;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the user
+             */
             id: string;
+            /** @description When the user last logged in; null: never */
             last_login_at: string | null;
+            /** @description The permissions of all roles together */
             permissions: string[];
+            /** @description Names of the roles */
             roles: string[];
+            /** @description `active`, `inactive` or `suspended`. Only active users can do anything */
             status: string;
+            /** @description The tenant that the user belongs to; null: none, the user sees all tenants */
             tenant_id: string | null;
+            /** @description Whether a login needs a second factor */
             two_factor_enabled: boolean;
+            /** @description Unique name, shown wherever the user did something */
             username: string;
         };
+        /** @description What was asked for, with the defaults filled in */
         DeploymentConfig: {
+            /** @description The environment of the request; null: none */
             environment_id: string | null;
+            /** @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success */
             failure_strategy: components["schemas"]["FailureStrategy"];
+            /** @description How often a failed command is retried */
             max_retries: number;
+            /** @description Priority in the queue, -100 to 100 */
             priority: number;
+            /** @description Whose rollback scripts run after a failure: `none` (the default); `failed_target_only`, of the targets on which a step failed; `all_executed`, of every target with executed steps */
             rollback_strategy: components["schemas"]["RollbackStrategy"];
+            /** @description The targets that the request named by id */
             target_ids: string[];
+            /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: at most `batch_size` targets at a time, the next one as soon as one has ended */
             target_mode: components["schemas"]["TargetMode"];
+            /** @description The tags by which the request selected targets */
             target_tags: components["schemas"]["Tag"][];
+            /** @description The tenant of the request; null: none */
             tenant_id: string | null;
+            /** @description Seconds that an attempt of a command may take */
             timeout_seconds: number;
             /** @description The targets that only_changed left out; absent without it */
             unchanged_target_ids?: string[];
+            /** @description Values of the request; sensitive ones are `***` */
             variables: components["schemas"]["Variables"];
         };
         DeploymentDetail: {
+            /** @description The deployed action; null for other sources */
             action_id: string | null;
+            /** @description Its name */
             action_name: string | null;
+            /** @description The deployed version of it */
             action_version: string | null;
+            /** @description Whether failed commands are analysed */
             analysis_enabled: boolean;
+            /** @description The reason that the user gave; null: none */
             cancel_reason: string | null;
+            /** @description When it was cancelled; null: it was not */
             cancelled_at: string | null;
+            /** @description The name of the user who cancelled it; null: nobody did */
             cancelled_by: string | null;
+            /** @description When it ended; null: not yet */
             completed_at: string | null;
+            /** @description Steps whose command succeeded */
             completed_steps: number;
+            /** @description What was asked for, with the defaults filled in */
             config: components["schemas"]["DeploymentConfig"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             created_at: string;
+            /** @description Milliseconds from started_at to completed_at; null: not ended */
             duration_ms: number | null;
+            /** @description The environment that the deployment names; null: none */
             environment_id: string | null;
+            /** @description Its name */
             environment_name: string | null;
+            /** @description Why the deployment failed; null: it did not */
             error_message: string | null;
+            /** @description Steps whose command failed after all its attempts */
             failed_steps: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the deployment
+             */
             id: string;
+            /** @description The plan with the states of its steps */
             plan: components["schemas"]["PlanView"] | null;
+            /** @description Share of the steps that have ended. It never falls */
             progress: number;
+            /** @description The deployed sequence; null for other sources */
             sequence_id: string | null;
+            /** @description Its name */
             sequence_name: string | null;
+            /** @description The deployed version of it */
             sequence_version: string | null;
+            /** @description The deployed solution; null for other sources */
             solution_id: string | null;
+            /** @description Its name */
             solution_name: string | null;
+            /** @description The deployed version of it */
             solution_version: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The deployment that was redeployed; absent if this is no redeploy
+             */
             source_deployment_id?: string;
+            /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
             source_type: components["schemas"]["SourceType"];
+            /** @description When an instance took it; null: not yet */
             started_at: string | null;
-            /** @enum {string} */
-            state: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
+            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change */
+            state: components["schemas"]["DeploymentState"];
+            /** @description The tenant that the deployment is for; null: none */
             tenant_id: string | null;
+            /** @description Its name */
             tenant_name: string | null;
+            /** @description Steps of the plan: targets times actions */
             total_steps: number;
+            /** @description The name of the user who created it, also by an API key */
             triggered_by: string | null;
         };
         DeploymentOfTarget: {
+            /** @description The deployed action; null for other sources */
             action_id: string | null;
+            /** @description Its name */
             action_name: string | null;
+            /** @description The deployed version of it */
             action_version: string | null;
+            /** @description When it ended; null: not yet */
             completed_at: string | null;
+            /** @description Steps whose command succeeded */
             completed_steps: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             created_at: string;
+            /** @description Milliseconds from started_at to completed_at; null: not ended */
             duration_ms: number | null;
+            /** @description The environment that the deployment names; null: none */
             environment_id: string | null;
+            /** @description Its name */
             environment_name: string | null;
+            /** @description Steps whose command failed after all its attempts */
             failed_steps: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the deployment
+             */
             id: string;
+            /** @description Share of the steps that have ended. It never falls */
             progress: number;
+            /** @description The deployed sequence; null for other sources */
             sequence_id: string | null;
+            /** @description Its name */
             sequence_name: string | null;
+            /** @description The deployed version of it */
             sequence_version: string | null;
+            /** @description The deployed solution; null for other sources */
             solution_id: string | null;
+            /** @description Its name */
             solution_name: string | null;
+            /** @description The deployed version of it */
             solution_version: string | null;
+            /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
             source_type: components["schemas"]["SourceType"];
+            /** @description When an instance took it; null: not yet */
             started_at: string | null;
-            /** @enum {string} */
-            state: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
+            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change */
+            state: components["schemas"]["DeploymentState"];
             /** @description The steps on this target. Failed are those that have ever failed */
             target_steps: {
+                /** @description Steps whose command succeeded */
                 completed: number;
+                /** @description Steps whose command has ever failed */
                 failed: number;
+                /** @description Steps on this target */
                 total: number;
             };
+            /** @description The tenant that the deployment is for; null: none */
             tenant_id: string | null;
+            /** @description Its name */
             tenant_name: string | null;
+            /** @description Steps of the plan: targets times actions */
             total_steps: number;
+            /** @description The name of the user who created it, also by an API key */
             triggered_by: string | null;
         };
+        /**
+         * @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change
+         * @enum {string}
+         */
+        DeploymentState: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
         DeploymentSummary: {
+            /** @description The deployed action; null for other sources */
             action_id: string | null;
+            /** @description Its name */
             action_name: string | null;
+            /** @description The deployed version of it */
             action_version: string | null;
+            /** @description When it ended; null: not yet */
             completed_at: string | null;
+            /** @description Steps whose command succeeded */
             completed_steps: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             created_at: string;
+            /** @description Milliseconds from started_at to completed_at; null: not ended */
             duration_ms: number | null;
+            /** @description The environment that the deployment names; null: none */
             environment_id: string | null;
+            /** @description Its name */
             environment_name: string | null;
+            /** @description Steps whose command failed after all its attempts */
             failed_steps: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the deployment
+             */
             id: string;
+            /** @description Share of the steps that have ended. It never falls */
             progress: number;
+            /** @description The deployed sequence; null for other sources */
             sequence_id: string | null;
+            /** @description Its name */
             sequence_name: string | null;
+            /** @description The deployed version of it */
             sequence_version: string | null;
+            /** @description The deployed solution; null for other sources */
             solution_id: string | null;
+            /** @description Its name */
             solution_name: string | null;
+            /** @description The deployed version of it */
             solution_version: string | null;
+            /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
             source_type: components["schemas"]["SourceType"];
+            /** @description When an instance took it; null: not yet */
             started_at: string | null;
-            /** @enum {string} */
-            state: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
+            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change */
+            state: components["schemas"]["DeploymentState"];
+            /** @description The tenant that the deployment is for; null: none */
             tenant_id: string | null;
+            /** @description Its name */
             tenant_name: string | null;
+            /** @description Steps of the plan: targets times actions */
             total_steps: number;
+            /** @description The name of the user who created it, also by an API key */
             triggered_by: string | null;
         };
         Environment: {
             /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
             concurrency: ("allow" | "queue" | "reject" | "supersede") | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the record was created
+             */
             created_at: string;
+            /** @description Free text for people */
             description: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the record. It never changes
+             */
             id: string;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector: null | components["schemas"]["InstanceSelector"];
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
+            /** @description Name, unique among the records of this kind that a tenant sees */
             name: string;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
+            /** @description Short id of the record. Paths and bodies accept it wherever they accept the UUID */
             sqid: string;
+            /** @description The tenant that owns the record; null: the record belongs to no tenant */
             tenant_id: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the record was last changed
+             */
             updated_at: string;
             /** @description Values by name; `***` for those of sensitive_variables */
-            variables: {
-                [key: string]: unknown;
-            };
+            variables: components["schemas"]["Variables"];
         };
         Error: {
+            /** @description Why the request was refused */
             error: {
+                /** @description What kind of refusal it is, for programs; `x-error-codes` lists those of each operation */
                 code: string;
+                /** @description More about the refusal, by code. `errors` of VALIDATION_ERROR lists every problem with its path in the request */
                 details?: {
                     [key: string]: unknown;
                 };
+                /** @description What is wrong, for people */
                 message: string;
             };
         };
-        /** @enum {string} */
+        /**
+         * @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success
+         * @enum {string}
+         */
         FailureStrategy: "stop_on_first_failure" | "continue_on_failure" | "ignore_failures";
         Freeze: {
+            /** @description Whether a window is open now */
             active: boolean;
-            /** Format: date-time */
-            created_at: string;
-            created_by: string | null;
-            description: string | null;
-            /** Format: date-time */
-            end_time: string;
-            environment_id: string | null;
-            /** Format: uuid */
-            id: string;
             /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
+             * Format: date-time
+             * @description When the freeze was created
              */
+            created_at: string;
+            /** @description The name of the user who created the freeze */
+            created_by: string | null;
+            /** @description Free text for people */
+            description: string | null;
+            /**
+             * Format: date-time
+             * @description When the first window ends
+             */
+            end_time: string;
+            /** @description Freezes deployments of this environment and to its targets; null: the environment does not matter */
+            environment_id: string | null;
+            /**
+             * Format: uuid
+             * @description UUID of the freeze
+             */
+            id: string;
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
+            /** @description Name, unique among freezes */
             name: string;
+            /** @description The RFC 5545 RRULE that repeats the first window; null: there is one window */
             recurrence: string | null;
+            /** @description Freezes deployments of this solution; null: the source does not matter */
             solution_id: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the first window begins
+             */
             start_time: string;
+            /** @description Freezes deployments of this tenant and to its targets; null: the tenant does not matter */
             tenant_id: string | null;
+            /** @description The IANA time zone of the recurrence; null: the UTC offset of start_time counts */
             time_zone: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the freeze was last changed
+             */
             updated_at: string;
             /** @description The present window and the next ones, in order: those that begin within 14 days, at most 100. If none begins by then, the next one within a year. */
             windows: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the window ends
+                 */
                 ends_at: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the window begins
+                 */
                 starts_at: string;
             }[];
         };
@@ -821,53 +1265,79 @@ export interface components {
              * @description The deployment that holds the target; absent if it is of another tenant
              */
             deployment_id?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when that deployment holds the target
+             */
             since: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The target, by UUID
+             */
             target_id: string;
+            /** @description Its name */
             target_name: string;
         };
         Installed: {
+            /** @description When it was applied; null: nothing is in force */
             applied_at: string | null;
+            /** @description The name of the user who created that deployment */
             applied_by: string | null;
-            /** @description Null if nothing is in force on the target, or none of its actions declares a check */
+            /** @description What checks found. Null if nothing is in force on the target, or none of its actions declares a check */
             check: components["schemas"]["ReleaseCheck"] | null;
+            /** @description The deployment that applied it; null for none */
             deployment_id: string | null;
             /** @description The environment of the target; if it has none, that of the deployment */
             environment_id: string | null;
+            /** @description Its name */
             environment_name: string | null;
             /** @description The last attempt, if it is not applied: it runs, failed, was cancelled or was rolled back */
             last_attempt: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When its first command on the target started
+                 */
                 begun_at: string;
                 /**
                  * Format: uuid
-                 * @description Retention may have deleted the deployment
+                 * @description The deployment, by UUID. Retention may have deleted it
                  */
                 deployment_id: string;
+                /** @description When it had nothing left to do on the target; null: not yet */
                 ended_at: string | null;
                 /**
                  * @description What became of a deployment on one target. It is applied when all its commands on the target have succeeded there, or, where failures are ignored, have been executed.
                  * @enum {string}
                  */
                 state: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed";
+                /** @description The name of the user who created the deployment */
                 triggered_by: string | null;
+                /** @description The version that it deployed */
                 version: string;
             } | null;
-            /** Format: uuid */
-            source_id: string;
-            source_name: string;
-            source_type: components["schemas"]["SourceType"];
             /**
-             * @description The state of the last attempt; `drifted` if a check found the version in force changed and no attempt runs
-             * @enum {string}
+             * Format: uuid
+             * @description The source, by UUID
              */
-            state: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed" | "drifted";
-            /** Format: uuid */
+            source_id: string;
+            /** @description Its name */
+            source_name: string;
+            /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
+            source_type: components["schemas"]["SourceType"];
+            /** @description The state of the last attempt; `drifted` if a check found the version in force changed and no attempt runs */
+            state: components["schemas"]["ShownReleaseState"];
+            /**
+             * Format: uuid
+             * @description The target, by UUID
+             */
             target_id: string;
+            /** @description Its name */
             target_name: string;
+            /** @description The tenant of the deployment; null: none */
             tenant_id: string | null;
+            /** @description Its name */
             tenant_name: string | null;
+            /** @description Equal for equal versions of all actions and equal values of all variables on the target, layer by layer. Null for deployments of earlier releases of Slipway. */
             values_hash: string | null;
             /** @description The version that was applied last and not rolled back; null for none */
             version: string | null;
@@ -881,32 +1351,53 @@ export interface components {
             };
             /** @description Deployments that the instance can run at once */
             capacity: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the instance joined
+             */
             created_at: string;
+            /** @description Whether somebody drained the instance: it finishes its runs and gets no new ones */
             draining: boolean;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the instance
+             */
             id: string;
+            /** @description Labels, by which instance selectors find the instance */
             labels: {
                 [key: string]: string;
             };
+            /** @description When the instance last called; null: never */
             last_heartbeat_at: string | null;
+            /** @description Unique name, which the instance says when it joins */
             name: string;
             /**
              * @description offline: no heartbeat for 30 seconds; draining: the instance finishes its runs and gets no new ones
              * @enum {string}
              */
             status: "online" | "draining" | "offline";
-            /** @description The instance runs only deployments of this tenant */
+            /** @description The instance runs only deployments of this tenant; null: of all */
             tenant_id: string | null;
+            /** @description The version of Slipway that the instance runs */
             version: string;
         };
         InstanceGrant: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the grant was created
+             */
             created_at: string;
+            /** @description The user who created the grant; null: it was made on the command line of the server */
             created_by: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The grant lets nothing join from this moment on
+             */
             expires_at: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the grant
+             */
             id: string;
             /** @description Labels that the instance may have: a key with the allowed value, or with null for any value. An instance with any other label is refused. */
             labels: {
@@ -917,12 +1408,14 @@ export interface components {
              * @enum {string}
              */
             status: "active" | "used_up" | "expired";
+            /** @description Instances that join run only deployments of this tenant; null: of all */
             tenant_id: string | null;
             /** @description How many instances have joined with the grant */
             used: number;
+            /** @description How many instances can join with the grant */
             uses: number;
         };
-        /** @description Absent if any instance will do */
+        /** @description The instances that the request needs. Absent if any instance will do */
         InstancePool: {
             /** @description How many of those take runs: online, compatible and not draining */
             accepting: number;
@@ -932,8 +1425,9 @@ export interface components {
             matching: number;
             /** @description The selector as text, such as `zone=a,!spot`; the same as the label of metrics */
             name: string;
-            /** @description The place among the requests of this pool */
+            /** @description The place among the requests of this pool, from 1 */
             position: number;
+            /** @description Conditions on the labels of an instance, all of which it must meet. NotIn also accepts an instance without the label. */
             selector: components["schemas"]["InstanceSelector"];
             /** @description Slots of the instances that take runs */
             slots: number;
@@ -942,6 +1436,7 @@ export interface components {
         };
         /** @description Conditions on the labels of an instance, all of which it must meet. NotIn also accepts an instance without the label. */
         InstanceSelector: {
+            /** @description Conditions on single labels; the instance must meet all of them */
             match_expressions?: components["schemas"]["LabelExpression"][];
             /** @description Labels that the instance has, with these values */
             match_labels?: {
@@ -949,55 +1444,94 @@ export interface components {
             };
         };
         LabelExpression: {
+            /** @description Key of the label */
             key: string;
-            /** @enum {string} */
+            /**
+             * @description Whether the value must or must not be one of `values`
+             * @enum {string}
+             */
             operator: "In" | "NotIn";
+            /** @description The values to compare with */
             values: string[];
         } | {
+            /** @description Key of the label */
             key: string;
-            /** @enum {string} */
+            /**
+             * @description Whether the instance must or must not have the label
+             * @enum {string}
+             */
             operator: "Exists" | "DoesNotExist";
         };
         /** @description Commands run on the machine of the orchestration instance. Creating a local target, or changing a target to local, needs the permission `targets:local`; users of a tenant never may. */
         LocalConnection: {
-            /** @constant */
+            /**
+             * @description Commands run on the machine of the orchestration instance
+             * @constant
+             */
             type: "local";
         };
         LogEntry: {
+            /** @description The explanation, on the line that tells that a command failed; else null */
             analysis: components["schemas"]["Analysis"] | null;
+            /** @description Always `log` */
             event_type: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the line, computed from the deployment and its number
+             */
             id: string;
+            /** @description `info`, `warning` or `error` */
             level: string;
+            /** @description The line, with secrets masked */
             message: string;
+            /** @description More about the line. `seq` is its number in the deployment, from 0 */
             metadata: {
                 [key: string]: unknown;
             } | null;
+            /** @description The line, if the command wrote it to standard error */
             stderr: string | null;
+            /** @description The line, if the command wrote it to standard output */
             stdout: string | null;
+            /** @description The step that wrote it; null: the line is about the whole deployment */
             step_id: string | null;
+            /** @description The target of the step; null: none */
             target_id: string | null;
+            /** @description Its name; null: none */
             target_name: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the line was written
+             */
             timestamp: string;
         };
         LoginAnswer: components["schemas"]["LoginResponse"] | components["schemas"]["TwoFactorRequired"];
         LoginRequest: {
+            /** @description E-mail address of the user, in upper or lower case */
             email: string;
+            /** @description Password of the user */
             password: string;
         };
         LoginResponse: {
+            /** @description Send it as `Authorization: Bearer …` */
             access_token: string;
+            /** @description Seconds for which the access token is valid */
             expires_in: number;
-            /** @constant */
+            /**
+             * @description How the token is sent
+             * @constant
+             */
             token_type: "Bearer";
+            /** @description The user who logged in */
             user: components["schemas"]["User"];
         };
         MatrixRow: {
+            /** @description A cell for each environment and tenant with releases of the source */
             cells: {
                 /** @description Targets on which a check found the version in force changed */
                 drifted: number;
+                /** @description The environment of the targets; null: they have none */
                 environment_id: string | null;
+                /** @description Its name */
                 environment_name: string | null;
                 /** @description Targets with a last attempt that failed, was cancelled or was rolled back */
                 failed: number;
@@ -1005,7 +1539,9 @@ export interface components {
                 running: number;
                 /** @description Targets with a version in force or an attempt */
                 target_count: number;
+                /** @description The tenant of the deployments; null: none */
                 tenant_id: string | null;
+                /** @description Its name */
                 tenant_name: string | null;
                 /** @description The versions in force, the newest first */
                 versions: {
@@ -1014,31 +1550,50 @@ export interface components {
                      * @description When it was last applied to one of them
                      */
                     applied_at: string;
+                    /** @description The name of the user who created that deployment */
                     applied_by: string | null;
                     /**
                      * Format: uuid
                      * @description The deployment that did it
                      */
                     deployment_id: string;
+                    /** @description How many targets have it */
                     target_count: number;
+                    /** @description The version */
                     version: string;
                 }[];
             }[];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The source, by UUID
+             */
             source_id: string;
+            /** @description Its name */
             source_name: string;
+            /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
             source_type: components["schemas"]["SourceType"];
         };
         Message: {
+            /** @description What was done, for people */
             message: string;
         };
         NewInstanceGrant: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the grant was created
+             */
             created_at: string;
+            /** @description The user who created the grant; null: it was made on the command line of the server */
             created_by: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The grant lets nothing join from this moment on
+             */
             expires_at: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the grant
+             */
             id: string;
             /** @description Labels that the instance may have: a key with the allowed value, or with null for any value. An instance with any other label is refused. */
             labels: {
@@ -1049,57 +1604,97 @@ export interface components {
              * @enum {string}
              */
             status: "active" | "used_up" | "expired";
+            /** @description Instances that join run only deployments of this tenant; null: of all */
             tenant_id: string | null;
             /** @description The join token for the instance. It is not shown again. */
             token: string;
             /** @description How many instances have joined with the grant */
             used: number;
+            /** @description How many instances can join with the grant */
             uses: number;
         };
+        /** @description The new password, 12 to 128 characters */
         NewPassword: string;
         NoBody: Record<string, never>;
+        /** @description Where this page stands in the list */
         PageMeta: {
+            /** @description Whether a page follows */
             has_next: boolean;
+            /** @description Whether a page comes before */
             has_prev: boolean;
+            /** @description Entries on a full page */
             limit: number;
+            /** @description The number of this page, from 1 */
             page: number;
+            /** @description Entries on all pages */
             total: number;
+            /** @description How many pages there are */
             total_pages: number;
         };
+        /** @description A create that waits in the queue, or has waited there */
         PendingRequest: {
             /**
              * @description Whether a user or a newer request cancelled it
              * @enum {string}
              */
             cancelled_because?: "user" | "superseded";
+            /** @description When the request was created, in UTC */
             created_at: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The deployment that it became; absent until it is dispatched
+             */
             deployment_id?: string;
+            /** @description When it was dispatched, in UTC */
             dispatched_at?: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The instance that took the deployment, by UUID
+             */
             dispatched_to_instance_id?: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The environment that the request names; absent: none
+             */
             environment_id?: string;
+            /** @description Its name */
             environment_name?: string;
+            /** @description Why dispatching it failed */
             error_message?: string;
+            /** @description When it probably starts, from the usual length of runs; absent if that cannot be told, in UTC */
             estimated_start?: string;
             /** @description The targets that other deployments hold, at most 3, those held longest first; with `target_lock` */
             held_targets?: components["schemas"]["HeldTarget"][];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the request
+             */
             id: string;
+            /** @description The instances that the request needs. Absent if any instance will do */
             instance_pool?: components["schemas"]["InstancePool"];
+            /** @description When dispatching it last failed; absent: never, in UTC */
             last_retry_at?: string;
+            /** @description Place in the queue, from 1; absent unless the request waits */
             position?: number;
+            /** @description Priority in the queue, -100 to 100; a higher number starts first */
             priority: number;
+            /** @description When the request was queued, in UTC */
             queued_at: string;
+            /** @description How often dispatching it has failed */
             retry_count: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description What would be deployed, by UUID
+             */
             source_id?: string;
+            /** @description Its name */
             source_name?: string;
+            /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
             source_type?: components["schemas"]["SourceType"];
+            /** @description The version that would be deployed */
             source_version?: string;
-            /** @enum {string} */
-            status: "pending" | "processing" | "dispatched" | "cancelled" | "failed";
+            /** @description Where the request stands: `pending` waits, `processing` is being dispatched; the others are final */
+            status: components["schemas"]["PendingStatus"];
             /**
              * Format: uuid
              * @description The newer request of the same source that replaced it, or its deployment if that one started at once
@@ -1107,152 +1702,258 @@ export interface components {
             superseded_by?: string;
             /** @description How many targets the plan has. Like the source, absent in requests of earlier releases */
             target_count?: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The tenant that the deployment is for; absent: none
+             */
             tenant_id?: string;
+            /** @description Its name */
             tenant_name?: string;
+            /** @description The name of the user who created it, also by an API key */
             triggered_by?: string;
-            /** @enum {string} */
+            /**
+             * @description What the request waits for; absent unless it waits
+             * @enum {string}
+             */
             waiting_for?: "capacity" | "freeze" | "instance_pool" | "no_compatible_instance" | "target_lock" | "tenant_limit";
+            /** @description The same for people, with names and numbers */
             waiting_reason?: string;
         };
+        /**
+         * @description Where the request stands: `pending` waits, `processing` is being dispatched; the others are final
+         * @enum {string}
+         */
+        PendingStatus: "pending" | "processing" | "dispatched" | "cancelled" | "failed";
+        /** @description What runs where, in which order, with which values */
         PlanView: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the plan was made
+             */
             created_at: string;
+            /** @description Name of the environment; null: none */
             environment_name: string | null;
+            /** @description Values that hold for all targets; sensitive ones are `***`. Targets may have values of their own */
             resolved_variables: components["schemas"]["Variables"];
+            /** @description The steps, by target and then in the order of execution */
             steps: components["schemas"]["Step"][];
+            /** @description How many targets the plan has */
             target_count: number;
+            /** @description Name of the tenant; null: none */
             tenant_name: string | null;
         };
         Preview: {
+            /** @description What runs where, in which order, with which values */
             plan: components["schemas"]["PlanView"];
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             plan_hash: string;
             /** @description What is in force now on the targets of the plan */
             replaces: components["schemas"]["Replacement"][];
+            /** @description Name of the source */
             source_name: string;
+            /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
             source_type: components["schemas"]["SourceType"];
+            /** @description The version that would be deployed */
             source_version: string;
+            /** @description The targets by status */
             target_summary: {
+                /** @description Those that are offline */
                 offline: number;
+                /** @description Those that are online */
                 online: number;
+                /** @description Those that are stale */
                 stale: number;
+                /** @description Targets of the plan */
                 total: number;
             };
             /** @description Targets with the same versions and values in force; only_changed leaves them out */
             unchanged_targets: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The record, by UUID
+                 */
                 id: string;
+                /** @description Its name */
                 name: string;
             }[];
+            /** @description Values that hold for all targets; sensitive ones are `***` */
             variables: components["schemas"]["Variables"];
             /** @description The warnings of a create, and whether it would be queued */
             warnings: string[];
         };
+        /** @description Fields that are omitted keep the value of the earlier deployment */
         RedeployDeployment: {
+            /** @description Whether instances download all files again instead of using those that they keep; false when omitted */
             bypass_cache?: boolean;
             /** @description Answers with the preview, and creates nothing */
             dry_run?: boolean;
-            /** Format: id-environment */
+            /**
+             * Format: id-environment
+             * @description The environment, by UUID or SqId. It gives variables, and all targets must be of it
+             */
             environment_id?: string;
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             expected_plan_hash?: string;
+            /** @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success */
             failure_strategy?: components["schemas"]["FailureStrategy"];
+            /** @description How often a failed command is retried. When omitted, the number of each action */
             max_retries?: number;
             /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
             only_changed?: boolean;
             /** @description Only targets with steps that are not completed: failed, skipped, cancelled or rolled back */
             only_failed_targets?: boolean;
+            /** @description Whether to deploy in spite of a freeze. Needs the role admin and override_reason; false when omitted */
             override_freeze?: boolean;
+            /** @description Why the freeze is overridden; the audit record has it */
             override_reason?: string;
+            /** @description Priority in the queue, -100 to 100; a higher number starts first */
             priority?: number;
+            /** @description Values of prompted variables, by name or by id of the definition. They go before `variables` */
             prompted_values?: {
                 [key: string]: unknown;
             };
+            /** @description Whose rollback scripts run after a failure: `none` (the default); `failed_target_only`, of the targets on which a step failed; `all_executed`, of every target with executed steps */
             rollback_strategy?: components["schemas"]["RollbackStrategy"];
             /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
             strict?: boolean;
+            /** @description Targets by id. They run in this order, before those that tags select */
             target_ids?: string[];
+            /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: at most `batch_size` targets at a time, the next one as soon as one has ended */
             target_mode?: components["schemas"]["TargetMode"];
+            /** @description Targets by tag: those with any of the tags, by name. target_tags_match_all asks for all of the tags */
             target_tags?: components["schemas"]["Tag"][];
+            /** @description Seconds until an attempt of a command is killed. When omitted, that of each action */
             timeout_seconds?: number;
+            /** @description Values by name, for all steps. They go before those of all records */
             variables?: components["schemas"]["Variables"];
         };
         RedeployStarted: {
+            /** @description The deployed action; null for other sources */
             action_id: string | null;
+            /** @description Its name */
             action_name: string | null;
+            /** @description The deployed version of it */
             action_version: string | null;
+            /** @description Whether failed commands are analysed */
             analysis_enabled: boolean;
+            /** @description The reason that the user gave; null: none */
             cancel_reason: string | null;
+            /** @description When it was cancelled; null: it was not */
             cancelled_at: string | null;
+            /** @description The name of the user who cancelled it; null: nobody did */
             cancelled_by: string | null;
+            /** @description When it ended; null: not yet */
             completed_at: string | null;
+            /** @description Steps whose command succeeded */
             completed_steps: number;
+            /** @description What was asked for, with the defaults filled in */
             config: components["schemas"]["DeploymentConfig"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             created_at: string;
+            /** @description Milliseconds from started_at to completed_at; null: not ended */
             duration_ms: number | null;
+            /** @description The environment that the deployment names; null: none */
             environment_id: string | null;
+            /** @description Its name */
             environment_name: string | null;
+            /** @description Why the deployment failed; null: it did not */
             error_message: string | null;
+            /** @description Steps whose command failed after all its attempts */
             failed_steps: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the deployment
+             */
             id: string;
+            /** @description The plan with the states of its steps */
             plan: components["schemas"]["PlanView"] | null;
+            /** @description Share of the steps that have ended. It never falls */
             progress: number;
+            /** @description The deployed sequence; null for other sources */
             sequence_id: string | null;
+            /** @description Its name */
             sequence_name: string | null;
+            /** @description The deployed version of it */
             sequence_version: string | null;
+            /** @description The deployed solution; null for other sources */
             solution_id: string | null;
+            /** @description Its name */
             solution_name: string | null;
+            /** @description The deployed version of it */
             solution_version: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The deployment that was redeployed; absent if this is no redeploy
+             */
             source_deployment_id?: string;
+            /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
             source_type: components["schemas"]["SourceType"];
+            /** @description When an instance took it; null: not yet */
             started_at: string | null;
-            /** @enum {string} */
-            state: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
+            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change */
+            state: components["schemas"]["DeploymentState"];
+            /** @description The tenant that the deployment is for; null: none */
             tenant_id: string | null;
+            /** @description Its name */
             tenant_name: string | null;
+            /** @description Steps of the plan: targets times actions */
             total_steps: number;
+            /** @description The name of the user who created it, also by an API key */
             triggered_by: string | null;
             /** @description Templates without a value, variables that nothing uses, offline and stale targets, active freezes */
             warnings: string[];
         };
         RefreshSseToken: {
+            /** @description The refresh token of the last answer */
             refresh_token: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The stream session, from the answer with the last token
+             */
             session_id: string;
         };
         Release: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its first command on the target started
+             */
             begun_at: string;
-            /** @description Null if nothing is in force on the target, or none of its actions declares a check */
+            /** @description What checks found. Null if nothing is in force on the target, or none of its actions declares a check */
             check: components["schemas"]["ReleaseCheck"] | null;
             /**
              * Format: uuid
-             * @description Retention may have deleted the deployment
+             * @description The deployment, by UUID. Retention may have deleted it
              */
             deployment_id: string;
+            /** @description When it had nothing left to do on the target; null: not yet */
             ended_at: string | null;
             /** @description Whether this version is in force on the target now */
             is_current: boolean;
-            /** @description The deployment that was in force on the target when this one began */
+            /** @description The deployment that was in force on the target when this one began; null: none was */
             replaced_deployment_id: string | null;
-            /** Format: uuid */
-            source_id: string;
-            source_name: string;
-            source_type: components["schemas"]["SourceType"];
             /**
-             * @description What became of a deployment on one target. It is applied when all its commands on the target have succeeded there, or, where failures are ignored, have been executed.. It has drifted if a check found the version in force changed.
-             * @enum {string}
+             * Format: uuid
+             * @description The source, by UUID
              */
-            state: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed" | "drifted";
+            source_id: string;
+            /** @description Its name */
+            source_name: string;
+            /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
+            source_type: components["schemas"]["SourceType"];
+            /** @description What became of a deployment on one target. It is applied when all its commands on the target have succeeded there, or, where failures are ignored, have been executed. It has drifted if a check found the version in force changed. */
+            state: components["schemas"]["ShownReleaseState"];
+            /** @description The name of the user who created the deployment */
             triggered_by: string | null;
+            /** @description Equal for equal versions of all actions and equal values of all variables on the target, layer by layer. Null for deployments of earlier releases of Slipway. */
             values_hash: string | null;
+            /** @description The version that it deployed */
             version: string;
         };
         ReleaseCheck: {
+            /** @description When the last check ended; null: none has ended */
             checked_at: string | null;
             /** @description When a check first found the target drifted. A check that could not be done does not end it */
             drifted_since: string | null;
@@ -1266,7 +1967,9 @@ export interface components {
             result: ("in_sync" | "drifted" | "unknown") | null;
         };
         Replacement: {
+            /** @description When it was applied */
             applied_at: string | null;
+            /** @description The name of the user who created it */
             applied_by: string | null;
             /** @description The deployment in force there; null: nothing is */
             deployment_id: string | null;
@@ -1274,397 +1977,674 @@ export interface components {
             difference: {
                 /** @description Values that differ, without those of targets; sensitive ones are masked */
                 variables: {
-                    /** @description Absent: it has no value */
+                    /** @description The value after. Absent: it has no value */
                     after?: unknown;
-                    /** @description Absent: it had no value */
+                    /** @description The value before. Absent: it had no value */
                     before?: unknown;
+                    /** @description Name of the variable */
                     name: string;
                 }[];
                 /** @description The source and everything that it is made of, where the version differs */
                 versions: {
-                    /** @description Null: not part of this deployment */
+                    /** @description The version after. Null: not part of this deployment */
                     after: string | null;
-                    /** @description Null: not part of the deployment before */
+                    /** @description The version before. Null: not part of the deployment before */
                     before: string | null;
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description The source or a part of it, by UUID
+                     */
                     id: string;
+                    /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
                     kind: components["schemas"]["SourceType"];
+                    /** @description Its name */
                     name: string;
                 }[];
             } | null;
+            /** @description How many targets have it in force */
             target_count: number;
             /** @description The first 100 of them */
             targets: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The record, by UUID
+                 */
                 id: string;
+                /** @description Its name */
                 name: string;
             }[];
             /** @description Those of them with the same versions and values */
             unchanged_count: number;
+            /** @description Its version; null: nothing is in force */
             version: string | null;
         };
         Replacements: {
+            /** @description What was in force before, one entry for each deployment */
             replaces: components["schemas"]["Replacement"][];
         };
         Role: {
+            /** @description Whether the role belongs to every installation and cannot be changed */
             built_in: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the role was created
+             */
             created_at: string;
+            /** @description Free text for people */
             description: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the role
+             */
             id: string;
+            /** @description Unique name */
             name: string;
+            /** @description What users with the role may do */
             permissions: string[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the role was last changed
+             */
             updated_at: string;
         };
-        /** @enum {string} */
+        /**
+         * @description Whose rollback scripts run after a failure: `none` (the default); `failed_target_only`, of the targets on which a step failed; `all_executed`, of every target with executed steps
+         * @enum {string}
+         */
         RollbackStrategy: "none" | "failed_target_only" | "all_executed";
+        /** @description An ordered list of actions */
         SequenceDefinition: {
+            /** @description The actions in the order in which they run on each target */
             actions: {
-                /** Format: id-action */
+                /**
+                 * Format: id-action
+                 * @description The action, by UUID or SqId
+                 */
                 action_id: string;
+                /** @description Values for this entry. They override the defaults of the definitions */
                 variables?: components["schemas"]["Variables"];
-                /** Format: version-requirement */
+                /**
+                 * Format: version-requirement
+                 * @description An npm version range of the action; the latest version when omitted. A deployment resolves it when it is planned
+                 */
                 version_requirement?: string;
             }[];
+            /** @description The variables that a deployment of this version needs or accepts */
             variables?: components["schemas"]["VariableDefinition"][];
         };
         Session: {
+            /** @description The client address of the login; null: not known */
             client_ip: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the login was
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The session ends then unless it is refreshed before
+             */
             expires_at: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the session
+             */
             id: string;
             /** @description Whether this call is made in it */
             is_current: boolean;
+            /** @description Of the login or the last refresh */
             last_used_at: string | null;
+            /** @description What the client calls itself */
             user_agent: string | null;
         };
         Sessions: {
+            /** @description The sessions, the last used first */
             sessions: components["schemas"]["Session"][];
         };
+        /**
+         * @description The state of the last attempt; `drifted` if a check found the version in force changed and no attempt runs
+         * @enum {string}
+         */
+        ShownReleaseState: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed" | "drifted";
         /** @description Executes nothing and answers as this connection says. Target, action and attempt decide which commands fail, so a repeated deployment has the same result. Rollback scripts succeed unless the connection is lost. */
         SimulatedConnection: {
-            /** @description Share of the commands and rollback scripts during which the connection to the target is lost */
+            /** @description Share of the commands and rollback scripts during which the connection to the target is lost: 0 is none, 1 is all */
             drop_rate?: number;
-            /** @description How long each command takes; 0 when omitted */
+            /** @description How long each command takes, in milliseconds; 0 when omitted */
             duration_ms?: number;
             /** @description Exit code of every command or, with failure_rate, of the commands that fail (then 1 when omitted or 0) */
             exit_code?: number;
-            /** @description Share of the commands that fail */
+            /** @description Share of the commands that fail: 0 is none, 1 is all */
             failure_rate?: number;
             /** @description Lines that each command writes; 1 when omitted */
             output_lines?: number;
-            /** @constant */
+            /**
+             * @description Nothing is executed
+             * @constant
+             */
             type: "simulated";
         };
+        /** @description An ordered list of sequences */
         SolutionDefinition: {
+            /** @description The sequences in the order in which they run on each target */
             sequences: {
-                /** Format: id-sequence */
+                /**
+                 * Format: id-sequence
+                 * @description The sequence, by UUID or SqId
+                 */
                 sequence_id: string;
+                /** @description Values for this entry. They override the defaults of the definitions */
                 variables?: components["schemas"]["Variables"];
-                /** Format: version-requirement */
+                /**
+                 * Format: version-requirement
+                 * @description An npm version range of the sequence; the latest version when omitted. A deployment resolves it when it is planned
+                 */
                 version_requirement?: string;
             }[];
+            /** @description The variables that a deployment of this version needs or accepts */
             variables?: components["schemas"]["VariableDefinition"][];
         };
         Source: {
-            /** Format: date-time */
-            created_at: string;
-            description: string | null;
-            /** Format: uuid */
-            id: string;
-            latest_version: string | null;
             /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
+             * Format: date-time
+             * @description When the record was created
              */
+            created_at: string;
+            /** @description Free text for people */
+            description: string | null;
+            /**
+             * Format: uuid
+             * @description UUID of the record. It never changes
+             */
+            id: string;
+            /** @description The highest version that is no pre-release; null: there is none */
+            latest_version: string | null;
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
+            /** @description Name, unique among the records of this kind that a tenant sees */
             name: string;
+            /** @description Short id of the record. Paths and bodies accept it wherever they accept the UUID */
             sqid: string;
+            /** @description The tenant that owns the record; null: the record belongs to no tenant */
             tenant_id: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the record was last changed
+             */
             updated_at: string;
+            /** @description All published versions, the newest first */
             versions: components["schemas"]["SourceVersionListItem"][];
         };
         SourceListItem: {
-            /** Format: date-time */
-            created_at: string;
-            description: string | null;
-            /** Format: uuid */
-            id: string;
-            latest_version: string | null;
             /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
+             * Format: date-time
+             * @description When the record was created
              */
+            created_at: string;
+            /** @description Free text for people */
+            description: string | null;
+            /**
+             * Format: uuid
+             * @description UUID of the record. It never changes
+             */
+            id: string;
+            /** @description The highest version that is no pre-release; null: there is none */
+            latest_version: string | null;
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
+            /** @description Name, unique among the records of this kind that a tenant sees */
             name: string;
+            /** @description Short id of the record. Paths and bodies accept it wherever they accept the UUID */
             sqid: string;
+            /** @description The tenant that owns the record; null: the record belongs to no tenant */
             tenant_id: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the record was last changed
+             */
             updated_at: string;
         };
-        /** @enum {string} */
+        /**
+         * @description The kind of the source: a solution (sequences), a sequence (actions) or a single action
+         * @enum {string}
+         */
         SourceType: "solution" | "sequence" | "action";
         SourceVersion: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the version was published
+             */
             created_at: string;
+            /** @description The definition as it was published: an ActionDefinition, SequenceDefinition or SolutionDefinition. Sensitive values are `***` */
             definition: unknown;
+            /** @description The semantic version */
             version: string;
         };
         SourceVersionListItem: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the version was published
+             */
             created_at: string;
+            /** @description The semantic version */
             version: string;
         };
         SseTokenResponse: {
+            /** @description Seconds in which the token can be used */
             expires_in: number;
+            /** @description Gets the next tokens of this stream session. It can be used once */
             refresh_token: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The stream session, for POST /api/v1/auth/sse-token/refresh
+             */
             session_id: string;
+            /** @description Opens one stream, as the parameter `sse_token` */
             sse_token: string;
         };
+        /** @description Commands run on a host over SSH. Private key and password are never shown */
         SshConnection: {
+            /** @description Host name or IP address, as the orchestration instance reaches it */
             host: string;
+            /** @description The key that the host must have: a public key, a line of `known_hosts`, or a `SHA256:` fingerprint. When omitted, the first connection pins the key */
             host_key?: string;
+            /** @description TCP port; 22 when omitted */
             port?: number;
-            /** @constant */
+            /**
+             * @description Commands run on a host over SSH
+             * @constant
+             */
             type: "ssh";
+            /** @description The user as whom the connection logs in and commands run */
             username: string;
         };
+        /** @description Commands run on a host over SSH, with a private key or a password */
         SshConnectionInput: {
+            /** @description Host name or IP address, as the orchestration instance reaches it */
             host: string;
+            /** @description The key that the host must have: a public key, a line of `known_hosts`, or a `SHA256:` fingerprint. When omitted, the first connection pins the key */
             host_key?: string;
+            /** @description Password for a host that accepts no key. It is sealed and never shown */
             password?: string;
+            /** @description TCP port; 22 when omitted */
             port?: number;
+            /** @description Private key in OpenSSH or PEM form, without passphrase. It is sealed and never shown */
             private_key?: string;
-            /** @constant */
+            /**
+             * @description Commands run on a host over SSH
+             * @constant
+             */
             type: "ssh";
+            /** @description The user as whom the connection logs in and commands run */
             username: string;
         };
+        /** @description One action on one target, in one deployment */
         Step: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The action, by UUID
+             */
             action_id: string;
+            /** @description Its name when the deployment was planned */
             action_name: string;
+            /** @description Place of the action in its sequence, from 0 */
             action_order: number;
+            /** @description When it ended; null: not yet */
             completed_at: string | null;
+            /** @description Milliseconds from started_at to completed_at; null: not ended */
             duration_ms: number | null;
+            /** @description Whether a command that was killed with its deployment is known to have ended; null for other steps */
             end_confirmed: boolean | null;
+            /** @description Why the last attempt failed; null: it did not */
             error_message: string | null;
+            /** @description Exit code of the last attempt; null: it has none */
             exit_code: number | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the step, computed from the deployment and its place
+             */
             id: string;
+            /** @description How often the command was retried */
             retry_count: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The sequence that the action belongs to. For an action alone, the action
+             */
             sequence_id: string;
+            /** @description Its name when the deployment was planned */
             sequence_name: string;
+            /** @description Place of the sequence in the plan, from 0 */
             sequence_order: number;
+            /** @description When its first attempt started; null: not yet */
             started_at: string | null;
-            /** @enum {string} */
+            /**
+             * @description Where the step stands. `skipped`: it never started, because of a failure elsewhere
+             * @enum {string}
+             */
             state: "pending" | "running" | "completed" | "failed" | "cancelled" | "skipped" | "rolling_back" | "rolled_back" | "rollback_failed";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The target, by UUID
+             */
             target_id: string;
+            /** @description Its name when the deployment was planned */
             target_name: string;
         };
+        /** @description A key with a value on a target. Deployments select targets by tags */
         Tag: {
+            /** @description Key of the tag */
             key: string;
+            /** @description Value of the tag; may be empty */
             value: string;
         };
         TagRecord: {
+            /** @description Key of the tag */
             key: string;
+            /** @description How many targets have it */
             target_count: number;
+            /** @description Value of the tag */
             value: string;
         };
         Target: {
             /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
             concurrency: ("allow" | "queue" | "reject" | "supersede") | null;
+            /** @description How commands reach the target, without secrets */
             connection: components["schemas"]["Connection"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the record was created
+             */
             created_at: string;
+            /** @description Free text for people */
             description: string | null;
+            /** @description Whether deployments may use the target */
             enabled: boolean;
+            /** @description The environment that the target belongs to; null: none */
             environment_id: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the record. It never changes
+             */
             id: string;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector: null | components["schemas"]["InstanceSelector"];
-            /**
-             * @description Why the last attempt to reach the target failed, or why it is not online; null if it was reached
-             * @example connection refused by web-1.example.com:22
-             */
+            /** @description Why the last attempt to reach the target failed, or why it is not online; null if it was reached */
             last_error: string | null;
+            /** @description When a command, a probe or the agent last proved that the target can be reached; null: never */
             last_seen_at: string | null;
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
+            /** @description Name, unique among the records of this kind that a tenant sees */
             name: string;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
+            /** @description Short id of the record. Paths and bodies accept it wherever they accept the UUID */
             sqid: string;
-            /** @enum {string} */
-            status: "online" | "stale" | "offline";
+            /** @description online: seen in the last 90 seconds; stale: in the last 10 minutes; offline: not for longer, or never */
+            status: components["schemas"]["TargetStatus"];
+            /** @description Tags, by which deployments select the target */
             tags: components["schemas"]["Tag"][];
+            /** @description The tenant that owns the record; null: the record belongs to no tenant */
             tenant_id: string | null;
-            /**
-             * @description When the first attempt failed since the last contact; without an attempt, the last contact. Null if the target was reached, or never tried
-             * @example 2026-11-23T10:00:00.000Z
-             */
+            /** @description When the first attempt failed since the last contact; without an attempt, the last contact. Null if the target was reached, or never tried */
             unreachable_since: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the record was last changed
+             */
             updated_at: string;
             /** @description Values by name; `***` for those of sensitive_variables */
-            variables: {
-                [key: string]: unknown;
-            };
+            variables: components["schemas"]["Variables"];
         };
         TargetAgent: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The agent, by UUID. Each enrolment makes a new one
+             */
             agent_id: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the agent enrolled
+             */
             enrolled_at: string;
+            /** @description Where orchestration instances reach the agent: host name or IP address */
             host: string;
+            /** @description Its last heartbeat; null: none yet */
             last_seen_at: string | null;
+            /** @description Its TCP port */
             port: number;
+            /** @description The version of Slipway that the agent runs */
             version: string;
         };
+        /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: at most `batch_size` targets at a time, the next one as soon as one has ended */
         TargetMode: ("sequential" | "parallel") | {
+            /** @description Rolling deployment: a part of the targets at a time */
             rolling: {
+                /** @description How many targets the deployment may work on at the same time */
                 batch_size: number;
             };
         };
+        /**
+         * @description online: seen in the last 90 seconds; stale: in the last 10 minutes; offline: not for longer, or never
+         * @enum {string}
+         */
+        TargetStatus: "online" | "stale" | "offline";
         Tenant: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the record was created
+             */
             created_at: string;
+            /** @description Free text for people */
             description: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the record. It never changes
+             */
             id: string;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector: null | components["schemas"]["InstanceSelector"];
-            /**
-             * @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission.
-             * @example shop/catalog
-             */
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
+            /** @description Name, unique among the records of this kind that a tenant sees */
             name: string;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
+            /** @description Short name of lower-case letters, digits and hyphens, unique among tenants */
             slug: string;
+            /** @description Short id of the record. Paths and bodies accept it wherever they accept the UUID */
             sqid: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the record was last changed
+             */
             updated_at: string;
             /** @description Values by name; `***` for those of sensitive_variables */
-            variables: {
-                [key: string]: unknown;
-            };
+            variables: components["schemas"]["Variables"];
         };
         TwoFactorCode: {
             /** @description Six digits of the authenticator, or an unused recovery code */
             code: string;
         };
         TwoFactorEnabled: {
+            /** @description What was done, for people */
             message: string;
+            /** @description Each replaces a code once, for a login without the authenticator. They are not shown again */
             recovery_codes: string[];
         };
         TwoFactorRequired: {
+            /** @description Send it with the code to POST /api/v1/auth/2fa/verify */
             pending_token: string;
-            /** @constant */
+            /**
+             * @description The login is not complete: a second factor is needed
+             * @constant
+             */
             requires_2fa: true;
         };
         TwoFactorSetup: {
+            /** @description The same as a URL, for a QR code */
             otpauth_url: string;
+            /** @description The secret for the authenticator, in base32 */
             secret: string;
         };
         UpdatePending: {
+            /** @description Priority in the queue, -100 to 100; a higher number starts first */
             priority: number;
         };
         User: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the user was created
+             */
             created_at: string;
+            /** @description Full name for people */
             display_name: string | null;
+            /** @description E-mail address, with which the user logs in */
             email: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the user
+             */
             id: string;
+            /** @description The permissions of all roles together */
             permissions: string[];
+            /** @description Names of the roles */
             roles: string[];
+            /** @description `active`, `inactive` or `suspended`. Only active users can do anything */
             status: string;
+            /** @description Unique name, shown wherever the user did something */
             username: string;
         };
         UserRecord: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the user was created
+             */
             created_at: string;
+            /** @description Full name for people */
             display_name: string | null;
+            /** @description E-mail address, with which the user logs in */
             email: string;
+            /** @description Whether the e-mail address belongs to the user */
             email_verified: boolean;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the user
+             */
             id: string;
+            /** @description The permissions of all roles together */
             permissions: string[];
+            /** @description Names of the roles */
             roles: string[];
+            /** @description `active`, `inactive` or `suspended`. Only active users can do anything */
             status: string;
+            /** @description The tenant that the user belongs to; null: none, the user sees all tenants */
             tenant_id: string | null;
+            /** @description Unique name, shown wherever the user did something */
             username: string;
         };
         VariableDefinition: {
+            /** @description The value if nothing else gives one */
             default?: unknown;
+            /** @description What the variable is for */
             description?: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description A UUID of your choice that `prompted_values` may name instead of the name
+             */
             id?: string;
+            /** @description Letters, digits and _. The script reads the value as `SLIPWAY_VAR_<NAME>` in upper case, or as `{{ name }}` */
             name: string;
+            /** @description Whether people are asked for the value when they deploy; `prompted_values` gives it. False when omitted */
             prompted?: boolean;
+            /** @description Whether a deployment without a value is refused; false when omitted */
             required?: boolean;
+            /** @description Whether the value is a secret: sealed, shown as `***`, masked in output; false when omitted */
             sensitive?: boolean;
-            /** @enum {string} */
+            /**
+             * @description What the value must be; string when omitted
+             * @enum {string}
+             */
             type?: "string" | "number" | "boolean" | "json";
         };
+        /** @description Values by variable name */
         Variables: {
             [key: string]: unknown;
         };
         VerifyTwoFactor: {
             /** @description Six digits of the authenticator, or an unused recovery code */
             code: string;
+            /** @description The token of the login that waits for the second factor */
             pending_token: string;
         };
         Webhook: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the webhook was created
+             */
             created_at: string;
-            /** @description Why Slipway disabled the webhook */
+            /** @description Why Slipway disabled the webhook; null: it did not */
             disabled_reason: string | null;
+            /** @description Whether it gets events */
             enabled: boolean;
+            /** @description The events that it gets */
             events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the webhook
+             */
             id: string;
+            /** @description The webhook gets the events of this tenant; null: of all */
             tenant_id: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the webhook was last changed
+             */
             updated_at: string;
+            /** @description Where Slipway sends deliveries, by POST */
             url: string;
         };
         WebhookDelivery: {
+            /** @description How many attempts there were */
             attempts: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the event was recorded
+             */
             created_at: string;
+            /** @description When the receiver accepted it; null: it has not */
             delivered_at: string | null;
-            /** @description Why the last attempt failed */
+            /** @description Why the last attempt failed; null: it did not */
             error: string | null;
-            /** @enum {string} */
+            /**
+             * @description What happened
+             * @enum {string}
+             */
             event: "deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUID of the delivery: the `webhook-id` of every attempt
+             */
             id: string;
+            /** @description When the last attempt was; null: none yet */
             last_attempt_at: string | null;
-            /** @description Null if there will be none */
+            /** @description When the next attempt is due; null if there will be none */
             next_attempt_at: string | null;
             /** @description The first 1,024 characters of the body */
             payload: string;
             /** @description The first 1,024 characters of the last answer */
             response_body: string | null;
+            /** @description HTTP status of the last answer; null: there was none */
             response_status: number | null;
-            /** @enum {string} */
+            /**
+             * @description pending: another attempt follows; delivered: the receiver answered 2xx; failed: there are no more attempts
+             * @enum {string}
+             */
             status: "pending" | "delivered" | "failed";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The webhook, by UUID
+             */
             webhook_id: string;
         };
     };
@@ -1678,13 +2658,13 @@ export interface operations {
     listActions: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
                 managed_by?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -1700,7 +2680,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["SourceListItem"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -1805,11 +2787,11 @@ export interface operations {
     listActionVersions: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -1828,7 +2810,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["SourceVersionListItem"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -1890,11 +2874,11 @@ export interface operations {
     listInstances: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -1910,7 +2894,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["Instance"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -1994,11 +2980,11 @@ export interface operations {
     listRoles: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -2014,7 +3000,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["Role"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -2119,11 +3107,11 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -2139,7 +3127,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["UserRecord"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -2267,15 +3257,19 @@ export interface operations {
     listAuditLogs: {
         parameters: {
             query?: {
+                /** @description Only records of this action */
                 action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.cancel" | "pending_request.supersede" | "pending_request.update" | "release.check" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "session.delete" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
+                /** @description Only calls of this user */
                 actor_id?: string;
                 /** @description From this moment on */
                 from?: string;
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
+                /** @description Only records about the record with this id */
                 resource_id?: string;
+                /** @description Only records about this kind of record */
                 resource_type?: "action" | "api_key" | "content" | "deployment" | "environment" | "freeze" | "instance" | "instance_grant" | "pending_request" | "release" | "role" | "sequence" | "session" | "solution" | "target" | "tenant" | "user" | "webhook";
                 /** @description Before this moment */
                 to?: string;
@@ -2293,7 +3287,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["AuditRecord"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -2723,13 +3719,13 @@ export interface operations {
     listFreezes: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
                 managed_by?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -2745,7 +3741,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["Freeze"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -2850,26 +3848,35 @@ export interface operations {
     listDeployments: {
         parameters: {
             query?: {
+                /** @description The action, by UUID or SqId */
                 action_id?: string;
                 /** @description Created before this time */
                 created_before?: string;
                 /** @description Created at this time or later */
                 created_from?: string;
+                /** @description Only deployments that name this environment */
                 environment_id?: string;
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description The sequence, by UUID or SqId */
                 sequence_id?: string;
+                /** @description The solution, by UUID or SqId */
                 solution_id?: string;
+                /** @description Only deployments of this kind of source */
                 source_type?: components["schemas"]["SourceType"];
-                state?: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
+                /** @description Only deployments in this state */
+                state?: components["schemas"]["DeploymentState"];
+                /** @description Only deployments that include this target */
                 target_id?: string;
+                /** @description Only deployments for this tenant */
                 tenant_id?: string;
-                /** @description The user name */
+                /** @description Only deployments of the user with this name */
                 triggered_by?: string;
+                /** @description Only deployments of this version */
                 version?: string;
             };
             header?: never;
@@ -2885,7 +3892,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["DeploymentSummary"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -3070,7 +4079,7 @@ export interface operations {
                 from?: string;
                 /** @description Only lines of this level */
                 level?: "info" | "warning" | "error";
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Lines to return, 1 to 1,000; 100 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Lines to skip, whether they match or not; 0 when omitted */
                 offset?: string;
@@ -3154,7 +4163,9 @@ export interface operations {
     listPending: {
         parameters: {
             query?: {
-                status?: "pending" | "processing" | "dispatched" | "cancelled" | "failed";
+                /** @description Only requests with this status */
+                status?: components["schemas"]["PendingStatus"];
+                /** @description Only requests for this tenant */
                 tenant_id?: string;
             };
             header?: never;
@@ -3249,13 +4260,13 @@ export interface operations {
     listEnvironments: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
                 managed_by?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -3271,7 +4282,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["Environment"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -3389,6 +4402,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Always `ok` */
                         status: string;
                     };
                 };
@@ -3411,9 +4425,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description What the service needs, each with its status */
                         dependencies: {
                             [key: string]: string;
                         };
+                        /** @description `ready` or `unavailable` */
                         status: string;
                     };
                 };
@@ -3423,9 +4439,9 @@ export interface operations {
     listInstanceGrants: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
             };
             header?: never;
@@ -3441,7 +4457,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["InstanceGrant"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -3541,22 +4559,31 @@ export interface operations {
     listReleases: {
         parameters: {
             query?: {
+                /** @description The action, by UUID or SqId */
                 action_id?: string;
+                /** @description Only releases in this environment */
                 environment_id?: string;
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description The sequence, by UUID or SqId */
                 sequence_id?: string;
+                /** @description The solution, by UUID or SqId */
                 solution_id?: string;
+                /** @description Only releases of this kind of source */
                 source_type?: components["schemas"]["SourceType"];
-                state?: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed" | "drifted";
-                /** @description `KEY=VALUE`, or `KEY` alone for every value */
+                /** @description Only releases in this state */
+                state?: components["schemas"]["ShownReleaseState"];
+                /** @description Only targets with this tag: `KEY=VALUE`, or `KEY` alone for every value */
                 tag?: string;
+                /** @description Only releases on this target */
                 target_id?: string;
+                /** @description Only releases for this tenant */
                 tenant_id?: string;
+                /** @description Only where this version is in force */
                 version?: string;
             };
             header?: never;
@@ -3572,7 +4599,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["Installed"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -3606,14 +4635,17 @@ export interface operations {
     getReleaseMatrix: {
         parameters: {
             query?: {
+                /** @description Only releases in this environment */
                 environment_id?: string;
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description Only releases of this kind of source */
                 source_type?: components["schemas"]["SourceType"];
+                /** @description Only releases for this tenant */
                 tenant_id?: string;
             };
             header?: never;
@@ -3629,7 +4661,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["MatrixRow"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -3639,13 +4673,13 @@ export interface operations {
     listSequences: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
                 managed_by?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -3661,7 +4695,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["SourceListItem"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -3766,11 +4802,11 @@ export interface operations {
     listSequenceVersions: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -3789,7 +4825,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["SourceVersionListItem"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -3864,12 +4902,21 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Version of the API, as in the path */
                         api_version: string;
-                        /** Format: uuid */
+                        /**
+                         * Format: uuid
+                         * @description The process of the gateway that answers; new after each start
+                         */
                         instance_id: string;
+                        /** @description Always `slipway` */
                         name: string;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description The clock of the gateway
+                         */
                         server_time: string;
+                        /** @description Version of the gateway that answers */
                         server_version: string;
                     };
                 };
@@ -3879,13 +4926,13 @@ export interface operations {
     listSolutions: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
                 managed_by?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -3901,7 +4948,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["SourceListItem"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -4006,11 +5055,11 @@ export interface operations {
     listSolutionVersions: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -4029,7 +5078,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["SourceVersionListItem"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -4096,7 +5147,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of `deployments`, `pending`, `targets`, `instances`, `freezes` */
+                /** @description One of `deployments`, `pending`, `targets`, `instances`, `freezes`, `releases` */
                 resource_type: string;
             };
             cookie?: never;
@@ -4117,11 +5168,11 @@ export interface operations {
     listTags: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -4137,7 +5188,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["TagRecord"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -4147,18 +5200,21 @@ export interface operations {
     listTargets: {
         parameters: {
             query?: {
+                /** @description Only targets that deployments may use, or may not use */
                 enabled?: "true" | "false";
+                /** @description Only targets of this environment */
                 environment_id?: string;
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
                 managed_by?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
-                status?: "online" | "stale" | "offline";
-                /** @description `KEY=VALUE`, or `KEY` alone for every value */
+                /** @description Only targets with this status */
+                status?: components["schemas"]["TargetStatus"];
+                /** @description Only targets with this tag: `KEY=VALUE`, or `KEY` alone for every value */
                 tag?: string;
             };
             header?: never;
@@ -4174,7 +5230,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["Target"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -4346,9 +5404,9 @@ export interface operations {
     listTargetDeployments: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
             };
             header?: never;
@@ -4367,7 +5425,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["DeploymentOfTarget"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -4377,17 +5437,22 @@ export interface operations {
     listTargetReleases: {
         parameters: {
             query?: {
+                /** @description The action, by UUID or SqId */
                 action_id?: string;
+                /** @description Whether to leave only what is in force */
                 current?: "true" | "false";
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description The sequence, by UUID or SqId */
                 sequence_id?: string;
+                /** @description The solution, by UUID or SqId */
                 solution_id?: string;
-                state?: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed" | "drifted";
+                /** @description Only releases in this state */
+                state?: components["schemas"]["ShownReleaseState"];
             };
             header?: never;
             path: {
@@ -4405,7 +5470,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["Release"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -4415,13 +5482,13 @@ export interface operations {
     listTenants: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
                 managed_by?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -4437,7 +5504,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["Tenant"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -4542,11 +5611,11 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Part of the name, in upper or lower case */
+                /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -4562,7 +5631,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["Webhook"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -4667,10 +5738,11 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description From 1; a smaller number counts as 1 */
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
+                /** @description Only deliveries with this status */
                 status?: "pending" | "delivered" | "failed";
             };
             header?: never;
@@ -4689,7 +5761,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The entries of this page */
                         data: components["schemas"]["WebhookDelivery"][];
+                        /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
@@ -4701,6 +5775,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The delivery, by UUID */
                 delivery_id: string;
                 /** @description A UUID, or the SqId of the record if it has one */
                 id: string;

@@ -1,30 +1,60 @@
 import { Type } from '@sinclair/typebox'
-import { Description, Id, literals, Name, Nullable, Strict, Timestamp, Uuid, withOptions } from '../schema.ts'
+import {
+  Count,
+  Description,
+  describe,
+  Flag,
+  Id,
+  literals,
+  Moment,
+  Name,
+  Nullable,
+  NullableMoment,
+  NullableRef,
+  NullableText,
+  Ref,
+  Strict,
+  Text,
+  withOptions,
+} from '../schema.ts'
+import { MOMENTS, STORY } from '../story.ts'
 import { NewPassword, User } from './auth.ts'
 import { PERMISSIONS } from './permissions.ts'
 
 export const USER_STATUSES = ['active', 'inactive', 'suspended'] as const
 
-export const UserRecord = Strict({ ...User.properties, tenant_id: Nullable(Uuid), email_verified: Type.Boolean() })
+export const UserRecord = Strict({
+  ...User.properties,
+  tenant_id: NullableRef('tenant', 'The tenant that the user belongs to; null: none, the user sees all tenants', null),
+  email_verified: Flag('Whether the e-mail address belongs to the user'),
+})
 
 export const CreateUser = Strict({
-  email: Type.String({ format: 'email', maxLength: 320, description: 'In upper or lower case' }),
-  username: Name,
-  display_name: Type.Optional(Nullable(Name)),
+  email: describe(
+    Type.String({ format: 'email', maxLength: 320 }),
+    'Unique e-mail address, with which the user logs in; in upper or lower case',
+    'ada@example.com',
+  ),
+  username: describe(Name, 'Unique name, shown wherever the user did something', 'ada'),
+  display_name: Type.Optional(describe(Nullable(Name), 'Full name for people', 'Ada Lovelace')),
   password: withOptions(NewPassword, { writeOnly: true }),
-  roles: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
-    maxItems: 100,
-    uniqueItems: true,
-    description: 'Names of roles. The caller needs all their permissions.',
-  }),
-  tenant_id: Type.Optional(Nullable(Id('tenant'))),
+  roles: describe(
+    Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 100, uniqueItems: true }),
+    'Names of roles. The caller needs all their permissions.',
+    ['operator'],
+  ),
+  tenant_id: Type.Optional(
+    describe(Nullable(Id('tenant')), 'The tenant that the user belongs to; null: the user sees all tenants', null),
+  ),
   status: Type.Optional(
-    literals(USER_STATUSES, { description: 'A suspended or inactive user can do nothing. Takes effect at once' }),
+    describe(
+      literals(USER_STATUSES),
+      'A suspended or inactive user can do nothing. Takes effect at once; active when omitted',
+      'active',
+    ),
   ),
   email_verified: Type.Optional(
-    Type.Boolean({
-      description: 'Whether the e-mail belongs to the user. A new e-mail counts as not verified unless this is true',
-    }),
+    Flag('Whether the e-mail belongs to the user. A new e-mail counts as not verified unless this is true', false),
   ),
 })
 
@@ -43,6 +73,8 @@ const Labels = Type.Record(Type.String({ pattern: '^.{1,255}$' }), Type.String({
   maxProperties: 100,
 })
 
+const exampleLabels = { zone: 'eu-west-1' }
+
 const AllowedLabels = Type.Record(
   Type.String({ pattern: '^[^=,]{1,255}$' }),
   Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: '^[^,]{0,255}$' }),
@@ -52,32 +84,39 @@ const AllowedLabels = Type.Record(
     description:
       'Labels that the instance may have: a key with the allowed value, or with null for any value. An instance with any ' +
       'other label is refused.',
+    examples: [exampleLabels],
   },
 )
 
 /** An orchestration instance. It joins with a grant or as a Kubernetes service account. */
 export const Instance = Strict({
-  id: Uuid,
-  name: Type.String(),
-  version: Type.String(),
-  status: literals(['online', 'draining', 'offline'], {
-    description: 'offline: no heartbeat for 30 seconds; draining: the instance finishes its runs and gets no new ones',
-  }),
-  capacity: Type.Integer({ description: 'Deployments that the instance can run at once' }),
-  active: Type.Integer({ description: 'Deployments that the instance runs now' }),
-  draining: Type.Boolean(),
-  last_heartbeat_at: Nullable(Timestamp),
-  labels: Type.Record(Type.String(), Type.String()),
+  id: Ref('instance', 'UUID of the instance'),
+  name: Text('Unique name, which the instance says when it joins', 'local-1'),
+  version: Text('The version of Slipway that the instance runs', '0.1.0'),
+  status: describe(
+    literals(['online', 'draining', 'offline']),
+    'offline: no heartbeat for 30 seconds; draining: the instance finishes its runs and gets no new ones',
+    'online',
+  ),
+  capacity: Count('Deployments that the instance can run at once', 4),
+  active: Count('Deployments that the instance runs now', 1),
+  draining: Flag('Whether somebody drained the instance: it finishes its runs and gets no new ones', false),
+  last_heartbeat_at: NullableMoment('When the instance last called; null: never'),
+  labels: describe(
+    Type.Record(Type.String(), Type.String()),
+    'Labels, by which instance selectors find the instance',
+    exampleLabels,
+  ),
   allowed_labels: AllowedLabels,
-  tenant_id: withOptions(Nullable(Uuid), { description: 'The instance runs only deployments of this tenant' }),
-  created_at: Timestamp,
+  tenant_id: NullableRef('tenant', 'The instance runs only deployments of this tenant; null: of all', null),
+  created_at: Moment('When the instance joined', MOMENTS.made),
 })
 
 export const ChangeInstance = Strict(
   {
-    draining: Type.Optional(Type.Boolean()),
+    draining: Type.Optional(Flag('true: the instance gets no new runs; false: it gets runs again')),
     labels: Type.Optional(
-      withOptions(Labels, { description: 'Replaces all labels, until the instance reports other labels' }),
+      describe(Labels, 'Replaces all labels, until the instance reports other labels', exampleLabels),
     ),
   },
   { description: 'Only users without tenant change instances (403).' },
@@ -85,11 +124,12 @@ export const ChangeInstance = Strict(
 
 export const RemoveInstance = Strict({
   force: Type.Optional(
-    literals(['true', 'false'], {
-      description:
-        'Delete the instance even if it is online or runs deployments. Its credential is void at once. Other instances get ' +
+    describe(
+      literals(['true', 'false']),
+      'Delete the instance even if it is online or runs deployments. Its credential is void at once. Other instances get ' +
         'its deployments when it counts as lost, 30 seconds after its last heartbeat',
-    }),
+      'true',
+    ),
   ),
 })
 
@@ -99,55 +139,72 @@ const MAX_GRANT_SECONDS = 7 * 24 * 3_600
 export const CreateInstanceGrant = Strict(
   {
     expires_in_seconds: Type.Optional(
-      Type.Integer({ minimum: 60, maximum: MAX_GRANT_SECONDS, description: 'From now on; 3600 when omitted' }),
+      describe(
+        Type.Integer({ minimum: 60, maximum: MAX_GRANT_SECONDS }),
+        'Seconds from now on, 60 to 604,800; 3600 when omitted',
+        3_600,
+      ),
     ),
     uses: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MAX_GRANT_USES, description: 'How many instances can join; 1 when omitted' }),
+      describe(Type.Integer({ minimum: 1, maximum: MAX_GRANT_USES }), 'How many instances can join; 1 when omitted', 2),
     ),
     labels: Type.Optional(AllowedLabels),
     tenant_id: Type.Optional(
-      withOptions(Nullable(Id('tenant')), {
-        description: 'An instance that joins runs only deployments of this tenant',
-      }),
+      describe(Nullable(Id('tenant')), 'An instance that joins runs only deployments of this tenant', STORY.tenant),
     ),
   },
   { description: 'Only users without tenant create grants (403).' },
 )
 
 export const InstanceGrant = Strict({
-  id: Uuid,
-  status: literals(['active', 'used_up', 'expired'], { description: 'Only an active grant lets an instance join' }),
-  uses: Type.Integer(),
-  used: Type.Integer({ description: 'How many instances have joined with the grant' }),
+  id: Ref('grant', 'UUID of the grant'),
+  status: describe(literals(['active', 'used_up', 'expired']), 'Only an active grant lets an instance join', 'active'),
+  uses: Count('How many instances can join with the grant', 2),
+  used: Count('How many instances have joined with the grant', 1),
   labels: AllowedLabels,
-  tenant_id: Nullable(Uuid),
-  expires_at: Timestamp,
-  created_by: Nullable(Uuid),
-  created_at: Timestamp,
+  tenant_id: NullableRef('tenant', 'Instances that join run only deployments of this tenant; null: of all', null),
+  expires_at: Moment('The grant lets nothing join from this moment on', MOMENTS.later),
+  created_by: NullableRef(
+    'user',
+    'The user who created the grant; null: it was made on the command line of the server',
+  ),
+  created_at: Moment('When the grant was created', MOMENTS.made),
 })
 
 export const NewInstanceGrant = Strict({
   ...InstanceGrant.properties,
-  token: Type.String({ description: 'The join token for the instance. It is not shown again.' }),
+  token: Text(
+    'The join token for the instance. It is not shown again.',
+    '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a0e.Vb3kq9…',
+  ),
 })
 
+const operating = ['deployments:create', 'deployments:read'] as const
+
 export const Role = Strict({
-  id: Uuid,
-  name: Type.String(),
-  description: Nullable(Type.String()),
-  permissions: Type.Array(Type.String()),
-  built_in: Type.Boolean(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  id: Ref('role', 'UUID of the role'),
+  name: Text('Unique name', 'deployer'),
+  description: NullableText('Free text for people', 'Deploys, and changes nothing else'),
+  permissions: describe(Type.Array(Type.String()), 'What users with the role may do', [...operating]),
+  built_in: Flag('Whether the role belongs to every installation and cannot be changed', false),
+  created_at: Moment('When the role was created', MOMENTS.made),
+  updated_at: Moment('When the role was last changed', MOMENTS.made),
 })
 
 export const CreateRole = Strict({
-  name: Name,
-  description: Type.Optional(Nullable(Description)),
-  permissions: Type.Array(literals(PERMISSIONS), {
-    uniqueItems: true,
-    description: 'The caller needs all of them',
-  }),
+  name: describe(Name, 'Unique name of 1 to 255 characters', 'deployer'),
+  description: Type.Optional(
+    describe(
+      Nullable(Description),
+      'Free text for people, at most 10,000 characters',
+      'Deploys, and changes nothing else',
+    ),
+  ),
+  permissions: describe(
+    Type.Array(literals(PERMISSIONS), { uniqueItems: true }),
+    'What users with the role may do. The caller needs all of them',
+    [...operating],
+  ),
 })
 
 export const ChangeRole = Type.Partial(CreateRole, {

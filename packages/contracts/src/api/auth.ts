@@ -1,124 +1,196 @@
 import { Type } from '@sinclair/typebox'
-import { Description, literals, Name, Nullable, Strict, Timestamp, Uuid, withOptions } from '../schema.ts'
+import {
+  Count,
+  Description,
+  describe,
+  Flag,
+  literals,
+  Moment,
+  Name,
+  Nullable,
+  NullableMoment,
+  NullableRef,
+  NullableText,
+  Ref,
+  Strict,
+  Text,
+  Timestamp,
+} from '../schema.ts'
+import { MOMENTS, STORY } from '../story.ts'
 import { PERMISSIONS } from './permissions.ts'
 
 export const User = Strict({
-  id: Uuid,
-  email: Type.String(),
-  username: Type.String(),
-  display_name: Nullable(Type.String()),
-  status: Type.String(),
-  roles: Type.Array(Type.String()),
-  permissions: Type.Array(Type.String()),
-  created_at: Timestamp,
+  id: Ref('user', 'UUID of the user'),
+  email: Text('E-mail address, with which the user logs in', 'ada@example.com'),
+  username: Text('Unique name, shown wherever the user did something', 'ada'),
+  display_name: NullableText('Full name for people', 'Ada Lovelace'),
+  status: Text('`active`, `inactive` or `suspended`. Only active users can do anything', 'active'),
+  roles: describe(Type.Array(Type.String()), 'Names of the roles', ['operator']),
+  permissions: describe(Type.Array(Type.String()), 'The permissions of all roles together', [
+    'deployments:create',
+    'deployments:read',
+  ]),
+  created_at: Moment('When the user was created', MOMENTS.made),
 })
 
 export const CurrentUser = Strict({
   ...User.properties,
-  tenant_id: Nullable(Uuid),
-  email_verified: Type.Boolean(),
-  two_factor_enabled: Type.Boolean(),
-  last_login_at: Nullable(Timestamp),
+  tenant_id: NullableRef('tenant', 'The tenant that the user belongs to; null: none, the user sees all tenants', null),
+  email_verified: Flag('Whether the e-mail address belongs to the user'),
+  two_factor_enabled: Flag('Whether a login needs a second factor'),
+  last_login_at: NullableMoment('When the user last logged in; null: never'),
 })
+
+const password = (description: string) =>
+  describe(Type.String({ minLength: 1, maxLength: 1_024 }), description, 'correct horse battery staple')
 
 export const LoginRequest = Strict({
-  email: Type.String({ minLength: 1, maxLength: 320 }),
-  password: Type.String({ minLength: 1, maxLength: 1_024 }),
+  email: describe(
+    Type.String({ minLength: 1, maxLength: 320 }),
+    'E-mail address of the user, in upper or lower case',
+    'ada@example.com',
+  ),
+  password: password('Password of the user'),
 })
 
+const accessToken = Text('Send it as `Authorization: Bearer …`', 'eyJhbGciOiJIUzI1NiJ9…')
+
 export const LoginResponse = Strict({
-  access_token: Type.String(),
-  token_type: Type.Literal('Bearer'),
-  expires_in: Type.Integer(),
-  user: User,
+  access_token: accessToken,
+  token_type: describe(Type.Literal('Bearer'), 'How the token is sent', 'Bearer'),
+  expires_in: Count('Seconds for which the access token is valid', 3_600),
+  user: describe(User, 'The user who logged in'),
 })
 
 /** The answer to a right password of a user with a second factor. */
 export const TwoFactorRequired = Strict({
-  requires_2fa: Type.Literal(true),
-  pending_token: Type.String(),
+  requires_2fa: describe(Type.Literal(true), 'The login is not complete: a second factor is needed', true),
+  pending_token: Text('Send it with the code to POST /api/v1/auth/2fa/verify', 'eyJhbGciOiJIUzI1NiJ9…'),
 })
 
 export const LoginAnswer = Type.Union([LoginResponse, TwoFactorRequired])
 
-const Code = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description: 'Six digits of the authenticator, or an unused recovery code',
-})
+const Code = describe(
+  Type.String({ minLength: 1, maxLength: 64 }),
+  'Six digits of the authenticator, or an unused recovery code',
+  '123456',
+)
 
 export const VerifyTwoFactor = Strict({
   code: Code,
-  pending_token: Type.String({ minLength: 1, maxLength: 4_096 }),
+  pending_token: describe(
+    Type.String({ minLength: 1, maxLength: 4_096 }),
+    'The token of the login that waits for the second factor',
+    'eyJhbGciOiJIUzI1NiJ9…',
+  ),
 })
 
-export const TwoFactorSetup = Strict({ secret: Type.String(), otpauth_url: Type.String() })
+export const TwoFactorSetup = Strict({
+  secret: Text('The secret for the authenticator, in base32', 'JBSWY3DPEHPK3PXP'),
+  otpauth_url: Text(
+    'The same as a URL, for a QR code',
+    'otpauth://totp/Slipway:ada%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=Slipway',
+  ),
+})
 export const TwoFactorCode = Strict({ code: Code })
-export const TwoFactorEnabled = Strict({ message: Type.String(), recovery_codes: Type.Array(Type.String()) })
+export const TwoFactorEnabled = Strict({
+  message: Text('What was done, for people', 'Two-factor authentication is enabled'),
+  recovery_codes: describe(
+    Type.Array(Type.String()),
+    'Each replaces a code once, for a login without the authenticator. They are not shown again',
+    ['k7mq-2xwd-9rtn'],
+  ),
+})
 
 /** Length in characters, not in bytes. */
-export const NewPassword = Type.String({ minLength: 12, maxLength: 128 })
+export const NewPassword = describe(
+  Type.String({ minLength: 12, maxLength: 128 }),
+  'The new password, 12 to 128 characters',
+  'correct horse battery staple',
+)
 
 export const ChangePassword = Strict({
-  current_password: Type.String({ minLength: 1, maxLength: 1_024 }),
+  current_password: password('The present password'),
   new_password: NewPassword,
 })
 
+const keyFields = {
+  name: 'pipeline of the storefront',
+  about: 'Deploys what is merged',
+}
+
 export const ApiKey = Strict({
-  id: Uuid,
-  name: Type.String(),
-  description: Nullable(Type.String()),
-  key_prefix: Type.String(),
-  scopes: Type.Array(Type.String()),
-  last_used_at: Nullable(Timestamp),
-  last_used_ip: Nullable(Type.String()),
-  created_at: Timestamp,
-  expires_at: Nullable(Timestamp),
+  id: Ref('apiKey', 'UUID of the key'),
+  name: Text('Name, for people', keyFields.name),
+  description: NullableText('Free text for people', keyFields.about),
+  key_prefix: Text('The first characters of the key, by which people recognise it', 'svc_2hT9cQw7…'),
+  scopes: describe(
+    Type.Array(Type.String()),
+    'The permissions of the key; none listed: all permissions of its user. It never has more than its user',
+    ['deployments:create', 'deployments:read'],
+  ),
+  last_used_at: NullableMoment('When the key was last used; null: never'),
+  last_used_ip: NullableText('The client address of that call; null: none', '203.0.113.7'),
+  created_at: Moment('When the key was created', MOMENTS.made),
+  expires_at: NullableMoment('The key is void from this moment on; null: it does not expire', null),
 })
 
 export const CreateApiKey = Strict({
-  name: Name,
-  description: Type.Optional(Nullable(Description)),
+  name: describe(Name, Name.description ?? '', keyFields.name),
+  description: Type.Optional(
+    describe(Nullable(Description), 'Free text for people, at most 10,000 characters', keyFields.about),
+  ),
   expires_in_days: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 3_650, description: 'Without it the key does not expire' }),
+    describe(Type.Integer({ minimum: 1, maximum: 3_650 }), 'Days from now; without it the key does not expire', 90),
   ),
   scopes: Type.Optional(
-    Type.Array(literals(PERMISSIONS), {
-      maxItems: 100,
-      description: 'The permissions of the key; none: all permissions of its user',
-    }),
+    describe(
+      Type.Array(literals(PERMISSIONS), { maxItems: 100 }),
+      'The permissions of the key; none: all permissions of its user',
+      ['deployments:create', 'deployments:read'],
+    ),
   ),
 })
 
 /** A login that has not ended. */
 export const Session = Strict({
-  id: Uuid,
-  is_current: Type.Boolean({ description: 'Whether this call is made in it' }),
-  created_at: Timestamp,
-  last_used_at: Nullable(withOptions(Timestamp, { description: 'Of the login or the last refresh' })),
-  expires_at: Timestamp,
-  client_ip: Nullable(Type.String()),
-  user_agent: Nullable(Type.String({ description: 'What the client calls itself' })),
+  id: Ref('session', 'UUID of the session'),
+  is_current: Flag('Whether this call is made in it'),
+  created_at: Moment('When the login was', MOMENTS.made),
+  last_used_at: describe(Nullable(Timestamp), 'Of the login or the last refresh', MOMENTS.created),
+  expires_at: Moment('The session ends then unless it is refreshed before', MOMENTS.later),
+  client_ip: NullableText('The client address of the login; null: not known', '203.0.113.7'),
+  user_agent: NullableText('What the client calls itself', 'Mozilla/5.0'),
 })
 
-export const Sessions = Strict({ sessions: Type.Array(Session) })
+export const Sessions = Strict({ sessions: describe(Type.Array(Session), 'The sessions, the last used first') })
 
-export const CreatedApiKey = Strict({ api_key: ApiKey, full_key: Type.String(), warning: Type.String() })
-export const ApiKeys = Strict({ api_keys: Type.Array(ApiKey) })
+export const CreatedApiKey = Strict({
+  api_key: describe(ApiKey, 'The new key, as lists show it'),
+  full_key: Text('The key. Send it as `Authorization: Bearer …`. It is not shown again', 'svc_2hT9cQw7…'),
+  warning: Text('A reminder for people', 'Store this key now: it is not shown again'),
+})
+export const ApiKeys = Strict({ api_keys: describe(Type.Array(ApiKey), 'The keys, the newest first') })
 
 /** For calls without body. They accept an empty object, too. */
 export const NoBody = Strict({})
 
 export const SseTokenRequest = Strict({})
 
+const streamRefresh = 'Gets the next tokens of this stream session. It can be used once'
+
 export const SseTokenResponse = Strict({
-  sse_token: Type.String(),
-  expires_in: Type.Integer(),
-  session_id: Uuid,
-  refresh_token: Type.String(),
+  sse_token: Text('Opens one stream, as the parameter `sse_token`', 'Vb3kq9vZ0aT2m7Hc1yQxL0pRw'),
+  expires_in: Count('Seconds in which the token can be used', 60),
+  session_id: Ref('session', 'The stream session, for POST /api/v1/auth/sse-token/refresh'),
+  refresh_token: Text(streamRefresh, 'Rt7Hc1yQxL0pRw3kq9vZ0aT2m'),
 })
 
 export const RefreshSseToken = Strict({
-  session_id: Uuid,
-  refresh_token: Type.String({ minLength: 1, maxLength: 512 }),
+  session_id: describe(Ref('session'), 'The stream session, from the answer with the last token', STORY.session),
+  refresh_token: describe(
+    Type.String({ minLength: 1, maxLength: 512 }),
+    'The refresh token of the last answer',
+    'Rt7Hc1yQxL0pRw3kq9vZ0aT2m',
+  ),
 })

@@ -1,35 +1,65 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { Strict } from '../schema.ts'
+import { Count, describe, Flag, Strict, Text } from '../schema.ts'
 
 export const ErrorBody = Strict({
-  error: Type.Object({
-    code: Type.String(),
-    message: Type.String(),
-    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  }),
+  error: describe(
+    Type.Object({
+      code: Text(
+        'What kind of refusal it is, for programs; `x-error-codes` lists those of each operation',
+        'NOT_FOUND',
+      ),
+      message: Text('What is wrong, for people', 'No target has this id'),
+      details: Type.Optional(
+        describe(
+          Type.Record(Type.String(), Type.Unknown()),
+          'More about the refusal, by code. `errors` of VALIDATION_ERROR lists every problem with its path in the request',
+          { errors: [{ path: '/target_ids', message: 'give target_ids, target_tags or both' }] },
+        ),
+      ),
+    }),
+    'Why the request was refused',
+  ),
 })
 
-export const PageMeta = Strict({
-  total: Type.Integer(),
-  page: Type.Integer(),
-  limit: Type.Integer(),
-  total_pages: Type.Integer(),
-  has_next: Type.Boolean(),
-  has_prev: Type.Boolean(),
-})
+export const PageMeta = Strict(
+  {
+    total: Count('Entries on all pages', 12),
+    page: Count('The number of this page, from 1', 1),
+    limit: Count('Entries on a full page', 50),
+    total_pages: Count('How many pages there are', 1),
+    has_next: Flag('Whether a page follows', false),
+    has_prev: Flag('Whether a page comes before', false),
+  },
+  { description: 'Where this page stands in the list' },
+)
 
-export const Page = <T extends TSchema>(item: T) => Strict({ data: Type.Array(item), meta: PageMeta })
+export const Page = <T extends TSchema>(item: T) =>
+  Strict({ data: describe(Type.Array(item), 'The entries of this page'), meta: PageMeta })
 
-export const Message = Strict({ message: Type.String() })
+export const Message = Strict({ message: Text('What was done, for people', 'Done') })
 
 /** A whole number in a query string. Only the form is checked, because `page` and `limit` are clamped, not refused. */
 export const IntegerText = Type.String({ pattern: '^[+-]?[0-9]{1,18}$' })
-export const PageQuery = { page: Type.Optional(IntegerText), limit: Type.Optional(IntegerText) }
-export const SearchText = Type.String({ maxLength: 255 })
+export const PageQuery = {
+  page: Type.Optional(describe(IntegerText, 'Number of the page, from 1; a smaller number counts as 1', '1')),
+  limit: Type.Optional(
+    describe(
+      IntegerText,
+      'Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest',
+      '50',
+    ),
+  ),
+}
+export const SearchText = describe(
+  Type.String({ maxLength: 255 }),
+  'Only entries with this text in their name, in upper or lower case',
+  'store',
+)
 export const TagFilter = Type.String({
   pattern: '^[^=]+(=|$)',
   maxLength: 511,
-  description: '`KEY=VALUE`, or `KEY` alone for every value',
+  description: 'Only targets with this tag: `KEY=VALUE`, or `KEY` alone for every value',
+  examples: ['role=web'],
 })
 
 export const IdempotencyKey = Type.String({
@@ -38,4 +68,7 @@ export const IdempotencyKey = Type.String({
     'Chosen by the caller, 1 to 255 visible ASCII characters. For 24 hours, a call with the same key and body gets the ' +
     'first answer again and creates nothing; another body is 409. Concurrent calls wait for the first. A refused call and ' +
     'a dry run leave the key free. A key counts per user, method and path.',
+  examples: ['pipeline-4711'],
 })
+
+export const SseToken = Text('A single-use token, from POST /api/v1/auth/sse-token', 'Vb3kq9vZ0aT2m7Hc1yQxL0pRw')

@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
-import { ContentId, Strict } from '../schema.ts'
+import { ContentId, describe, Strict } from '../schema.ts'
 
 export const MAX_CONTENT_BYTES = 1024 ** 3
 
 export const Content = Strict({
   id: ContentId,
-  size: Type.Integer({ minimum: 0, maximum: MAX_CONTENT_BYTES, description: 'Bytes' }),
+  size: describe(Type.Integer({ minimum: 0, maximum: MAX_CONTENT_BYTES }), 'Bytes', 18_432),
 })
 
 export const CONTENT_DIGEST =

@@ -12,36 +12,68 @@ import {
   TargetMode,
 } from '@slipway/domain'
 import {
+  Count,
+  describe,
+  Flag,
   Id,
   literals,
+  Moment,
   NOT_BLANK,
   Nullable,
+  NullableMoment,
+  NullableRef,
+  NullableText,
+  Ref,
   Strict,
   Tag,
-  Timestamp,
+  Text,
   Uuid,
   VARIABLE_NAME,
   Variables,
   VersionRequirement,
-  withOptions,
 } from '../schema.ts'
+import { MOMENTS, STORY } from '../story.ts'
 import { Replacement } from './releases.ts'
 
 export { FailureStrategy, RollbackStrategy, SourceType, TargetMode }
 
-const TargetIds = Type.Array(Id('target'), { maxItems: 10_000 })
-const TargetTags = Type.Array(Tag, { maxItems: 100 })
-const Priority = Type.Integer({ minimum: -100, maximum: 100 })
+const TargetIds = describe(
+  Type.Array(Id('target'), { maxItems: 10_000 }),
+  'Targets by id. They run in this order, before those that tags select',
+  [STORY.target, STORY.secondTarget],
+)
+const TargetTags = describe(
+  Type.Array(Tag, { maxItems: 100 }),
+  'Targets by tag: those with any of the tags, by name. target_tags_match_all asks for all of the tags',
+)
+const Priority = describe(
+  Type.Integer({ minimum: -100, maximum: 100 }),
+  'Priority in the queue, -100 to 100; a higher number starts first',
+  0,
+)
+const TimeoutSeconds = describe(
+  Type.Integer({ minimum: 1, maximum: 86_400 }),
+  'Seconds until an attempt of a command is killed. When omitted, that of each action',
+  120,
+)
+const MaxRetries = describe(
+  Type.Integer({ minimum: 0, maximum: 10 }),
+  'How often a failed command is retried. When omitted, the number of each action',
+  1,
+)
 const PlanHash = Type.String({
   pattern: '^p[0-9]{1,3}\\.[A-Za-z0-9_-]{1,64}(\\.[A-Za-z0-9_-]{12}){1,32}$',
   maxLength: 500,
   description:
     'The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences ' +
     'lists the parts that differ. A preview and dry_run ignore it.',
+  examples: ['p1.3kq9vZ0aT2m.7Hc1yQxL0pRw'],
 })
 const PromptedValues = Type.Record(Type.String({ pattern: `${VARIABLE_NAME}|^[0-9a-fA-F-]{36}$` }), Type.Unknown(), {
   additionalProperties: false,
   maxProperties: 1_000,
+  description: 'Values of prompted variables, by name or by id of the definition. They go before `variables`',
+  examples: [{ change_number: 'CHG-4711' }],
 })
 
 /** Filters by one source; at most one of them. */
@@ -59,176 +91,253 @@ const overridable = {
   failure_strategy: Type.Optional(FailureStrategy),
   rollback_strategy: Type.Optional(RollbackStrategy),
   priority: Type.Optional(Priority),
-  timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
-  max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
-  variables: Type.Optional(Variables),
+  timeout_seconds: Type.Optional(TimeoutSeconds),
+  max_retries: Type.Optional(MaxRetries),
+  variables: Type.Optional(
+    describe(Variables, 'Values by name, for all steps. They go before those of all records', { version: '1.1.0' }),
+  ),
   prompted_values: Type.Optional(PromptedValues),
-  environment_id: Type.Optional(Id('environment')),
-  bypass_cache: Type.Optional(Type.Boolean()),
+  environment_id: Type.Optional(
+    Id('environment', 'The environment, by UUID or SqId. It gives variables, and all targets must be of it'),
+  ),
+  bypass_cache: Type.Optional(
+    Flag('Whether instances download all files again instead of using those that they keep; false when omitted', false),
+  ),
   expected_plan_hash: Type.Optional(PlanHash),
-  override_freeze: Type.Optional(Type.Boolean()),
-  override_reason: Type.Optional(Type.String({ pattern: NOT_BLANK, maxLength: 10_000 })),
+  override_freeze: Type.Optional(
+    Flag('Whether to deploy in spite of a freeze. Needs the role admin and override_reason; false when omitted', false),
+  ),
+  override_reason: Type.Optional(
+    describe(
+      Type.String({ pattern: NOT_BLANK, maxLength: 10_000 }),
+      'Why the freeze is overridden; the audit record has it',
+      'Fixes the checkout',
+    ),
+  ),
   only_changed: Type.Optional(
     Type.Boolean({
       description:
         'Leaves out targets on which the same versions and values are in force and nothing was attempted since. ' +
         'The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids.',
+      examples: [false],
     }),
   ),
-  dry_run: Type.Optional(Type.Boolean({ description: 'Answers with the preview, and creates nothing' })),
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'Answers with the preview, and creates nothing', examples: [false] }),
+  ),
   strict: Type.Optional(
     Type.Boolean({
       description:
         'Refuses the request if it would get one of these warnings: templates without a value, variables that nothing ' +
         'uses, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count.',
+      examples: [false],
     }),
   ),
 }
 
 export const CreateDeployment = Strict({
-  solution_id: Type.Optional(Id('solution')),
-  sequence_id: Type.Optional(Id('sequence')),
-  action_id: Type.Optional(Id('action')),
+  solution_id: Type.Optional(Id('solution', 'The solution to deploy, by UUID or SqId. Give exactly one source')),
+  sequence_id: Type.Optional(Id('sequence', 'The sequence to deploy, by UUID or SqId. Give exactly one source')),
+  action_id: Type.Optional(Id('action', 'The action to deploy, by UUID or SqId. Give exactly one source')),
   version_requirement: Type.Optional(VersionRequirement),
-  target_tags_match_all: Type.Optional(Type.Boolean()),
-  deployment_timeout_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 31_536_000 })),
-  tenant_id: Type.Optional(Id('tenant')),
+  target_tags_match_all: Type.Optional(
+    Flag('Whether a target needs all of the target_tags, not only one of them; false when omitted'),
+  ),
+  deployment_timeout_seconds: Type.Optional(
+    describe(
+      Type.Integer({ minimum: 0, maximum: 31_536_000 }),
+      'Seconds from the start of the deployment after which it fails; 0: no limit, also when omitted',
+      600,
+    ),
+  ),
+  tenant_id: Type.Optional(Id('tenant', 'The tenant to deploy for, by UUID or SqId. Needs environment_id')),
   ...overridable,
 })
 
-export const RedeployDeployment = Strict({
-  ...overridable,
-  only_failed_targets: Type.Optional(
-    Type.Boolean({
-      description: 'Only targets with steps that are not completed: failed, skipped, cancelled or rolled back',
-    }),
+export const RedeployDeployment = Strict(
+  {
+    ...overridable,
+    only_failed_targets: Type.Optional(
+      Type.Boolean({
+        description: 'Only targets with steps that are not completed: failed, skipped, cancelled or rolled back',
+        examples: [true],
+      }),
+    ),
+  },
+  { description: 'Fields that are omitted keep the value of the earlier deployment' },
+)
+
+export const CancelDeployment = Strict({
+  reason: Type.Optional(
+    describe(Type.String({ maxLength: 10_000 }), 'Why, for people. The deployment shows it', 'wrong version'),
   ),
 })
-
-export const CancelDeployment = Strict({ reason: Type.Optional(Type.String({ maxLength: 10_000 })) })
 
 export const UpdatePending = Strict({ priority: Priority })
 
 const sourceFields = {
   source_type: SourceType,
-  solution_id: Nullable(Uuid),
-  solution_name: Nullable(Type.String()),
-  solution_version: Nullable(Type.String()),
-  sequence_id: Nullable(Uuid),
-  sequence_name: Nullable(Type.String()),
-  sequence_version: Nullable(Type.String()),
-  action_id: Nullable(Uuid),
-  action_name: Nullable(Type.String()),
-  action_version: Nullable(Type.String()),
+  solution_id: NullableRef('solution', 'The deployed solution; null for other sources'),
+  solution_name: NullableText('Its name', 'storefront'),
+  solution_version: NullableText('The deployed version of it', '1.1.0'),
+  sequence_id: NullableRef('sequence', 'The deployed sequence; null for other sources', null),
+  sequence_name: NullableText('Its name', null),
+  sequence_version: NullableText('The deployed version of it', null),
+  action_id: NullableRef('action', 'The deployed action; null for other sources', null),
+  action_name: NullableText('Its name', null),
+  action_version: NullableText('The deployed version of it', null),
 }
 
+export const DeploymentState = describe(
+  literals(DEPLOYMENT_STATES),
+  'Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change',
+  'success',
+)
+
+const triggeredBy = NullableText('The name of the user who created it, also by an API key', 'pipeline')
+
 export const DeploymentSummary = Strict({
-  id: Uuid,
+  id: Ref('deployment', 'UUID of the deployment'),
   ...sourceFields,
-  state: literals(DEPLOYMENT_STATES),
-  progress: Type.Number({ minimum: 0, maximum: 1 }),
-  total_steps: Type.Integer(),
-  completed_steps: Type.Integer(),
-  failed_steps: Type.Integer(),
-  tenant_id: Nullable(Uuid),
-  tenant_name: Nullable(Type.String()),
-  environment_id: Nullable(Uuid),
-  environment_name: Nullable(Type.String()),
-  triggered_by: Nullable(Type.String()),
-  created_at: Timestamp,
-  started_at: Nullable(Timestamp),
-  completed_at: Nullable(Timestamp),
-  duration_ms: Nullable(Type.Integer()),
+  state: DeploymentState,
+  progress: describe(Type.Number({ minimum: 0, maximum: 1 }), 'Share of the steps that have ended. It never falls', 1),
+  total_steps: Count('Steps of the plan: targets times actions', 2),
+  completed_steps: Count('Steps whose command succeeded', 2),
+  failed_steps: Count('Steps whose command failed after all its attempts', 0),
+  tenant_id: NullableRef('tenant', 'The tenant that the deployment is for; null: none', null),
+  tenant_name: NullableText('Its name', null),
+  environment_id: NullableRef('environment', 'The environment that the deployment names; null: none'),
+  environment_name: NullableText('Its name', 'production'),
+  triggered_by: triggeredBy,
+  created_at: Moment('When it was created'),
+  started_at: NullableMoment('When an instance took it; null: not yet', MOMENTS.started),
+  completed_at: NullableMoment('When it ended; null: not yet', MOMENTS.ended),
+  duration_ms: describe(
+    Nullable(Type.Integer()),
+    'Milliseconds from started_at to completed_at; null: not ended',
+    42_000,
+  ),
 })
 
 export const DeploymentOfTarget = Strict({
   ...DeploymentSummary.properties,
   target_steps: Strict(
-    { total: Type.Integer(), completed: Type.Integer(), failed: Type.Integer() },
+    {
+      total: Count('Steps on this target', 1),
+      completed: Count('Steps whose command succeeded', 1),
+      failed: Count('Steps whose command has ever failed', 0),
+    },
     { description: 'The steps on this target. Failed are those that have ever failed' },
   ),
 })
 
 const UnchangedTargetIds = Type.Optional(
-  Type.Array(Uuid, { description: 'The targets that only_changed left out; absent without it' }),
+  Type.Array(Uuid, {
+    description: 'The targets that only_changed left out; absent without it',
+    examples: [[STORY.secondTarget]],
+  }),
 )
 
-export const DeploymentConfig = Strict({
-  target_mode: TargetMode,
-  failure_strategy: FailureStrategy,
-  rollback_strategy: RollbackStrategy,
-  priority: Type.Integer(),
-  timeout_seconds: Type.Integer(),
-  max_retries: Type.Integer(),
-  target_ids: Type.Array(Uuid),
-  target_tags: Type.Array(Tag),
-  variables: Variables,
-  tenant_id: Nullable(Uuid),
-  environment_id: Nullable(Uuid),
-  unchanged_target_ids: UnchangedTargetIds,
-})
+export const DeploymentConfig = Strict(
+  {
+    target_mode: TargetMode,
+    failure_strategy: FailureStrategy,
+    rollback_strategy: RollbackStrategy,
+    priority: Count('Priority in the queue, -100 to 100', 0),
+    timeout_seconds: Count('Seconds that an attempt of a command may take', 3_600),
+    max_retries: Count('How often a failed command is retried', 0),
+    target_ids: describe(Type.Array(Uuid), 'The targets that the request named by id', [STORY.target]),
+    target_tags: describe(Type.Array(Tag), 'The tags by which the request selected targets'),
+    variables: describe(Variables, 'Values of the request; sensitive ones are `***`', { version: '1.1.0' }),
+    tenant_id: NullableRef('tenant', 'The tenant of the request; null: none', null),
+    environment_id: NullableRef('environment', 'The environment of the request; null: none'),
+    unchanged_target_ids: UnchangedTargetIds,
+  },
+  { description: 'What was asked for, with the defaults filled in' },
+)
 
-export const Step = Strict({
-  id: Uuid,
-  target_id: Uuid,
-  target_name: Type.String(),
-  sequence_id: Uuid,
-  sequence_name: Type.String(),
-  sequence_order: Type.Integer(),
-  action_id: Uuid,
-  action_name: Type.String(),
-  action_order: Type.Integer(),
-  state: literals(STEP_STATES),
-  started_at: Nullable(Timestamp),
-  completed_at: Nullable(Timestamp),
-  exit_code: Nullable(Type.Integer()),
-  error_message: Nullable(Type.String()),
-  retry_count: Type.Integer(),
-  duration_ms: Nullable(Type.Integer()),
-  end_confirmed: Nullable(
-    Type.Boolean({
-      description: 'Whether a command that was killed with its deployment is known to have ended; null for other steps',
-    }),
-  ),
-})
+export const Step = Strict(
+  {
+    id: Ref('step', 'UUID of the step, computed from the deployment and its place'),
+    target_id: Ref('target', 'The target, by UUID'),
+    target_name: Text('Its name when the deployment was planned', 'web-1'),
+    sequence_id: Ref('sequence', 'The sequence that the action belongs to. For an action alone, the action'),
+    sequence_name: Text('Its name when the deployment was planned', 'release web'),
+    sequence_order: Count('Place of the sequence in the plan, from 0', 0),
+    action_id: Ref('action', 'The action, by UUID'),
+    action_name: Text('Its name when the deployment was planned', 'restart web'),
+    action_order: Count('Place of the action in its sequence, from 0', 0),
+    state: describe(
+      literals(STEP_STATES),
+      'Where the step stands. `skipped`: it never started, because of a failure elsewhere',
+      'completed',
+    ),
+    started_at: NullableMoment('When its first attempt started; null: not yet', MOMENTS.started),
+    completed_at: NullableMoment('When it ended; null: not yet', MOMENTS.ended),
+    exit_code: describe(Nullable(Type.Integer()), 'Exit code of the last attempt; null: it has none', 0),
+    error_message: NullableText('Why the last attempt failed; null: it did not', null),
+    retry_count: Count('How often the command was retried', 0),
+    duration_ms: describe(
+      Nullable(Type.Integer()),
+      'Milliseconds from started_at to completed_at; null: not ended',
+      21_000,
+    ),
+    end_confirmed: describe(
+      Nullable(Type.Boolean()),
+      'Whether a command that was killed with its deployment is known to have ended; null for other steps',
+      null,
+    ),
+  },
+  { description: 'One action on one target, in one deployment' },
+)
 
-export const PlanView = Strict({
-  target_count: Type.Integer(),
-  steps: Type.Array(Step),
-  resolved_variables: Variables,
-  tenant_name: Nullable(Type.String()),
-  environment_name: Nullable(Type.String()),
-  created_at: Timestamp,
-})
+export const PlanView = Strict(
+  {
+    target_count: Count('How many targets the plan has', 2),
+    steps: describe(Type.Array(Step), 'The steps, by target and then in the order of execution'),
+    resolved_variables: describe(
+      Variables,
+      'Values that hold for all targets; sensitive ones are `***`. Targets may have values of their own',
+      { version: '1.1.0', api_token: '***' },
+    ),
+    tenant_name: NullableText('Name of the tenant; null: none', null),
+    environment_name: NullableText('Name of the environment; null: none', 'production'),
+    created_at: Moment('When the plan was made'),
+  },
+  { description: 'What runs where, in which order, with which values' },
+)
 
 export const DeploymentDetail = Strict({
   ...DeploymentSummary.properties,
   config: DeploymentConfig,
-  plan: Nullable(PlanView),
-  error_message: Nullable(Type.String()),
-  analysis_enabled: Type.Boolean(),
-  source_deployment_id: Type.Optional(Uuid),
-  cancelled_by: Nullable(Type.String()),
-  cancelled_at: Nullable(Timestamp),
-  cancel_reason: Nullable(Type.String()),
+  plan: describe(Nullable(PlanView), 'The plan with the states of its steps'),
+  error_message: NullableText('Why the deployment failed; null: it did not', null),
+  analysis_enabled: Flag('Whether failed commands are analysed'),
+  source_deployment_id: Type.Optional(
+    Ref('formerDeployment', 'The deployment that was redeployed; absent if this is no redeploy'),
+  ),
+  cancelled_by: NullableText('The name of the user who cancelled it; null: nobody did', null),
+  cancelled_at: NullableMoment('When it was cancelled; null: it was not', null),
+  cancel_reason: NullableText('The reason that the user gave; null: none', null),
 })
 
 const Warnings = Type.Array(Type.String(), {
   description: 'Templates without a value, variables that nothing uses, offline and stale targets, active freezes',
+  examples: [['Target "web-2" is stale']],
 })
 
 export const CreateStarted = Strict({
-  deployment_id: Uuid,
-  pending: Type.Literal(false),
-  message: Type.String(),
+  deployment_id: Ref('deployment', 'The new deployment, by UUID'),
+  pending: describe(Type.Literal(false), 'false: the deployment has started', false),
+  message: Text('What happened, for people', 'The deployment has started'),
   warnings: Warnings,
-  deployment: DeploymentDetail,
+  deployment: describe(DeploymentDetail, 'The new deployment'),
 })
 
 export const CreateQueued = Strict({
-  pending_request_id: Uuid,
-  pending: Type.Literal(true),
-  message: Type.String(),
+  pending_request_id: Ref('pendingRequest', 'The pending request, by UUID'),
+  pending: describe(Type.Literal(true), 'true: the request waits in the queue', true),
+  message: Text('What happened, for people', 'The deployment is queued'),
   warnings: Warnings,
   unchanged_target_ids: UnchangedTargetIds,
 })
@@ -237,26 +346,33 @@ export const RedeployStarted = Strict({ ...DeploymentDetail.properties, warnings
 
 export const Preview = Strict({
   plan: PlanView,
-  warnings: Type.Array(Type.String(), { description: 'The warnings of a create, and whether it would be queued' }),
-  target_summary: Strict({
-    total: Type.Integer(),
-    online: Type.Integer(),
-    offline: Type.Integer(),
-    stale: Type.Integer(),
-  }),
-  variables: Variables,
+  warnings: describe(Type.Array(Type.String()), 'The warnings of a create, and whether it would be queued', [
+    'Target "web-2" is stale',
+  ]),
+  target_summary: Strict(
+    {
+      total: Count('Targets of the plan', 2),
+      online: Count('Those that are online', 1),
+      offline: Count('Those that are offline', 0),
+      stale: Count('Those that are stale', 1),
+    },
+    { description: 'The targets by status' },
+  ),
+  variables: describe(Variables, 'Values that hold for all targets; sensitive ones are `***`', { version: '1.1.0' }),
   source_type: SourceType,
-  source_name: Type.String(),
-  source_version: Type.String(),
+  source_name: Text('Name of the source', 'storefront'),
+  source_version: Text('The version that would be deployed', '1.1.0'),
   plan_hash: PlanHash,
-  replaces: Type.Array(Replacement, { description: 'What is in force now on the targets of the plan' }),
-  unchanged_targets: Type.Array(NamedRecord, {
-    description: 'Targets with the same versions and values in force; only_changed leaves them out',
-  }),
+  replaces: describe(Type.Array(Replacement), 'What is in force now on the targets of the plan'),
+  unchanged_targets: describe(
+    Type.Array(NamedRecord),
+    'Targets with the same versions and values in force; only_changed leaves them out',
+  ),
 })
 
 /** Date and time in UTC without a zone. */
-const PlainTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' })
+const PlainTime = (description: string, example = '2026-03-14 09:00:00') =>
+  describe(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' }), `${description}, in UTC`, example)
 
 export const WAITING_FOR = [
   'capacity',
@@ -270,122 +386,173 @@ export const WAITING_FOR = [
 /** The instances that a pending request needs, and those that there are now. */
 export const InstancePool = Strict(
   {
-    name: Type.String({
-      description: 'The selector as text, such as `zone=a,!spot`; the same as the label of metrics',
-    }),
+    name: Text('The selector as text, such as `zone=a,!spot`; the same as the label of metrics', 'zone=eu-west-1'),
     selector: InstanceSelector,
-    position: Type.Integer({ minimum: 1, description: 'The place among the requests of this pool' }),
-    known: Type.Integer({ description: 'Instances that serve the tenant of the request' }),
-    matching: Type.Integer({ description: 'How many of them have the labels' }),
-    accepting: Type.Integer({ description: 'How many of those take runs: online, compatible and not draining' }),
-    slots: Type.Integer({ description: 'Slots of the instances that take runs' }),
-    taken: Type.Integer({ description: 'How many of these slots are taken' }),
+    position: describe(Type.Integer({ minimum: 1 }), 'The place among the requests of this pool, from 1', 1),
+    known: Count('Instances that serve the tenant of the request', 3),
+    matching: Count('How many of them have the labels', 2),
+    accepting: Count('How many of those take runs: online, compatible and not draining', 2),
+    slots: Count('Slots of the instances that take runs', 8),
+    taken: Count('How many of these slots are taken', 8),
   },
-  { description: 'Absent if any instance will do' },
+  { description: 'The instances that the request needs. Absent if any instance will do' },
 )
 
 const CANCEL_CAUSES = ['user', 'superseded'] as const
 
 export const HeldTarget = Strict({
-  target_id: Uuid,
-  target_name: Type.String(),
+  target_id: Ref('target', 'The target, by UUID'),
+  target_name: Text('Its name', 'web-1'),
   deployment_id: Type.Optional(
-    withOptions(Uuid, { description: 'The deployment that holds the target; absent if it is of another tenant' }),
+    Ref('formerDeployment', 'The deployment that holds the target; absent if it is of another tenant'),
   ),
-  since: Timestamp,
+  since: Moment('Since when that deployment holds the target'),
 })
 
-export const PendingRequest = Strict({
-  id: Uuid,
-  tenant_id: Type.Optional(Uuid),
-  tenant_name: Type.Optional(Type.String()),
-  environment_id: Type.Optional(Uuid),
-  environment_name: Type.Optional(Type.String()),
-  source_type: Type.Optional(SourceType),
-  source_id: Type.Optional(Uuid),
-  source_name: Type.Optional(Type.String()),
-  source_version: Type.Optional(Type.String()),
-  target_count: Type.Optional(
-    Type.Integer({
-      description: 'How many targets the plan has. Like the source, absent in requests of earlier releases',
-    }),
-  ),
-  triggered_by: Type.Optional(Type.String()),
-  queued_at: PlainTime,
-  created_at: PlainTime,
-  retry_count: Type.Integer(),
-  status: literals(PENDING_STATES),
-  priority: Type.Integer(),
-  position: Type.Optional(Type.Integer({ minimum: 1 })),
-  waiting_for: Type.Optional(literals(WAITING_FOR)),
-  waiting_reason: Type.Optional(Type.String()),
-  held_targets: Type.Optional(
-    Type.Array(HeldTarget, {
-      description: 'The targets that other deployments hold, at most 3, those held longest first; with `target_lock`',
-    }),
-  ),
-  instance_pool: Type.Optional(InstancePool),
-  estimated_start: Type.Optional(PlainTime),
-  last_retry_at: Type.Optional(PlainTime),
-  error_message: Type.Optional(Type.String()),
-  deployment_id: Type.Optional(Uuid),
-  dispatched_at: Type.Optional(PlainTime),
-  dispatched_to_instance_id: Type.Optional(Uuid),
-  cancelled_because: Type.Optional(
-    withOptions(literals(CANCEL_CAUSES), { description: 'Whether a user or a newer request cancelled it' }),
-  ),
-  superseded_by: Type.Optional(
-    withOptions(Uuid, {
-      description:
+export const PendingStatus = describe(
+  literals(PENDING_STATES),
+  'Where the request stands: `pending` waits, `processing` is being dispatched; the others are final',
+  'pending',
+)
+
+export const PendingRequest = Strict(
+  {
+    id: Ref('pendingRequest', 'UUID of the request'),
+    tenant_id: Type.Optional(Ref('tenant', 'The tenant that the deployment is for; absent: none')),
+    tenant_name: Type.Optional(Text('Its name', 'Acme')),
+    environment_id: Type.Optional(Ref('environment', 'The environment that the request names; absent: none')),
+    environment_name: Type.Optional(Text('Its name', 'production')),
+    source_type: Type.Optional(SourceType),
+    source_id: Type.Optional(Ref('solution', 'What would be deployed, by UUID')),
+    source_name: Type.Optional(Text('Its name', 'storefront')),
+    source_version: Type.Optional(Text('The version that would be deployed', '1.1.0')),
+    target_count: Type.Optional(
+      Count('How many targets the plan has. Like the source, absent in requests of earlier releases', 2),
+    ),
+    triggered_by: Type.Optional(Text('The name of the user who created it, also by an API key', 'pipeline')),
+    queued_at: PlainTime('When the request was queued'),
+    created_at: PlainTime('When the request was created'),
+    retry_count: Count('How often dispatching it has failed', 0),
+    status: PendingStatus,
+    priority: Count('Priority in the queue, -100 to 100; a higher number starts first', 0),
+    position: Type.Optional(
+      describe(Type.Integer({ minimum: 1 }), 'Place in the queue, from 1; absent unless the request waits', 1),
+    ),
+    waiting_for: Type.Optional(
+      describe(literals(WAITING_FOR), 'What the request waits for; absent unless it waits', 'target_lock'),
+    ),
+    waiting_reason: Type.Optional(
+      Text('The same for people, with names and numbers', 'Waits for web-1: a deployment of storefront works there'),
+    ),
+    held_targets: Type.Optional(
+      describe(
+        Type.Array(HeldTarget),
+        'The targets that other deployments hold, at most 3, those held longest first; with `target_lock`',
+      ),
+    ),
+    instance_pool: Type.Optional(InstancePool),
+    estimated_start: Type.Optional(
+      PlainTime(
+        'When it probably starts, from the usual length of runs; absent if that cannot be told',
+        '2026-03-14 09:01:00',
+      ),
+    ),
+    last_retry_at: Type.Optional(PlainTime('When dispatching it last failed; absent: never')),
+    error_message: Type.Optional(Text('Why dispatching it failed', 'The target web-2 was deleted')),
+    deployment_id: Type.Optional(Ref('deployment', 'The deployment that it became; absent until it is dispatched')),
+    dispatched_at: Type.Optional(PlainTime('When it was dispatched', '2026-03-14 09:01:00')),
+    dispatched_to_instance_id: Type.Optional(Ref('instance', 'The instance that took the deployment, by UUID')),
+    cancelled_because: Type.Optional(
+      describe(literals(CANCEL_CAUSES), 'Whether a user or a newer request cancelled it', 'superseded'),
+    ),
+    superseded_by: Type.Optional(
+      describe(
+        Uuid,
         'The newer request of the same source that replaced it, or its deployment if that one started at once',
-    }),
-  ),
-})
+        STORY.request,
+      ),
+    ),
+  },
+  {
+    description: 'A create that waits in the queue, or has waited there',
+    examples: [
+      {
+        id: STORY.pendingRequest,
+        environment_id: STORY.environment,
+        environment_name: 'production',
+        source_type: 'solution',
+        source_id: STORY.solution,
+        source_name: 'storefront',
+        source_version: '1.1.0',
+        target_count: 2,
+        triggered_by: 'pipeline',
+        queued_at: '2026-03-14 09:00:00',
+        created_at: '2026-03-14 09:00:00',
+        retry_count: 0,
+        status: 'pending',
+        priority: 0,
+        position: 1,
+        waiting_for: 'capacity',
+        waiting_reason: 'All 4 slots of 1 orchestration instance are taken; it is next',
+        estimated_start: '2026-03-14 09:01:00',
+      },
+    ],
+  },
+)
 
-export const Analysis = Strict({
-  confidence: Type.Number({ minimum: 0, maximum: 1 }),
-  summary: Type.String(),
-  likely_cause: Type.String(),
-  remediation: Type.Array(Type.String()),
-  analyzed_at: Timestamp,
-  model_version: Type.String({ description: 'The rules (rules-2), or the model of the configured endpoint' }),
-  fingerprint: Type.String({ description: 'The same for failures of one kind, on any target' }),
-})
+export const Analysis = Strict(
+  {
+    confidence: describe(Type.Number({ minimum: 0, maximum: 1 }), 'How sure the explanation is: 1 is certain', 0.9),
+    summary: Text('What happened, in a sentence', 'The port 8080 is taken'),
+    likely_cause: Text('Why it probably happened', 'The process of the version before still runs'),
+    remediation: describe(Type.Array(Type.String()), 'What to do, in order', ['Stop the process that has the port']),
+    analyzed_at: Moment('When the explanation was made', MOMENTS.ended),
+    model_version: Text('The rules (rules-2), or the model of the configured endpoint', 'rules-2'),
+    fingerprint: Text('The same for failures of one kind, on any target', 'port-in-use'),
+  },
+  { description: 'The explanation of a failed command' },
+)
 
 export const LogEntry = Strict({
-  id: Uuid,
-  timestamp: Timestamp,
-  level: Type.String(),
-  event_type: Type.String(),
-  step_id: Nullable(Uuid),
-  target_id: Nullable(Uuid),
-  target_name: Nullable(Type.String()),
-  message: Type.String(),
-  stdout: Nullable(Type.String()),
-  stderr: Nullable(Type.String()),
-  metadata: Nullable(Type.Record(Type.String(), Type.Unknown())),
-  analysis: Nullable(Analysis),
+  id: Ref('logLine', 'UUID of the line, computed from the deployment and its number'),
+  timestamp: Moment('When the line was written', MOMENTS.started),
+  level: Text('`info`, `warning` or `error`', 'info'),
+  event_type: Text('Always `log`', 'log'),
+  step_id: NullableRef('step', 'The step that wrote it; null: the line is about the whole deployment'),
+  target_id: NullableRef('target', 'The target of the step; null: none'),
+  target_name: NullableText('Its name; null: none', 'web-1'),
+  message: Text('The line, with secrets masked', 'nginx restarted'),
+  stdout: NullableText('The line, if the command wrote it to standard output', 'nginx restarted'),
+  stderr: NullableText('The line, if the command wrote it to standard error', null),
+  metadata: describe(
+    Nullable(Type.Record(Type.String(), Type.Unknown())),
+    'More about the line. `seq` is its number in the deployment, from 0',
+    { seq: 7 },
+  ),
+  analysis: describe(Nullable(Analysis), 'The explanation, on the line that tells that a command failed; else null'),
 })
 
 export const CommandResult = Strict({
-  id: Uuid,
-  target_id: Uuid,
-  target_name: Type.Optional(Type.String()),
-  action_name: Type.Optional(Type.String()),
-  status: Type.String(),
-  exit_code: Type.Optional(Type.Integer()),
-  stdout_tail: Type.Optional(Type.String()),
-  stderr_tail: Type.Optional(Type.String()),
-  error_message: Type.Optional(Type.String()),
-  failure_reason: Type.Optional(
-    withOptions(literals(COMMAND_FAILURE_REASONS), {
-      description: 'Why the command failed; absent where its exit code or its output tells',
-    }),
+  id: Ref('step', 'UUID of the result'),
+  target_id: Ref('target', 'The target, by UUID'),
+  target_name: Type.Optional(Text('Its name', 'web-1')),
+  action_name: Type.Optional(Text('Name of the action', 'restart web')),
+  status: Text('How the last attempt ended: `completed` or `failed`', 'failed'),
+  exit_code: Type.Optional(Count('Exit code of the last attempt; absent: it has none', 1)),
+  stdout_tail: Type.Optional(Text('The end of the standard output, with secrets masked', 'restarting nginx')),
+  stderr_tail: Type.Optional(
+    Text('The end of the standard error, with secrets masked', 'bind: address already in use'),
   ),
-  started_at: withOptions(Timestamp, {
-    description: 'When the start of the last attempt was recorded, which is before it began',
-  }),
-  completed_at: Timestamp,
-  duration_ms: Type.Integer(),
+  error_message: Type.Optional(Text('Why the command failed', 'exit code 1')),
+  failure_reason: Type.Optional(
+    describe(
+      literals(COMMAND_FAILURE_REASONS),
+      'Why the command failed; absent where its exit code or its output tells',
+      'step_timeout',
+    ),
+  ),
+  started_at: Moment('When the start of the last attempt was recorded, which is before it began', MOMENTS.started),
+  completed_at: Moment('When the last attempt ended', MOMENTS.ended),
+  duration_ms: Count('Milliseconds from started_at to completed_at', 42_000),
   analysis: Type.Optional(Analysis),
 })

@@ -1,30 +1,35 @@
 import { Type } from '@sinclair/typebox'
-import { Id, literals, Strict, Uuid, withOptions } from '../schema.ts'
+import { describe, Id, literals, Ref, Strict } from '../schema.ts'
 import { IntegerText, SearchText } from './common.ts'
 
 export const LOG_LEVELS = ['info', 'warning', 'error'] as const
 export const LOG_STREAMS = ['stdout', 'stderr', 'system'] as const
 
-const describe = (description: string) => ({ description })
-
 /** Filters are combined with "and". `offset` and `from` say where to begin, so filters do not change what they count. */
 export const LogQuery = Strict({
-  offset: Type.Optional(withOptions(IntegerText, describe('Lines to skip, whether they match or not; 0 when omitted'))),
+  offset: Type.Optional(describe(IntegerText, 'Lines to skip, whether they match or not; 0 when omitted', '0')),
   from: Type.Optional(
-    withOptions(IntegerText, describe('Number of the first line, instead of `offset`; X-Log-Next of the page before')),
+    describe(IntegerText, 'Number of the first line, instead of `offset`; X-Log-Next of the page before', '100'),
   ),
-  limit: Type.Optional(IntegerText),
-  target_id: Type.Optional(withOptions(Id('target'), describe('Only lines of this target'))),
-  action_id: Type.Optional(withOptions(Id('action'), describe('Only lines of the steps with this action'))),
-  step_id: Type.Optional(withOptions(Uuid, describe('Only lines of this step'))),
-  level: Type.Optional(withOptions(literals(LOG_LEVELS), describe('Only lines of this level'))),
+  limit: Type.Optional(
+    describe(
+      IntegerText,
+      'Lines to return, 1 to 1,000; 100 when omitted. A value out of range becomes the nearest',
+      '100',
+    ),
+  ),
+  target_id: Type.Optional(Id('target', 'Only lines of this target')),
+  action_id: Type.Optional(Id('action', 'Only lines of the steps with this action')),
+  step_id: Type.Optional(Ref('step', 'Only lines of this step')),
+  level: Type.Optional(describe(literals(LOG_LEVELS), 'Only lines of this level', 'error')),
   stream: Type.Optional(
-    withOptions(literals(LOG_STREAMS), describe('Only lines of this origin; `system` are the sentences of Slipway')),
+    describe(literals(LOG_STREAMS), 'Only lines of this origin; `system` are the sentences of Slipway', 'stderr'),
   ),
   search: Type.Optional(
-    withOptions(
+    describe(
       SearchText,
-      describe('Only lines that contain this text, in upper or lower case. Colour codes in a line do not count'),
+      'Only lines that contain this text, in upper or lower case. Colour codes in a line do not count',
+      'refused',
     ),
   ),
 })

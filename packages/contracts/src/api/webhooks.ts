@@ -1,5 +1,21 @@
 import { Type } from '@sinclair/typebox'
-import { Id, literals, Nullable, Strict, Timestamp, Uuid, withOptions } from '../schema.ts'
+import {
+  Count,
+  describe,
+  Flag,
+  Id,
+  literals,
+  Moment,
+  Nullable,
+  NullableMoment,
+  NullableRef,
+  NullableText,
+  Ref,
+  Strict,
+  Text,
+  withOptions,
+} from '../schema.ts'
+import { MOMENTS, STORY } from '../story.ts'
 import type { Permission } from './permissions.ts'
 
 /** Webhook events, each with the permission that the API needs for the same data. */
@@ -30,57 +46,60 @@ export const WEBHOOK_EVENT_NAMES = Object.keys(WEBHOOK_EVENTS) as WebhookEvent[]
 
 /** Standard Webhooks: 24 to 64 bytes. */
 const SECRET = '^whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
-const Secret = Type.String({
-  pattern: SECRET,
-  minLength: 'whsec_'.length + 32,
-  maxLength: 'whsec_'.length + 88,
-  description: 'Signs deliveries after Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes',
-})
+const Secret = describe(
+  Type.String({ pattern: SECRET, minLength: 'whsec_'.length + 32, maxLength: 'whsec_'.length + 88 }),
+  'Signs deliveries after Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes',
+  'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+)
+
+const EXAMPLE_URL = 'https://hooks.example.com/slipway'
+const exampleEvents: WebhookEvent[] = ['deployment.finished']
 
 export const Webhook = Strict({
-  id: Uuid,
-  tenant_id: Nullable(Uuid),
-  url: Type.String(),
-  events: Type.Array(literals(WEBHOOK_EVENT_NAMES)),
-  enabled: Type.Boolean(),
-  disabled_reason: withOptions(Nullable(Type.String()), { description: 'Why Slipway disabled the webhook' }),
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  id: Ref('webhook', 'UUID of the webhook'),
+  tenant_id: NullableRef('tenant', 'The webhook gets the events of this tenant; null: of all', null),
+  url: Text('Where Slipway sends deliveries, by POST', EXAMPLE_URL),
+  events: describe(Type.Array(literals(WEBHOOK_EVENT_NAMES)), 'The events that it gets', exampleEvents),
+  enabled: Flag('Whether it gets events'),
+  disabled_reason: NullableText('Why Slipway disabled the webhook; null: it did not', null),
+  created_at: Moment('When the webhook was created', MOMENTS.made),
+  updated_at: Moment('When the webhook was last changed', MOMENTS.made),
 })
 
 export const CreatedWebhook = Strict({
   ...Webhook.properties,
-  secret: Type.Optional(withOptions(Secret, { description: 'The generated secret. It is not shown again' })),
+  secret: Type.Optional(
+    describe(Secret, 'The generated secret. It is not shown again', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'),
+  ),
 })
 
 const fields = {
-  url: Type.String({
-    minLength: 1,
-    maxLength: 2_048,
-    description: 'http or https, without user name and password, with a public address',
-    examples: ['https://hooks.example.com/slipway'],
-  }),
-  events: Type.Array(literals(WEBHOOK_EVENT_NAMES), {
-    minItems: 1,
-    uniqueItems: true,
-    description:
-      'Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending ' +
+  url: describe(
+    Type.String({ minLength: 1, maxLength: 2_048 }),
+    'http or https, without user name and password, with a public address',
+    EXAMPLE_URL,
+  ),
+  events: describe(
+    Type.Array(literals(WEBHOOK_EVENT_NAMES), { minItems: 1, uniqueItems: true }),
+    'Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending ' +
       'request. `deployment.updated`: a rollback began, or another instance took over. ' +
       '`release.restored`: a check found the target in sync again, or another deployment was applied. ' +
       '`*.deleted` contain only the id.',
-  }),
+    exampleEvents,
+  ),
   secret: Type.Optional(withOptions(Secret, { writeOnly: true })),
-  enabled: Type.Optional(Type.Boolean()),
+  enabled: Type.Optional(Flag('Whether it gets events; true when omitted')),
 }
 
 export const CreateWebhook = Strict(
   {
     ...fields,
     tenant_id: Type.Optional(
-      withOptions(Nullable(Id('tenant')), {
-        description:
-          'The webhook gets the events of this tenant; without tenant, which only a user without tenant may choose, all',
-      }),
+      describe(
+        Nullable(Id('tenant')),
+        'The webhook gets the events of this tenant; without tenant, which only a user without tenant may choose, all',
+        STORY.tenant,
+      ),
     ),
   },
   { description: 'Without `secret`, Slipway generates one and shows it only in this answer.' },
@@ -95,18 +114,24 @@ export const ChangeWebhook = Type.Partial(Strict(fields), {
 export const WEBHOOK_DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const
 
 export const WebhookDelivery = Strict({
-  /** The `webhook-id` of every attempt. */
-  id: Uuid,
-  webhook_id: Uuid,
-  event: literals(WEBHOOK_EVENT_NAMES),
-  status: literals(WEBHOOK_DELIVERY_STATUSES),
-  attempts: Type.Integer(),
-  created_at: Timestamp,
-  last_attempt_at: Nullable(Timestamp),
-  next_attempt_at: withOptions(Nullable(Timestamp), { description: 'Null if there will be none' }),
-  delivered_at: Nullable(Timestamp),
-  response_status: Nullable(Type.Integer()),
-  response_body: withOptions(Nullable(Type.String()), { description: 'The first 1,024 characters of the last answer' }),
-  error: withOptions(Nullable(Type.String()), { description: 'Why the last attempt failed' }),
-  payload: Type.String({ description: 'The first 1,024 characters of the body' }),
+  id: Ref('delivery', 'UUID of the delivery: the `webhook-id` of every attempt'),
+  webhook_id: Ref('webhook', 'The webhook, by UUID'),
+  event: describe(literals(WEBHOOK_EVENT_NAMES), 'What happened', 'deployment.finished'),
+  status: describe(
+    literals(WEBHOOK_DELIVERY_STATUSES),
+    'pending: another attempt follows; delivered: the receiver answered 2xx; failed: there are no more attempts',
+    'delivered',
+  ),
+  attempts: Count('How many attempts there were', 1),
+  created_at: Moment('When the event was recorded', MOMENTS.ended),
+  last_attempt_at: NullableMoment('When the last attempt was; null: none yet', MOMENTS.ended),
+  next_attempt_at: NullableMoment('When the next attempt is due; null if there will be none', null),
+  delivered_at: NullableMoment('When the receiver accepted it; null: it has not', MOMENTS.ended),
+  response_status: describe(Nullable(Type.Integer()), 'HTTP status of the last answer; null: there was none', 204),
+  response_body: NullableText('The first 1,024 characters of the last answer', ''),
+  error: NullableText('Why the last attempt failed; null: it did not', null),
+  payload: Text(
+    'The first 1,024 characters of the body',
+    '{"type":"deployment.finished","timestamp":"2026-03-14T09:00:43.000Z",…',
+  ),
 })

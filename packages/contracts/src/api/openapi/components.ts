@@ -10,6 +10,7 @@ import * as deployments from '../deployments.ts'
 import * as checks from '../release-checks.ts'
 import * as releases from '../releases.ts'
 import * as webhooks from '../webhooks.ts'
+import { exampleOf } from './example-of.ts'
 
 type Json = Record<string, unknown>
 
@@ -33,10 +34,14 @@ const NAMED: Record<string, unknown> = {
 const isSchema = (value: unknown): value is TSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const names = new Map<string, string>()
+/** What the schema accepts, as text: two uses of a named schema may have different descriptions. */
+const acceptedBy = ({ description: _, examples: __, ...schema }: TSchema) => JSON.stringify(schema)
+
+const named = new Map<string, { name: string; schema: TSchema }>()
 for (const [name, schema] of Object.entries(NAMED)) {
-  const text = JSON.stringify(schema)
-  if (isSchema(schema) && !names.has(text)) names.set(text, name)
+  if (!isSchema(schema)) continue
+  const text = acceptedBy(schema)
+  if (!named.has(text)) named.set(text, { name, schema })
 }
 
 /** The named schemas that the document refers to. */
@@ -48,16 +53,20 @@ export interface Components {
   define(schema: unknown): unknown
 }
 
+/** Keywords with values, in which a value that looks like a schema is none. */
+const VALUES = new Set(['const', 'default', 'enum', 'examples', 'required'])
+
 export function createComponents(): Components {
   const schemas: Record<string, unknown> = {}
 
   function refer(schema: unknown): unknown {
-    const name = isSchema(schema) ? names.get(JSON.stringify(schema)) : undefined
-    if (name === undefined) return referInside(schema)
+    const found = isSchema(schema) ? named.get(acceptedBy(schema)) : undefined
+    if (found === undefined) return referInside(schema)
+    const { name } = found
     if (!(name in schemas)) {
       // A placeholder, because the schema may contain itself.
       schemas[name] = {}
-      schemas[name] = referInside(schema)
+      schemas[name] = referInside(found.schema)
     }
     return { $ref: `#/components/schemas/${name}` }
   }
@@ -66,7 +75,30 @@ export function createComponents(): Components {
     if (Array.isArray(schema)) return schema.map(refer)
     if (!isSchema(schema)) return schema
     const plain = asAlternatives(schema)
-    return Object.fromEntries(Object.entries(plain).map(([key, value]) => [key, refer(value)]))
+    return Object.fromEntries(
+      Object.entries(plain).map(([key, value]) => {
+        if (VALUES.has(key)) return [key, value]
+        return [key, key === 'properties' ? properties(value as Record<string, TSchema>) : refer(value)]
+      }),
+    )
+  }
+
+  /** Each property says what it means and has an example, even if it refers to a named schema. */
+  function properties(fields: Record<string, TSchema>): Json {
+    return Object.fromEntries(
+      Object.entries(fields).map(([field, schema]) => {
+        const { description, examples } = schema
+        const example = exampleOf(schema)
+        return [
+          field,
+          {
+            ...(refer(schema) as Json),
+            ...(description && { description }),
+            ...(example === undefined ? {} : { examples: examples ?? [example] }),
+          },
+        ]
+      }),
+    )
   }
 
   return { schemas, refer, define: referInside }

@@ -1,8 +1,11 @@
+import type { TSchema } from '@sinclair/typebox'
 import { ErrorBody, IdempotencyKey } from '../common.ts'
 import { CONTENT_DIGEST } from '../content.ts'
 import { OPERATIONS, type Operation, type OperationId } from '../operations.ts'
 import { type Components, createComponents } from './components.ts'
+import { exampleOf } from './example-of.ts'
 import { EXAMPLES } from './examples.ts'
+import { idOf, PATH_PARAMETERS } from './path-parameters.ts'
 import { ATTEMPTS_ERROR, HEADERS, RESPONSES, responsesOf } from './responses.ts'
 
 const DESCRIPTION = `Create, watch and control deployments of versioned sources on targets.
@@ -57,52 +60,41 @@ const TAGS: Record<string, string> = {
   service: 'Health, version and this document',
 }
 
-const QUERY: Record<string, string> = {
-  page: 'From 1; a smaller number counts as 1',
-  limit: 'Entries to return; a value out of range becomes the nearest valid value',
-  search: 'Part of the name, in upper or lower case',
-  from: 'Number of the first line to send; 0 when omitted',
-  sse_token: 'A single-use token, from POST /api/v1/auth/sse-token',
-}
-
-const PATH: Record<string, string> = {
-  id: 'A UUID, or the SqId of the record if it has one',
-  resource_type: 'One of `deployments`, `pending`, `targets`, `instances`, `freezes`',
-  sha256: 'SHA-256 of the content, in hex',
-  version: 'A full semantic version, for example 1.4.0',
-}
-
-const pathParameters = (path: string) =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
-    name,
-    in: 'path',
-    required: true,
-    ...(PATH[name] === undefined ? {} : { description: PATH[name] }),
-    schema: { type: 'string' },
-  }))
+const pathParameters = ({ path, tag }: Operation) =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const { description, example } = PATH_PARAMETERS[name] ?? idOf(tag)
+    return { name, in: 'path', required: true, description, example, schema: { type: 'string' } }
+  })
 
 const queryParameters = ({ query }: Operation, components: Components) =>
-  Object.entries(query?.properties ?? {}).map(([name, { description = QUERY[name], ...schema }]) => ({
-    name,
-    in: 'query',
-    required: false,
-    ...(description === undefined ? {} : { description }),
-    schema: components.refer(schema),
-  }))
+  Object.entries((query?.properties ?? {}) as Record<string, TSchema>).map(
+    ([name, { description, examples, ...schema }]) => ({
+      name,
+      in: 'query',
+      required: false,
+      description,
+      example: exampleOf({ ...schema, examples }),
+      schema: components.refer(schema),
+    }),
+  )
 
 const CONTENT_DIGEST_PARAMETER = {
   name: 'Content-Digest',
   in: 'header',
   required: false,
   description: CONTENT_DIGEST,
+  example: 'sha-256=:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=:',
   schema: { type: 'string' },
 }
 
 const headerParameters = ({ idempotent, takesBytes }: Operation, components: Components) => {
   if (takesBytes) return [CONTENT_DIGEST_PARAMETER]
   if (!idempotent) return []
-  const { description, ...schema } = IdempotencyKey
-  return [{ name: 'Idempotency-Key', in: 'header', required: false, description, schema: components.refer(schema) }]
+  const { description, examples, ...schema } = IdempotencyKey
+  const example = exampleOf(IdempotencyKey)
+  return [
+    { name: 'Idempotency-Key', in: 'header', required: false, description, example, schema: components.refer(schema) },
+  ]
 }
 
 function securityOf({ access, cookie }: Operation): Record<string, string[]>[] {
@@ -113,28 +105,31 @@ function securityOf({ access, cookie }: Operation): Record<string, string[]>[] {
 
 function operationObject(id: string, operation: Operation, components: Components) {
   const { access, audit, body, takesBytes } = operation
-  const example = EXAMPLES[id as OperationId]
+  const example = EXAMPLES[id as OperationId] ?? (body && exampleOf(body))
   return {
     operationId: id,
     summary: operation.summary,
+    description: operation.description,
     tags: [operation.tag],
     security: securityOf(operation),
     ...(access.includes(':') ? { 'x-permission': access } : {}),
     ...(operation.loginOnly ? { 'x-login-only': true } : {}),
     ...(audit === undefined ? {} : { 'x-audit-action': audit }),
     parameters: [
-      ...pathParameters(operation.path),
+      ...pathParameters(operation),
       ...queryParameters(operation, components),
       ...headerParameters(operation, components),
     ],
-    ...(takesBytes ? { requestBody: { required: true, content: { 'application/octet-stream': {} } } } : {}),
+    ...(takesBytes
+      ? { requestBody: { required: true, content: { 'application/octet-stream': { example: 'The bytes' } } } }
+      : {}),
     ...(body === undefined
       ? {}
       : {
           requestBody: {
             required: operation.bodyOptional !== true,
             content: {
-              'application/json': { schema: components.refer(body), ...(example === undefined ? {} : { example }) },
+              'application/json': { schema: components.refer(body), example },
             },
           },
         }),

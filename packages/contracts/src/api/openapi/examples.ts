@@ -1,8 +1,7 @@
+import { STORY } from '../../story.ts'
 import type { OperationId } from '../operations.ts'
 
-const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
-
-/** Valid bodies for the most frequent requests. */
+/** Bodies of requests that are not the examples of all their fields together. */
 export const EXAMPLES: Partial<Record<OperationId, unknown>> = {
   login: { email: 'admin@example.com', password: 'correct horse battery staple' },
   verifyTwoFactor: { code: '123456', pending_token: 'eyJhbGciOiJIUzI1NiJ9…' },
@@ -20,9 +19,15 @@ export const EXAMPLES: Partial<Record<OperationId, unknown>> = {
   createSequence: {
     name: 'release web',
     version: '1.0.0',
-    definition: { actions: [{ action_id: ID, version_requirement: '^1.0.0', variables: { service: 'nginx' } }] },
+    definition: {
+      actions: [{ action_id: STORY.action, version_requirement: '^1.0.0', variables: { service: 'nginx' } }],
+    },
   },
-  createSolution: { name: 'storefront', version: '1.0.0', definition: { sequences: [{ sequence_id: ID }] } },
+  createSolution: {
+    name: 'storefront',
+    version: '1.0.0',
+    definition: { sequences: [{ sequence_id: STORY.sequence }] },
+  },
   createTarget: {
     name: 'web-1',
     tags: [{ key: 'role', value: 'web' }],
@@ -36,7 +41,7 @@ export const EXAMPLES: Partial<Record<OperationId, unknown>> = {
     end_time: '2027-01-04T00:00:00+01:00',
   },
   createDeployment: {
-    solution_id: ID,
+    solution_id: STORY.solution,
     version_requirement: '^1.0.0',
     target_tags: [{ key: 'role', value: 'web' }],
     target_mode: { rolling: { batch_size: 2 } },
@@ -44,8 +49,8 @@ export const EXAMPLES: Partial<Record<OperationId, unknown>> = {
     rollback_strategy: 'failed_target_only',
     variables: { service: 'nginx' },
   },
-  previewDeployment: { action_id: ID, target_ids: [ID] },
+  previewDeployment: { action_id: STORY.action, target_ids: [STORY.target] },
   redeployDeployment: { only_failed_targets: true },
-  checkReleases: { solution_id: ID, target_ids: [ID] },
+  checkReleases: { solution_id: STORY.solution, target_ids: [STORY.target] },
   cancelDeployment: { reason: 'wrong version' },
 }

@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { ERROR_CODES, type ErrorCode } from '@slipway/domain'
 import type { Operation } from '../operations/operation.ts'
 import type { Components } from './components.ts'
+import { exampleOf } from './example-of.ts'
 import { errorCodesOf, isProbe } from './refusals.ts'
 
 const REASONS: Record<number, string> = {
@@ -37,18 +38,35 @@ const refer = (name: keyof typeof HEADERS) => ({ $ref: `#/components/headers/${n
 const REQUEST_ID = { 'X-Request-Id': refer('RequestId') }
 const RETRY_AFTER = { 'Retry-After': refer('RetryAfter') }
 const LIMITED = { ...RETRY_AFTER, 'X-RateLimit-Remaining': refer('RateLimitRemaining') }
-const error = { schema: { $ref: '#/components/schemas/Error' } }
-const text = { schema: { type: 'string' } }
+const errorOf = (code: string, message: string) => ({
+  schema: { $ref: '#/components/schemas/Error' },
+  example: { error: { code, message } },
+})
+const text = (example: string) => ({ schema: { type: 'string' }, example })
+const LIMIT_REACHED = 'Too many requests: try again in 1 seconds'
 
 const TOO_MANY = {
   description: 'Too many requests from this address',
   headers: { ...REQUEST_ID, ...LIMITED },
-  content: { 'text/plain': text },
+  content: { 'text/plain': text(LIMIT_REACHED) },
 }
+const ATTEMPTS_EXAMPLE = {
+  code: 'AUTH_RATE_LIMIT_EXCEEDED',
+  message: 'Too many attempts',
+  retry_after_secs: 900,
+  reason: 'Too many attempts',
+}
+
 const TOO_MANY_ATTEMPTS = {
   description: 'Too many requests from this address (plain text), or too many attempts (JSON)',
   headers: { ...REQUEST_ID, ...LIMITED },
-  content: { 'text/plain': text, 'application/json': { schema: { $ref: '#/components/schemas/AttemptsError' } } },
+  content: {
+    'text/plain': text(LIMIT_REACHED),
+    'application/json': {
+      schema: { $ref: '#/components/schemas/AttemptsError' },
+      example: { error: ATTEMPTS_EXAMPLE },
+    },
+  },
   'x-error-codes': ['AUTH_RATE_LIMIT_EXCEEDED'],
 }
 
@@ -59,7 +77,7 @@ export const RESPONSES = {
   MethodNotAllowed: {
     description: 'The path has no such method',
     headers: { ...REQUEST_ID, Allow: refer('Allow') },
-    content: { 'application/json': error },
+    content: { 'application/json': errorOf('METHOD_NOT_ALLOWED', 'PUT is not allowed here; allowed: GET, HEAD') },
     'x-error-codes': ['METHOD_NOT_ALLOWED'],
   },
 }
@@ -71,14 +89,20 @@ export const ATTEMPTS_ERROR = {
   required: ['error'],
   properties: {
     error: {
+      description: 'Why the request was refused',
+      examples: [ATTEMPTS_EXAMPLE],
       type: 'object',
       additionalProperties: false,
       required: ['code', 'message', 'retry_after_secs', 'reason'],
       properties: {
-        code: { const: 'AUTH_RATE_LIMIT_EXCEEDED' },
-        message: { type: 'string' },
-        retry_after_secs: { type: 'integer' },
-        reason: { type: 'string' },
+        code: {
+          const: 'AUTH_RATE_LIMIT_EXCEEDED',
+          description: 'The only code of this refusal',
+          examples: ['AUTH_RATE_LIMIT_EXCEEDED'],
+        },
+        message: { type: 'string', description: 'What is wrong, for people', examples: ['Too many attempts'] },
+        retry_after_secs: { type: 'integer', description: 'Seconds after which to try again', examples: [900] },
+        reason: { type: 'string', description: 'Which limit was reached, for people', examples: ['Too many attempts'] },
       },
     },
   },
@@ -96,7 +120,7 @@ export function responsesOf(operation: Operation, components: Components): Recor
     responses[status] = {
       description: `${REASONS[status]}: ${these.map((code) => `\`${code}\``).join(', ')}`,
       headers: { ...REQUEST_ID, ...(status === 503 ? RETRY_AFTER : {}) },
-      content: { 'application/json': error },
+      content: { 'application/json': errorOf(these[0] ?? '', REASONS[status] ?? '') },
       'x-error-codes': these,
     }
   }
@@ -113,6 +137,8 @@ function byStatus(codes: ErrorCode[]): Map<number, ErrorCode[]> {
   return groups
 }
 
+const STREAM = 'data: {"event":"ping","data":{"type":"ping"}}\n\n'
+
 function successResponse(schema: TSchema | string | null, operation: Operation, components: Components) {
   const headers = {
     ...REQUEST_ID,
@@ -125,7 +151,9 @@ function successResponse(schema: TSchema | string | null, operation: Operation, 
     ),
   }
   if (schema === null) return { description: 'Done; the body is empty', headers }
-  if (schema === 'application/octet-stream') return { description: 'The bytes', headers, content: { [schema]: {} } }
-  if (typeof schema === 'string') return { description: 'A stream', headers, content: { [schema]: text } }
-  return { description: 'Done', headers, content: { 'application/json': { schema: components.refer(schema) } } }
+  if (schema === 'application/octet-stream')
+    return { description: 'The bytes', headers, content: { [schema]: { example: 'The bytes' } } }
+  if (typeof schema === 'string') return { description: 'A stream', headers, content: { [schema]: text(STREAM) } }
+  const content = { schema: components.refer(schema), example: exampleOf(schema) }
+  return { description: 'Done', headers, content: { 'application/json': content } }
 }

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { literals, Strict, Timestamp, Uuid, withOptions } from '../../schema.ts'
+import { describe, literals, Moment, Ref, Strict } from '../../schema.ts'
+import { MOMENTS, STORY } from '../../story.ts'
 import { AuditChainPart, AuditRecord, auditResourceType } from '../audit.ts'
 import { Page, PageQuery } from '../common.ts'
 import { type Operation, op } from './operation.ts'
@@ -16,16 +17,22 @@ export function auditOperations(others: Record<string, Operation>) {
       method: 'GET',
       path: '/audit/logs',
       summary: 'List audit records of changes and refusals, newest first',
+      description:
+        'Lists who changed what, and which calls were refused, newest first. Filters are combined with "and".',
       tag: 'audit',
       access: 'audit:read',
       query: Strict({
         ...PageQuery,
-        action: Type.Optional(literals(actions)),
-        resource_type: Type.Optional(literals(resourceTypes)),
-        resource_id: Type.Optional(Type.String({ maxLength: 128 })),
-        actor_id: Type.Optional(Uuid),
-        from: Type.Optional(withOptions(Timestamp, { description: 'From this moment on' })),
-        to: Type.Optional(withOptions(Timestamp, { description: 'Before this moment' })),
+        action: Type.Optional(describe(literals(actions), 'Only records of this action', 'deployment.create')),
+        resource_type: Type.Optional(
+          describe(literals(resourceTypes), 'Only records about this kind of record', 'deployment'),
+        ),
+        resource_id: Type.Optional(
+          describe(Type.String({ maxLength: 128 }), 'Only records about the record with this id', STORY.deployment),
+        ),
+        actor_id: Type.Optional(Ref('user', 'Only calls of this user')),
+        from: Type.Optional(Moment('From this moment on')),
+        to: Type.Optional(Moment('Before this moment', MOMENTS.later)),
       }),
       responses: { 200: Page(AuditRecord) },
     }),
@@ -34,6 +41,8 @@ export function auditOperations(others: Record<string, Operation>) {
       path: '/audit/chain',
       summary:
         'Check a part of the audit chain: up to 5,000 links after a position, or the newest ones. Only for users without tenant',
+      description:
+        'Verifies the hashes of up to 5,000 links after a position, or of the newest ones. Only users without tenant may call it. A changed or removed record is in `findings`.',
       tag: 'audit',
       access: 'audit:read',
       query: Strict({
@@ -41,6 +50,7 @@ export function auditOperations(others: Record<string, Operation>) {
           Type.String({
             pattern: '^[0-9]{1,15}$',
             description: 'A position. Begin with 0 and continue with `next` to check the whole chain',
+            examples: ['0'],
           }),
         ),
       }),

@@ -11,6 +11,8 @@ export const authenticationOperations = {
     cookie: 'sets',
     refusals: ['INVALID_CREDENTIALS'],
     summary: 'Log in with e-mail and password; sets the refresh cookie, or asks for the second factor',
+    description:
+      'Begins a session. The answer has an access token and the user, and the refresh cookie. For a user with a second factor it has `requires_2fa` and a pending token instead, for verifyTwoFactor.',
     tag: 'authentication',
     access: 'public',
     body: auth.LoginRequest,
@@ -26,6 +28,8 @@ export const authenticationOperations = {
     summary:
       'Complete a login with the second factor; sets the refresh cookie. A pending token allows five attempts. After ' +
       'five wrong codes of a user within 15 minutes, every code gets 429: for 30 seconds, doubling up to 900',
+    description:
+      'Completes the login of a user with a second factor. A pending token is valid for 5 minutes and allows five attempts. After five wrong codes of a user within 15 minutes, every code gets 429: for 30 seconds, doubling up to 900.',
     tag: 'authentication',
     access: 'public',
     body: auth.VerifyTwoFactor,
@@ -38,6 +42,8 @@ export const authenticationOperations = {
     cookie: 'takes',
     refusals: ['UNAUTHORIZED', 'INVALID_TOKEN'],
     summary: 'Get a new access token and refresh cookie. A refresh token that is used twice ends its session',
+    description:
+      'Takes the refresh cookie of a login and gives a new one with a new access token. A refresh token that is used twice ends its session, because somebody may have stolen it.',
     tag: 'authentication',
     access: 'public',
     body: auth.NoBody,
@@ -50,6 +56,8 @@ export const authenticationOperations = {
     audit: 'auth.logout',
     loginOnly: true,
     summary: 'End all sessions, stream tokens and open streams of the calling user; API keys stay',
+    description:
+      'Ends all sessions, stream tokens and open streams of the calling user, on all machines. API keys stay valid.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.NoBody,
@@ -60,6 +68,8 @@ export const authenticationOperations = {
     method: 'GET',
     path: '/auth/me',
     summary: 'Read the calling user',
+    description:
+      'Shows who the credential belongs to, with roles and permissions. An API key shows its user with the permissions of the key.',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: auth.CurrentUser },
@@ -71,6 +81,8 @@ export const authenticationOperations = {
     loginOnly: true,
     refusals: ['INVALID_CREDENTIALS', 'AUTH_RATE_LIMIT_EXCEEDED'],
     summary: 'Change the password; ends all other sessions of the user',
+    description:
+      'Sets a new password after the present one was given. It ends all other sessions of the user. Wrong present passwords count as attempts to log in.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.ChangePassword,
@@ -83,6 +95,8 @@ export const authenticationOperations = {
     loginOnly: true,
     refusals: ['CONFLICT'],
     summary: 'Make a secret for an authenticator. It counts after enabling; until then, another call replaces it',
+    description:
+      'Makes a secret for an authenticator application. It counts after enableTwoFactor; until then, another call replaces it.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.NoBody,
@@ -97,6 +111,8 @@ export const authenticationOperations = {
     refusals: ['INVALID_CREDENTIALS', 'CONFLICT', 'AUTH_RATE_LIMIT_EXCEEDED'],
     summary:
       'Enable the second factor from the next login on; shows the recovery codes once. Wrong codes count as in a login',
+    description:
+      'Demands a second factor from the next login on. The code proves that the authenticator has the secret. The recovery codes are shown in this answer only. Wrong codes count as in a login.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.TwoFactorCode,
@@ -109,6 +125,8 @@ export const authenticationOperations = {
     loginOnly: true,
     refusals: ['INVALID_CREDENTIALS', 'CONFLICT', 'AUTH_RATE_LIMIT_EXCEEDED'],
     summary: 'Disable the second factor; wrong codes count as in a login',
+    description:
+      'Lets the user log in with the password alone again. Needs a code of the authenticator or a recovery code. Wrong codes count as in a login.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.TwoFactorCode,
@@ -119,6 +137,8 @@ export const authenticationOperations = {
     path: '/auth/sessions',
     loginOnly: true,
     summary: 'List the sessions of the calling user, the last used first',
+    description:
+      'Lists where the calling user is logged in, the last used session first. `is_current` marks the session of this call.',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: auth.Sessions },
@@ -129,6 +149,7 @@ export const authenticationOperations = {
     audit: 'session.delete',
     loginOnly: true,
     summary: 'End a session of the calling user, with its live streams',
+    description: 'Logs the calling user out on one machine: ends the session and its live streams at once.',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: Message },
@@ -140,6 +161,8 @@ export const authenticationOperations = {
     loginOnly: true,
     refusals: ['INSUFFICIENT_PERMISSIONS'],
     summary: 'Create an API key of the calling user; the key is shown once',
+    description:
+      'Creates a key for pipelines and scripts. It acts as the calling user, with at most the permissions in `scopes`. The key is shown in this answer only.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.CreateApiKey,
@@ -149,6 +172,7 @@ export const authenticationOperations = {
     method: 'GET',
     path: '/auth/api-keys',
     summary: 'List the API keys of the calling user, newest first',
+    description: 'Lists the keys of the calling user with their last use, never the keys themselves.',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: auth.ApiKeys },
@@ -159,6 +183,7 @@ export const authenticationOperations = {
     audit: 'api_key.delete',
     refusals: ['FORBIDDEN'],
     summary: 'Revoke an API key of the calling user; an API key can revoke only itself',
+    description: 'Revokes a key at once, with its open streams. An API key can revoke only itself.',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: Message },
@@ -167,6 +192,8 @@ export const authenticationOperations = {
     method: 'POST',
     path: '/auth/sse-token',
     summary: 'Get a single-use token for one live stream',
+    description:
+      'A browser cannot send headers with an EventSource, so streams take a token in the address. The token opens one stream within 60 seconds. The answer also begins a stream session, with which refreshSseToken gets further tokens.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.SseTokenRequest,
@@ -178,6 +205,8 @@ export const authenticationOperations = {
     path: '/auth/sse-token/refresh',
     refusals: ['INVALID_TOKEN'],
     summary: 'Get the next token and refresh token of a stream session, with the credential that began it',
+    description:
+      'Continues a stream session after a stream has ended. It needs the credential that began the session. Each refresh token can be used once.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.RefreshSseToken,

@@ -3,7 +3,13 @@ import { managedList, op } from './operation.ts'
 
 export const freezeOperations = {
   listFreezes: managedList(
-    { path: '/deployment-freezes', summary: 'List freezes', tag: 'freezes', access: 'freezes:read' },
+    {
+      path: '/deployment-freezes',
+      summary: 'List freezes',
+      description: 'Lists freezes with their present and next windows.',
+      tag: 'freezes',
+      access: 'freezes:read',
+    },
     catalog.Freeze,
   ),
   createFreeze: op({
@@ -11,6 +17,8 @@ export const freezeOperations = {
     path: '/deployment-freezes',
     audit: 'freeze.create',
     summary: 'Create a freeze; without tenant, environment and solution it applies to all deployments',
+    description:
+      'Refuses deployments that it covers during its windows, and holds pending requests. Without tenant, environment and solution it covers all deployments. With several of them, all must match.',
     tag: 'freezes',
     access: 'freezes:create',
     body: catalog.CreateFreeze,
@@ -20,6 +28,7 @@ export const freezeOperations = {
     method: 'GET',
     path: '/deployment-freezes/{id}',
     summary: 'Read a freeze',
+    description: 'Shows one freeze with its present and next windows.',
     tag: 'freezes',
     access: 'freezes:read',
     responses: { 200: catalog.Freeze },
@@ -29,6 +38,7 @@ export const freezeOperations = {
     path: '/deployment-freezes/{id}',
     audit: 'freeze.update',
     summary: 'Change a freeze',
+    description: 'Changes the fields that are sent. Requests that the freeze no longer covers can start at once.',
     tag: 'freezes',
     access: 'freezes:update',
     body: catalog.ChangeFreeze,
@@ -39,6 +49,7 @@ export const freezeOperations = {
     path: '/deployment-freezes/{id}',
     audit: 'freeze.delete',
     summary: 'Delete a freeze; the requests that it holds can start',
+    description: 'Removes the freeze. The requests that it holds can start at once.',
     tag: 'freezes',
     access: 'freezes:delete',
     responses: { 204: null },

@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { ErrorCode } from '@slipway/domain'
-import { ManagerName, Strict, withOptions } from '../../schema.ts'
+import { describe, ManagerName, Strict } from '../../schema.ts'
 import { Page, PageQuery, SearchText } from '../common.ts'
 import type { Permission } from '../permissions.ts'
 
@@ -15,6 +15,8 @@ export interface Operation {
   /** Relative to `/api/v1`, with `{name}` for parameters. */
   path: string
   summary: string
+  /** What it does and what callers should know, beyond the summary. */
+  description: string
   tag: string
   access: Access
   /** `KIND.VERB` of the audit record of each call, refused ones too. Absent if the operation changes nothing. */
@@ -45,21 +47,18 @@ export const op = <const O extends Operation>(operation: O): O => operation
 
 export const listQuery = Strict({ ...PageQuery, search: Type.Optional(SearchText) })
 
-export const list = <const O extends Pick<Operation, 'path' | 'summary' | 'tag' | 'access'>>(o: O, item: TSchema) =>
-  op({ ...o, method: 'GET', query: listQuery, responses: { 200: Page(item) } })
+export const list = <const O extends Pick<Operation, 'path' | 'summary' | 'description' | 'tag' | 'access'>>(
+  o: O,
+  item: TSchema,
+) => op({ ...o, method: 'GET', query: listQuery, responses: { 200: Page(item) } })
 
 export const managedListQuery = Strict({
   ...listQuery.properties,
-  managed_by: Type.Optional(
-    withOptions(ManagerName, {
-      description: 'Only records of this file set of `slipway apply`',
-      examples: ['shop/catalog'],
-    }),
-  ),
+  managed_by: Type.Optional(describe(ManagerName, 'Only records of this file set of `slipway apply`', 'shop/catalog')),
 })
 
 /** A list of records that file sets describe. */
-export const managedList = <const O extends Pick<Operation, 'path' | 'summary' | 'tag' | 'access'>>(
+export const managedList = <const O extends Pick<Operation, 'path' | 'summary' | 'description' | 'tag' | 'access'>>(
   o: O,
   item: TSchema,
 ) => op({ ...o, method: 'GET', query: managedListQuery, responses: { 200: Page(item) } })

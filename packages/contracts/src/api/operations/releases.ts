@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { SHOWN_RELEASE_STATES } from '@slipway/domain'
-import { Id, literals, Strict, Version } from '../../schema.ts'
+import { describe, Id, literals, Strict, Version } from '../../schema.ts'
 import { Page, TagFilter } from '../common.ts'
 import { ofSource, SourceType } from '../deployments.ts'
 import * as checks from '../release-checks.ts'
@@ -8,9 +8,9 @@ import * as releases from '../releases.ts'
 import { listQuery, op } from './operation.ts'
 
 const scope = {
-  tenant_id: Type.Optional(Id('tenant')),
-  environment_id: Type.Optional(Id('environment')),
-  source_type: Type.Optional(SourceType),
+  tenant_id: Type.Optional(Id('tenant', 'Only releases for this tenant')),
+  environment_id: Type.Optional(Id('environment', 'Only releases in this environment')),
+  source_type: Type.Optional(describe(SourceType, 'Only releases of this kind of source', 'solution')),
 }
 
 export const releaseOperations = {
@@ -18,16 +18,18 @@ export const releaseOperations = {
     method: 'GET',
     path: '/releases',
     summary: 'List what is in force on each target, by name of source and target',
+    description:
+      'Lists for each source and target the version that was applied last and not rolled back. `last_attempt` is set if a later attempt was not applied.',
     tag: 'releases',
     access: 'deployments:read',
     query: Strict({
       ...listQuery.properties,
       ...scope,
       ...ofSource,
-      version: Type.Optional(Version),
-      target_id: Type.Optional(Id('target')),
+      version: Type.Optional(describe(Version, 'Only where this version is in force', '1.1.0')),
+      target_id: Type.Optional(Id('target', 'Only releases on this target')),
       tag: Type.Optional(TagFilter),
-      state: Type.Optional(literals(SHOWN_RELEASE_STATES)),
+      state: Type.Optional(describe(literals(SHOWN_RELEASE_STATES), 'Only releases in this state', 'drifted')),
     }),
     responses: { 200: Page(releases.Installed) },
   }),
@@ -35,6 +37,8 @@ export const releaseOperations = {
     method: 'GET',
     path: '/releases/matrix',
     summary: 'List sources with the versions in force in each environment',
+    description:
+      'Lists each source with a cell for each environment and tenant: the versions in force with their number of targets.',
     tag: 'releases',
     access: 'deployments:read',
     query: Strict({ ...listQuery.properties, ...scope }),
@@ -44,6 +48,8 @@ export const releaseOperations = {
     method: 'POST',
     path: '/releases/check',
     summary: 'Check now whether targets are as their deployments left them',
+    description:
+      'Runs the checks of the actions that are in force. The checks change nothing, run in free slots, and their results are in `check` of the releases.',
     tag: 'releases',
     access: 'deployments:create',
     audit: 'release.check',
@@ -54,13 +60,14 @@ export const releaseOperations = {
     method: 'GET',
     path: '/targets/{id}/releases',
     summary: 'List what was deployed to the target, newest first, with what became of it there',
+    description: 'Lists the history of one target. `current=true` leaves what is in force.',
     tag: 'releases',
     access: 'deployments:read',
     query: Strict({
       ...listQuery.properties,
       ...ofSource,
-      state: Type.Optional(literals(SHOWN_RELEASE_STATES)),
-      current: Type.Optional(literals(['true', 'false'])),
+      state: Type.Optional(describe(literals(SHOWN_RELEASE_STATES), 'Only releases in this state', 'drifted')),
+      current: Type.Optional(describe(literals(['true', 'false']), 'Whether to leave only what is in force', 'true')),
     }),
     responses: { 200: Page(releases.Release) },
   }),
@@ -68,6 +75,8 @@ export const releaseOperations = {
     method: 'GET',
     path: '/deployments/{id}/changes',
     summary: 'Compare a deployment with what was on its targets before',
+    description:
+      'Groups the targets of the deployment by what was in force there before, and shows the difference of versions and variables for each group.',
     tag: 'releases',
     access: 'deployments:read',
     responses: { 200: releases.Replacements },

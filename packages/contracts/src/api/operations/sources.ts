@@ -10,12 +10,22 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
   const tag = `${kind}s` as const
   const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
   return {
-    list: managedList({ path: `/${tag}`, summary: `List ${tag}`, tag, access: access('read') }, catalog.SourceListItem),
+    list: managedList(
+      {
+        path: `/${tag}`,
+        summary: `List ${tag}`,
+        description: `Lists the ${tag} that the caller may see, each with its latest version.`,
+        tag,
+        access: access('read'),
+      },
+      catalog.SourceListItem,
+    ),
     create: op({
       method: 'POST',
       path: `/${tag}`,
       audit: `${kind}.create` as const,
       summary: `Create ${kind === 'action' ? 'an' : 'a'} ${kind} with its first version`,
+      description: `Creates a record with its first version. Further versions come from POST /${tag}/{id}/versions.`,
       tag,
       access: access('create'),
       body: create,
@@ -25,6 +35,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       method: 'GET',
       path: `/${tag}/{id}`,
       summary: `Read ${kind === 'action' ? 'an' : 'a'} ${kind}`,
+      description: 'Shows name, description and the list of versions, without their definitions.',
       tag,
       access: access('read'),
       responses: { 200: catalog.Source },
@@ -34,6 +45,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       path: `/${tag}/{id}`,
       audit: `${kind}.update` as const,
       summary: `Change name or description of ${kind === 'action' ? 'an' : 'a'} ${kind}`,
+      description: 'Changes the fields that are sent. Published versions never change.',
       tag,
       access: access('update'),
       body: catalog.ChangeSource,
@@ -44,6 +56,8 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       path: `/${tag}/{id}`,
       audit: `${kind}.delete` as const,
       summary: `Delete ${kind === 'action' ? 'an' : 'a'} ${kind} that nothing uses, with all its versions`,
+      description:
+        'Removes the record with all its versions. 409: a source, a freeze or an unfinished deployment uses it.',
       tag,
       access: access('delete'),
       responses: { 204: null },
@@ -53,19 +67,28 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       path: `/${tag}/{id}/versions`,
       audit: `${kind}.publish` as const,
       summary: 'Publish a version; a published version never changes',
+      description:
+        'Adds a version that the record does not have yet. Deployments that run or wait keep the version that they were planned with.',
       tag,
       access: access('update'),
       body: createVersion,
       responses: { 201: catalog.SourceVersion },
     }),
     listVersions: list(
-      { path: `/${tag}/{id}/versions`, summary: 'List versions', tag, access: access('read') },
+      {
+        path: `/${tag}/{id}/versions`,
+        summary: 'List versions',
+        description: 'Lists the versions, newest first, without their definitions.',
+        tag,
+        access: access('read'),
+      },
       catalog.SourceVersionListItem,
     ),
     getVersion: op({
       method: 'GET',
       path: `/${tag}/{id}/versions/{version}`,
       summary: 'Read a version with its definition',
+      description: 'Shows the definition as it was published. Sensitive values are `***`.',
       tag,
       access: access('read'),
       responses: { 200: catalog.SourceVersion },

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Strict } from '../../schema.ts'
+import { SseToken } from '../common.ts'
 import { op } from './operation.ts'
 
 export const streamOperations = {
@@ -7,9 +8,11 @@ export const streamOperations = {
     method: 'GET',
     path: '/sse/{resource_type}',
     summary: 'Open a live stream of changes to deployments, pending requests, targets, instances or freezes',
+    description:
+      'Sends `created`, `updated` and `deleted` for each record of the kind that the caller may see, with the list item, and `ping` every 15 seconds. When it ends, open it again with a new token and read the list for the changes meanwhile.',
     tag: 'streams',
     access: 'sse',
-    query: Strict({ sse_token: Type.Optional(Type.String()) }),
+    query: Strict({ sse_token: Type.Optional(SseToken) }),
     responses: { 200: 'text/event-stream' },
   }),
 } as const

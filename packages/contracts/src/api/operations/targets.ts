@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { Id, literals, Strict } from '../../schema.ts'
+import { describe, Id, literals, Strict } from '../../schema.ts'
 import * as catalog from '../catalog.ts'
 import { Page, PageQuery, TagFilter } from '../common.ts'
 import { DeploymentOfTarget } from '../deployments.ts'
@@ -8,16 +8,21 @@ import { list, managedList, managedListQuery, op } from './operation.ts'
 const records = <const R extends 'target' | 'environment' | 'tenant'>(
   kind: R,
   { record, create, change }: Record<'record' | 'create' | 'change', TSchema>,
+  about: Record<'list' | 'create' | 'get' | 'update' | 'delete', string>,
 ) => {
   const tag = `${kind}s` as const
   const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
   return {
-    list: managedList({ path: `/${tag}`, summary: `List ${tag}`, tag, access: access('read') }, record),
+    list: managedList(
+      { path: `/${tag}`, summary: `List ${tag}`, description: about.list, tag, access: access('read') },
+      record,
+    ),
     create: op({
       method: 'POST',
       path: `/${tag}`,
       audit: `${kind}.create` as const,
       summary: `Create ${kind === 'environment' ? 'an' : 'a'} ${kind}`,
+      description: about.create,
       tag,
       access: access('create'),
       body: create,
@@ -27,6 +32,7 @@ const records = <const R extends 'target' | 'environment' | 'tenant'>(
       method: 'GET',
       path: `/${tag}/{id}`,
       summary: `Read ${kind === 'environment' ? 'an' : 'a'} ${kind}`,
+      description: about.get,
       tag,
       access: access('read'),
       responses: { 200: record },
@@ -36,6 +42,7 @@ const records = <const R extends 'target' | 'environment' | 'tenant'>(
       path: `/${tag}/{id}`,
       audit: `${kind}.update` as const,
       summary: `Change ${kind === 'environment' ? 'an' : 'a'} ${kind}`,
+      description: about.update,
       tag,
       access: access('update'),
       body: change,
@@ -46,6 +53,7 @@ const records = <const R extends 'target' | 'environment' | 'tenant'>(
       path: `/${tag}/{id}`,
       audit: `${kind}.delete` as const,
       summary: `Delete ${kind === 'environment' ? 'an' : 'a'} ${kind} that ${kind === 'target' ? 'no run uses' : 'no record refers to'}`,
+      description: about.delete,
       tag,
       access: access('delete'),
       responses: { 204: null },
@@ -53,31 +61,64 @@ const records = <const R extends 'target' | 'environment' | 'tenant'>(
   }
 }
 
-const targets = records('target', {
-  record: catalog.Target,
-  create: catalog.CreateTarget,
-  change: catalog.ChangeTarget,
-})
-const environments = records('environment', {
-  record: catalog.Environment,
-  create: catalog.CreateEnvironment,
-  change: catalog.ChangeEnvironment,
-})
-const tenants = records('tenant', {
-  record: catalog.Tenant,
-  create: catalog.CreateTenant,
-  change: catalog.ChangeTenant,
-})
+const targets = records(
+  'target',
+  {
+    record: catalog.Target,
+    create: catalog.CreateTarget,
+    change: catalog.ChangeTarget,
+  },
+  {
+    list: 'Lists the targets that the caller may see, with their status. Filters are combined with "and".',
+    create:
+      'Creates a target. SSH targets need a private key or a password. A local target needs the permission `targets:local`.',
+    get: 'Shows one target: connection without secrets, tags, variables, status.',
+    update: 'Changes the fields that are sent. Plans that were made before keep the old values of variables.',
+    delete: 'Removes a target that no run uses. The history of its deployments stays.',
+  },
+)
+const environments = records(
+  'environment',
+  {
+    record: catalog.Environment,
+    create: catalog.CreateEnvironment,
+    change: catalog.ChangeEnvironment,
+  },
+  {
+    list: 'Lists the environments that the caller may see.',
+    create: 'Creates a group of targets with variables of its own.',
+    get: 'Shows one environment with its variables; those of sensitive_variables are `***`.',
+    update: 'Changes the fields that are sent. `variables` replaces all variables.',
+    delete: 'Removes an environment that no target, freeze or other record refers to.',
+  },
+)
+const tenants = records(
+  'tenant',
+  {
+    record: catalog.Tenant,
+    create: catalog.CreateTenant,
+    change: catalog.ChangeTenant,
+  },
+  {
+    list: 'Lists tenants. A user of a tenant sees that tenant only.',
+    create: 'Creates a group of users and records that no other tenant sees.',
+    get: 'Shows one tenant with its variables; those of sensitive_variables are `***`.',
+    update: 'Changes the fields that are sent. `variables` replaces all variables.',
+    delete: 'Removes a tenant that no user, target or other record refers to.',
+  },
+)
 
 export const targetOperations = {
   listTargets: op({
     ...targets.list,
     query: Strict({
       ...managedListQuery.properties,
-      environment_id: Type.Optional(Id('environment')),
+      environment_id: Type.Optional(Id('environment', 'Only targets of this environment')),
       tag: Type.Optional(TagFilter),
-      status: Type.Optional(literals(catalog.TARGET_STATUSES)),
-      enabled: Type.Optional(literals(['true', 'false'])),
+      status: Type.Optional(describe(literals(catalog.TARGET_STATUSES), 'Only targets with this status', 'offline')),
+      enabled: Type.Optional(
+        describe(literals(['true', 'false']), 'Only targets that deployments may use, or may not use', 'true'),
+      ),
     }),
   }),
   createTarget: targets.create,
@@ -88,6 +129,8 @@ export const targetOperations = {
     method: 'GET',
     path: '/targets/{id}/deployments',
     summary: 'List the deployments that included the target, newest first',
+    description:
+      'Lists all deployments that included the target, newest first, also those that never reached it. `target_steps` counts the steps on this target.',
     tag: 'targets',
     access: 'deployments:read',
     query: Strict(PageQuery),
@@ -98,6 +141,8 @@ export const targetOperations = {
     path: '/targets/{id}/agent-token',
     audit: 'target.create_agent_token',
     summary: 'Get a token with which an agent enrols for the target; earlier tokens are void',
+    description:
+      'Makes a token for `target-agent enrol` on a target with an agent connection. Tokens that were made before and not used are void. An agent that is enrolled stays so until the token is used.',
     tag: 'targets',
     access: 'targets:update',
     responses: { 201: catalog.AgentToken },
@@ -106,6 +151,8 @@ export const targetOperations = {
     method: 'GET',
     path: '/targets/{id}/agent',
     summary: 'Read the agent of the target',
+    description:
+      'Shows the enrolled agent: where instances reach it, its version, its last heartbeat. 404: none is enrolled.',
     tag: 'targets',
     access: 'targets:read',
     responses: { 200: catalog.TargetAgent },
@@ -115,6 +162,7 @@ export const targetOperations = {
     path: '/targets/{id}/agent',
     audit: 'target.revoke_agent',
     summary: 'Revoke the agent of the target and its unused token',
+    description: 'The credential of the agent is void at once, and so is a token that was not used.',
     tag: 'targets',
     access: 'targets:update',
     responses: { 204: null },
@@ -130,7 +178,13 @@ export const targetOperations = {
   updateTenant: tenants.update,
   deleteTenant: tenants.delete,
   listTags: list(
-    { path: '/tags', summary: 'Tags in use on targets', tag: 'targets', access: 'tags:read' },
+    {
+      path: '/tags',
+      summary: 'Tags in use on targets',
+      description: 'Lists every tag that a target has, with the number of its targets.',
+      tag: 'targets',
+      access: 'tags:read',
+    },
     catalog.TagRecord,
   ),
 } as const

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { literals, Strict } from '../../schema.ts'
+import { describe, literals, Strict } from '../../schema.ts'
 import { Page, PageQuery } from '../common.ts'
 import * as webhooks from '../webhooks.ts'
 import { list, op } from './operation.ts'
@@ -7,12 +7,23 @@ import { list, op } from './operation.ts'
 const tag = 'webhooks'
 
 export const webhookOperations = {
-  listWebhooks: list({ path: '/webhooks', summary: 'List webhooks', tag, access: 'webhooks:read' }, webhooks.Webhook),
+  listWebhooks: list(
+    {
+      path: '/webhooks',
+      summary: 'List webhooks',
+      description: 'Lists the webhooks that the caller may see, never their secrets.',
+      tag,
+      access: 'webhooks:read',
+    },
+    webhooks.Webhook,
+  ),
   createWebhook: op({
     method: 'POST',
     path: '/webhooks',
     audit: 'webhook.create',
     summary: 'Create a webhook',
+    description:
+      'Registers a URL that gets events by POST, signed after Standard Webhooks. The caller needs the permission to read what the events contain.',
     tag,
     access: 'webhooks:create',
     body: webhooks.CreateWebhook,
@@ -22,6 +33,7 @@ export const webhookOperations = {
     method: 'GET',
     path: '/webhooks/{id}',
     summary: 'Read a webhook',
+    description: 'Shows one webhook, never its secret.',
     tag,
     access: 'webhooks:read',
     responses: { 200: webhooks.Webhook },
@@ -31,6 +43,8 @@ export const webhookOperations = {
     path: '/webhooks/{id}',
     audit: 'webhook.update',
     summary: 'Change a webhook',
+    description:
+      'Changes the fields that are sent. A new secret signs from the next attempt on. `enabled: true` also enables a webhook that Slipway has disabled.',
     tag,
     access: 'webhooks:update',
     body: webhooks.ChangeWebhook,
@@ -41,6 +55,7 @@ export const webhookOperations = {
     path: '/webhooks/{id}',
     audit: 'webhook.delete',
     summary: 'Delete a webhook with its deliveries',
+    description: 'Removes the webhook and its deliveries. Attempts that are due are not made.',
     tag,
     access: 'webhooks:delete',
     responses: { 204: null },
@@ -49,9 +64,16 @@ export const webhookOperations = {
     method: 'GET',
     path: '/webhooks/{id}/deliveries',
     summary: 'List the deliveries of the last days, newest first',
+    description:
+      'Lists what was sent or will be sent, newest first: attempts, the last answer, and when the next attempt is due.',
     tag,
     access: 'webhooks:read',
-    query: Strict({ ...PageQuery, status: Type.Optional(literals(webhooks.WEBHOOK_DELIVERY_STATUSES)) }),
+    query: Strict({
+      ...PageQuery,
+      status: Type.Optional(
+        describe(literals(webhooks.WEBHOOK_DELIVERY_STATUSES), 'Only deliveries with this status', 'failed'),
+      ),
+    }),
     responses: { 200: Page(webhooks.WebhookDelivery) },
   }),
   redeliverWebhook: op({
@@ -59,6 +81,8 @@ export const webhookOperations = {
     path: '/webhooks/{id}/deliveries/{delivery_id}/redeliver',
     audit: 'webhook.redeliver',
     summary: 'Repeat a delivery with the same id, at once and, if that fails, for another 24 hours',
+    description:
+      'Sends a delivery again, with the same id and body: at once and, if that fails, for another 24 hours. Receivers must ignore an id that they know.',
     tag,
     access: 'webhooks:update',
     responses: { 202: webhooks.WebhookDelivery },

@@ -1,0 +1,39 @@
+import { STORY } from '../../story.ts'
+
+interface Parameter {
+  description: string
+  example: string
+}
+
+/** The parameters of paths, besides `id`. */
+export const PATH_PARAMETERS: Record<string, Parameter> = {
+  resource_type: {
+    description: 'One of `deployments`, `pending`, `targets`, `instances`, `freezes`, `releases`',
+    example: 'deployments',
+  },
+  sha256: { description: 'SHA-256 of the content, in hex', example: STORY.content },
+  version: { description: 'A full semantic version, for example 1.4.0', example: '1.1.0' },
+  delivery_id: { description: 'The delivery, by UUID', example: STORY.delivery },
+}
+
+const RECORDS: Record<string, keyof typeof STORY> = {
+  deployments: 'deployment',
+  releases: 'deployment',
+  actions: 'action',
+  sequences: 'sequence',
+  solutions: 'solution',
+  targets: 'target',
+  environments: 'environment',
+  tenants: 'tenant',
+  freezes: 'freeze',
+  webhooks: 'webhook',
+  users: 'user',
+  roles: 'role',
+  instances: 'instance',
+}
+
+/** The `id` in the paths of the operations with this tag. */
+export const idOf = (tag: string): Parameter => ({
+  description: 'A UUID, or the SqId of the record if it has one',
+  example: STORY[RECORDS[tag] ?? 'session'],
+})
