@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from '@jest/globals'
@@ -22,8 +23,6 @@ import {
 } from '@slipway/testing'
 
 const run = promisify(execFile)
-/** Sees the rows of all tenants, as docs/operations.md says. */
-const env = { ...process.env, PGOPTIONS: '-c slipway.tenant=*' }
 const SLIPWAY_ENCRYPTION_KEYS = `test:${randomBytes(32).toString('base64')}`
 
 let before: Suite | undefined
@@ -34,17 +33,18 @@ afterAll(async () => {
   await after?.stop()
 })
 
-/** A new database with what the file holds, and nothing else. */
-async function restored(file: string) {
+const backupScript = (name: string) => path.join(repositoryRoot, 'deploy/backup', name)
+
+/** A new database with what the newest file of the folder holds, and nothing else. */
+async function restored(folder: string) {
   const database = await createTestDatabase()
+  const restore = () =>
+    run('sh', [backupScript('restore.sh')], { env: { ...process.env, DATABASE_URL: database.url, BACKUP_DIR: folder } })
+  // Never under the feet of a service.
   const client = await connectTo(database.url)
-  await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
+  await expect(restore()).rejects.toThrow('1 connections are open')
   await client.end()
-  await run(
-    'pg_restore',
-    ['--exit-on-error', '--no-owner', '--no-acl', '--enable-row-security', `--dbname=${database.url}`, file],
-    { env },
-  )
+  await waitFor(async () => (await restore()).stdout.includes('run the migrations'))
   await run(process.execPath, ['packages/database/scripts/migrate.mjs', 'deploy'], {
     cwd: repositoryRoot,
     env: { ...process.env, DATABASE_URL: database.url, SLIPWAY_ROLE_PREFIX: TEST_ROLE_PREFIX },
@@ -69,9 +69,7 @@ test('a backup of a suite at work, restored where nothing else is left: what ran
   expect(queued.status).toBe(202)
   await waitFor(async () => (await admin.get(`/deployments/${running}`)).body.completed_steps >= 1)
 
-  const file = path.join(before.folder, 'backup.dump')
-  await run('pg_dump', ['--format=custom', '--enable-row-security', `--file=${file}`, before.databaseUrl], { env })
-  const saved = await restored(file)
+  const saved = await restored(await backedUp(before))
   // Every table that has rows at all: what row-level security hides from a dump is left out without a word.
   expect(await emptied(before.databaseUrl, saved.url)).toEqual([])
   const linesThen = await linesIn(saved.url, running)
@@ -94,6 +92,25 @@ test('a backup of a suite at work, restored where nothing else is left: what ran
   expect(lines.slice(0, linesThen).every(({ stdout }) => stdout?.startsWith('***'))).toBe(true)
   expect(await violatedInvariants(saved.url)).toEqual([])
 }, 300_000)
+
+/** The folder with a dump of the suite's database, made as the CronJob of Kubernetes makes it. */
+async function backedUp({ folder, databaseUrl }: Suite): Promise<string> {
+  const backups = path.join(folder, 'backups')
+  fs.mkdirSync(backups)
+  // What a run that was killed left behind, a dump that is due to go, and one that is not.
+  const [partial, old, recent] = [
+    'slipway-20200101T000000Z.dump.part',
+    'slipway-20200101T000000Z.dump',
+    'slipway-1.dump',
+  ]
+  for (const name of [partial, old, recent]) fs.writeFileSync(path.join(backups, name), '')
+  fs.utimesSync(path.join(backups, old), new Date('2020-01-01'), new Date('2020-01-01'))
+  await run('sh', [backupScript('backup.sh')], {
+    env: { ...process.env, DATABASE_URL: databaseUrl, BACKUP_DIR: backups },
+  })
+  expect(fs.readdirSync(backups).sort()).toEqual([recent, expect.stringMatching(/^slipway-\d{8}T\d{6}Z\.dump$/)])
+  return backups
+}
 
 /** How many lines of its log a database has. */
 async function linesIn(url: string, deploymentId: string): Promise<number> {

@@ -438,7 +438,8 @@ describe('what is looked at', () => {
       const { uid, title, panels, templating } = JSON.parse(text) as Dashboard
       expect(uid).toMatch(/^slipway-/)
       expect(title).toMatch(/^Slipway: /)
-      expect(templating.list.map(({ name }) => name)).toEqual(['datasource'])
+      const variables = templating.list.map(({ name }) => name)
+      expect(variables).toEqual(['datasource', 'namespace', ...(uid === 'slipway-deployments' ? ['pool'] : [])])
       expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
       for (const { type, targets = [], gridPos } of panels) {
         expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)
@@ -446,6 +447,13 @@ describe('what is looked at', () => {
         expect(targets.length).toBeGreaterThan(0)
         for (const { expr, datasource } of targets) {
           expect(expr).not.toBe('')
+          // Without the label, as outside of Kubernetes, `.*` of the choice "All" matches as well.
+          const selectors = [...expr.matchAll(/\b(slipway|nodejs|process)_\w+(\{[^}]*\})?/g)].map(
+            ([, , labels]) => labels,
+          )
+          expect(selectors.length).toBeGreaterThan(0)
+          for (const labels of selectors) expect(labels).toContain('namespace=~"$namespace"')
+          if (/slipway_(pending_requests|pool_slots_taken)\{/.test(expr)) expect(expr).toContain('pool=~"$pool"')
           expect(datasource.uid).toMatch(/^\$\{datasource\}$/)
         }
       }
@@ -463,7 +471,8 @@ describe('what is looked at', () => {
       expect(['critical', 'warning']).toContain(labels.severity)
       expect(annotations).toEqual({
         summary: expect.any(String),
-        runbook_url: `docs/operations.md#${alert.toLowerCase()}`,
+        // The page is the reader's own (monitoring.runbooks of the chart), the anchor is that of the entry.
+        runbook_url: `https://slipway.example.com/docs/operations.md#${alert.toLowerCase()}`,
       })
     }
   })

