@@ -17,7 +17,9 @@ const list = (root, ...globs) =>
     .filter(Boolean)
 
 const listManifests = (root) => ['package.json', ...list(root, 'packages/*/package.json', 'services/*/package.json')]
-const listMentioning = (root) => list(root, ...MENTIONING)
+// The Helm chart has links to folders; what they lead to is listed by itself.
+const listMentioning = (root) =>
+  list(root, ...MENTIONING).filter((file) => fs.lstatSync(path.join(root, file)).isFile())
 
 export const readVersion = (root) => JSON.parse(read(root, 'package.json')).version
 
