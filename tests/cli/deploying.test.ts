@@ -273,7 +273,7 @@ describe('the queue', () => {
     const explained = (await cli.run(['pending', 'why', second])).stdout
     for (const fact of [/position: +2/, /source: +greet 1\.0\.0/, /targets: +1$/m]) expect(explained).toMatch(fact)
     expect((await cli.run(['pending', 'list'])).stdout).toMatch(
-      new RegExp(`^2 +${second} +pending +0 +greet 1\\.0\\.0 +1 `, 'm'),
+      new RegExp(`^2 +${second} +pending +0 +greet 1\\.0\\.0 +- +1 `, 'm'),
     )
     await api.post('/tenants', { name: 'somebody-else' })
     expect((await cli.run(['pending', 'list', '--tenant', 'somebody-else'])).stdout).toContain('no pending requests')
@@ -469,7 +469,7 @@ describe('running again', () => {
 
 describe('people', () => {
   test('see targets and instances, and take them out of service', async () => {
-    expect((await cli.run(['targets', 'list', '--tag', 'role=web'])).stdout).toMatch(/one +online +local/)
+    expect((await cli.run(['targets', 'list', '--tag', 'role=web'])).stdout).toMatch(/one +online +- +local/)
     is(await cli.run(['targets', 'disable', 'two']), 0)
     expect((await cli.run(['targets', 'show', 'two'])).stdout).toContain('online, disabled')
     is(await cli.run(['targets', 'enable', 'two']), 0)

@@ -10,7 +10,7 @@ let cli: ReturnType<typeof commandLineOf>
 const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/
 const idIn = (text: string) => ID.exec(text)?.[0] ?? ''
 const is = (ended: Ended, code: number) => expect({ ...ended }).toMatchObject({ code })
-const time = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d'
+const time = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d \\S+'
 
 /** Runs the command line, which must succeed. Returns what it prints. */
 async function succeed(...args: string[]): Promise<string> {

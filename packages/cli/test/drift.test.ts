@@ -56,8 +56,8 @@ test('lists what has drifted and fails', async () => {
   expect([code, stdout.split('\n')]).toEqual([
     1,
     [
-      'SOURCE  TARGET  VERSION  SINCE             CHECKED           FOUND',
-      'greet   web-1   1.1.0    2026-11-23 10:00  2026-11-23 10:00  write: app.conf differs',
+      'SOURCE  TARGET  VERSION  SINCE                 CHECKED               FOUND',
+      'greet   web-1   1.1.0    2026-11-23 10:00 UTC  2026-11-23 10:00 UTC  write: app.conf differs',
       '',
     ],
   ])

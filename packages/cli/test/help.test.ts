@@ -57,7 +57,7 @@ describe('completion', () => {
     [['deploy', 'x', '--dr'], ['--dry-run']],
     [
       ['status', '-o', ''],
-      ['json', 'table', 'yaml'],
+      ['json', 'jsonl', 'name', 'table', 'yaml'],
     ],
     [['completion', 'z'], ['zsh']],
     [['deployments', '--si'], ['--since']],

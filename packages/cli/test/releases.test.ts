@@ -55,9 +55,9 @@ describe('where', () => {
     expect([code, stdout.split('\n')]).toEqual([
       0,
       [
-        'TARGET  ENVIRONMENT  VERSION  WHEN              BY   LAST ATTEMPT',
-        'web-1   production   1.1.0    2026-11-23 10:00  ann  -',
-        'web-2   production   1.0.0    2026-11-23 10:00  ann  1.1.0 rolled back 2026-11-23 11:02 by bob',
+        'TARGET  ENVIRONMENT  VERSION  WHEN                  BY   LAST ATTEMPT',
+        'web-1   production   1.1.0    2026-11-23 10:00 UTC  ann  -',
+        'web-2   production   1.0.0    2026-11-23 10:00 UTC  ann  1.1.0 rolled back 2026-11-23 11:02 UTC by bob',
         '',
       ],
     ])

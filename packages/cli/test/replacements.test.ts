@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Schema } from '@slipway/client'
 import { formatReplacements } from '../src/terminal/replacements.ts'
+import { formatTime } from '../src/terminal/table.ts'
 
 const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
 const targets = (...names: string[]) => names.map((name) => ({ id: name, name }))
@@ -9,7 +10,7 @@ const before = {
   ...{ target_count: 2, targets: targets('web-1', 'web-2'), unchanged_count: 0 },
   difference: { versions: [], variables: [] },
 } satisfies Schema<'Replacement'>
-const applied = `  applied 2026-11-23 10:00 by ann, deployment ${ID}`
+const applied = `  applied ${formatTime('2026-11-23T10:00:00Z')} by ann, deployment ${ID}`
 
 test('says what is replaced where, with the versions of parts and the variables that differ', () => {
   const difference = {

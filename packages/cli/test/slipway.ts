@@ -15,7 +15,14 @@ export function runSlipway(
   { env = {}, stdin = '' }: RunOptions = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [bin, ...args], {
-    env: { PATH: process.env['PATH'], HOME: '/nonexistent', SLIPWAY_URL: url, SLIPWAY_TOKEN: 'token', ...env },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: '/nonexistent',
+      SLIPWAY_URL: url,
+      SLIPWAY_TOKEN: 'token',
+      TZ: 'UTC',
+      ...env,
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const texts = { stdout: '', stderr: '' }

@@ -1,8 +1,10 @@
 import type { Input } from '@slipway/client'
 import type { Command } from 'commander'
-import { type Context, provideContext } from './context.ts'
+import { formatTime } from '../terminal/table.ts'
+import type { Context } from './context.ts'
 import { take } from './lists.ts'
 import { parseIntegerBetween, parseTimestamp } from './values.ts'
+import { addListAction } from './watching.ts'
 
 interface AuditOptions {
   action?: string
@@ -15,7 +17,7 @@ interface AuditOptions {
 }
 
 export function addAudit(program: Command): void {
-  program
+  const command = program
     .command('audit')
     .description('show audit records of changes and refusals, newest first')
     .option('--action <name>', 'only this action, for example deployment.create')
@@ -25,7 +27,7 @@ export function addAudit(program: Command): void {
     .option('--from <time>', 'only from this time on', parseTimestamp)
     .option('--to <time>', 'only before this time', parseTimestamp)
     .option('--limit <number>', 'how many records to show', parseIntegerBetween(1, 1_000_000), 50)
-    .action(provideContext(listAuditRecords))
+  addListAction(command, listAuditRecords)
 }
 
 async function listAuditRecords({ client, output }: Context, options: AuditOptions): Promise<void> {
@@ -35,7 +37,7 @@ async function listAuditRecords({ client, output }: Context, options: AuditOptio
   output.printList(
     await take(client.each('listAuditLogs', { query }), options.limit),
     [
-      ['AT', ({ at }) => at.slice(0, 19).replace('T', ' ')],
+      ['AT', ({ at }) => formatTime(at, { seconds: true })],
       ['WHO', ({ actor_name }) => actor_name],
       ['FROM', ({ actor_ip }) => actor_ip],
       ['ACTION', (record) => record.action],

@@ -4,6 +4,7 @@ import { createSessionStore } from '../configuration/file.ts'
 import { prepareNetwork } from '../configuration/network.ts'
 import { chooseServer, type GlobalOptions } from '../configuration/server.ts'
 import { EXIT_CODES, UsageError } from '../exit-code.ts'
+import type { Path } from '../terminal/fields.ts'
 import { type Format, Output } from '../terminal/output.ts'
 import { Screen } from '../terminal/screen.ts'
 
@@ -17,6 +18,11 @@ export interface Context {
   output: Output
   /** Shows progress and logs: on stdout for people, else on stderr. */
   screen: Screen
+}
+
+interface OutputOptions {
+  output: Format
+  select?: Path[]
 }
 
 export const readEnvironmentToken = () => process.env['SLIPWAY_TOKEN'] || process.env['SLIPWAY_API_KEY']
@@ -33,8 +39,8 @@ async function createContext(command: Command): Promise<Context> {
     )
   }
   await prepareNetwork(caFile)
-  const { output: format, requestTimeout } = command.optsWithGlobals<GlobalOptions & { output: Format }>()
-  const output = new Output(format)
+  const { output: format, select, requestTimeout } = command.optsWithGlobals<GlobalOptions & OutputOptions>()
+  const output = new Output(format, select)
   return {
     url,
     client: new SlipwayClient({

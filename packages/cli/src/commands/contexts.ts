@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { readConfiguration, updateConfiguration } from '../configuration/file.ts'
 import { readContext } from '../configuration/server.ts'
+import type { Path } from '../terminal/fields.ts'
 import { type Column, type Format, Output } from '../terminal/output.ts'
 
 interface Row {
@@ -27,7 +28,8 @@ export function addContexts(program: Command): void {
       const rows = Object.entries(contexts).map(([name, { url, ca_file = null, session }]) => {
         return { name, url, ca_file, in_use: name === used, logged_in: session !== undefined }
       })
-      new Output(command.optsWithGlobals<{ output: Format }>().output).printList(rows, COLUMNS, 'no contexts')
+      const { output, select } = command.optsWithGlobals<{ output: Format; select?: Path[] }>()
+      new Output(output, select).printList(rows, COLUMNS, 'no contexts')
     })
   context
     .command('use')

@@ -8,15 +8,16 @@ import { formatDuration, formatFacts, formatSteps, formatTable, formatTime } fro
 import { type Context, provideContext } from './context.ts'
 import { addListOptions, formatSource, type ListOptions, listDeployments } from './deployment-list.ts'
 import { addLogs } from './logs.ts'
+import { addListAction } from './watching.ts'
 
 type Result = Schema<'CommandResult'>
 
 export function addDeployments(program: Command): void {
-  addListOptions(program.command('status'))
+  const status = addListOptions(program.command('status'))
     .alias('deployments')
     .argument('[deployment]', 'id of a deployment; without it, list the newest ones')
     .description('show a deployment, target by target, or list deployments')
-    .action(provideContext(showStatus))
+  addListAction(status, showStatus)
   addLogs(program)
   program
     .command('results')

@@ -1,11 +1,12 @@
 import type { Item, Schema } from '@slipway/client'
 import type { Command } from 'commander'
 import { EXIT_CODES } from '../exit-code.ts'
-import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
+import { addDeleteCommand, addShowCommand, printRecords } from './record-commands.ts'
 import { findId, findRecord } from './records.ts'
 import { collect, omitUndefined, parseTimestamp } from './values.ts'
+import { addListAction } from './watching.ts'
 
 type Freeze = Item<'listFreezes'>
 
@@ -22,12 +23,14 @@ const addScopeOptions = (command: Command) =>
     .option('--solution <name>', 'of this solution, by name or id')
 
 export function addFreeze(program: Command): void {
-  const freeze = program.command('freeze').description('times without deployments')
-  freeze
+  const freeze = program.command('freeze').alias('freezes').description('times without deployments')
+  const listing = freeze
     .command('list')
     .description('list freezes, newest first')
     .option('--active', 'only active freezes')
-    .action(provideContext(list))
+  addListAction(listing, list)
+  addShowCommand(freeze, 'freeze')
+  addDeleteCommand(freeze, 'freeze')
   addScopeOptions(freeze.command('create'))
     .argument('<name>', 'name of the freeze')
     .description('create a freeze; without tenant, environment and solution it applies to all deployments')
@@ -42,17 +45,6 @@ export function addFreeze(program: Command): void {
     .option('--time-zone <name>', 'time zone of the recurrence, for example Europe/Berlin')
     .option('--description <text>', 'purpose of the freeze')
     .action(provideContext(create))
-  freeze
-    .command('delete')
-    .argument('<freeze>', 'name or id of the freeze')
-    .description('delete a freeze; the requests that it holds can start')
-    .action(
-      provideContext(async ({ client, output }, nameOrId: string) => {
-        const { id, name } = await findRecord(client, 'freeze', nameOrId)
-        await client.call('deleteFreeze', { params: { id } })
-        output.printRecord({ id, name, deleted: true }, () => [`deleted freeze ${name}`])
-      }),
-    )
   addScopeOptions(freeze.command('check'))
     .option('-t, --target <name>', 'on this target, by name or id (repeatable)', collect(String))
     .description(
@@ -61,34 +53,9 @@ export function addFreeze(program: Command): void {
     .action(provideContext(check))
 }
 
-const formatScope = ({ tenant_id, environment_id, solution_id }: Freeze) =>
-  [
-    tenant_id && `tenant ${tenant_id}`,
-    environment_id && `environment ${environment_id}`,
-    solution_id && `solution ${solution_id}`,
-  ]
-    .filter((part) => part !== null)
-    .join(', ') || 'everything'
-
-async function printFreezes({ output }: Context, freezes: readonly Freeze[], none: string): Promise<void> {
-  output.printList(
-    freezes,
-    [
-      ['ID', ({ id }) => id],
-      ['NAME', ({ name }) => name],
-      ['ACTIVE', ({ active }) => (active ? 'yes' : 'no')],
-      ['START', ({ start_time }) => formatTime(start_time)],
-      ['END', ({ end_time }) => formatTime(end_time)],
-      ['RECURRENCE', ({ recurrence }) => recurrence],
-      ['FREEZES', formatScope],
-    ],
-    none,
-  )
-}
-
 async function list(context: Context, { active }: { active?: boolean }): Promise<void> {
   const freezes = await take(context.client.each('listFreezes'))
-  await printFreezes(context, active ? freezes.filter((freeze) => freeze.active) : freezes, 'no freezes')
+  await printRecords(context, 'freeze', active ? freezes.filter((freeze) => freeze.active) : freezes)
 }
 
 async function findScopeIds(
@@ -149,6 +116,6 @@ async function check(context: Context, options: CheckOptions): Promise<number> {
         [wanted, ...targets].some((place) => matches(freeze, place))))
   const freezes = await take(client.each('listFreezes'))
   const found = freezes.filter(applies)
-  await printFreezes(context, found, 'no freeze is active')
+  await printRecords(context, 'freeze', found, 'no freeze is active')
   return found.length > 0 ? EXIT_CODES.refused : EXIT_CODES.success
 }

@@ -1,25 +1,35 @@
 import type { Schema } from '@slipway/client'
 import type { Command } from 'commander'
 import { sanitize } from '../terminal/colour.ts'
+import { requireConsent } from '../terminal/prompt.ts'
 import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
+import { formatLabels } from './kinds.ts'
 import { take } from './lists.ts'
-import { findId } from './records.ts'
+import { readNames } from './names.ts'
+import { addListCommand, addShowCommand } from './record-commands.ts'
+import { deleteRecord, findId } from './records.ts'
 import { collect, omitUndefined, parseAllowedLabel, parseIntegerBetween, parseSeconds } from './values.ts'
+import { addListAction } from './watching.ts'
 
 export function addInstances(program: Command): void {
   const instances = program.command('instances').description('orchestration instances, which run deployments')
-  instances.command('list').description('list orchestration instances').action(provideContext(list))
+  addListCommand(instances, 'instance')
+  addShowCommand(instances, 'instance')
   addGrants(instances)
   instances
     .command('remove')
+    .alias('delete')
     .argument('<instance>', 'name or id of the instance')
     .description('remove an instance and release its name')
     .option('--force', 'even if it is online or runs deployments; other instances get these 30 s later')
+    .option('-y, --yes', 'do not ask')
     .action(
-      provideContext(async ({ client, output }, nameOrId: string, { force }: { force?: boolean }) => {
+      provideContext(async ({ client, output }, nameOrId: string, options: { force?: boolean; yes?: boolean }) => {
+        const { force, yes = false } = options
         const id = await findId(client, 'instance', nameOrId)
-        await client.call('deleteInstance', { params: { id }, ...(force ? { query: { force: 'true' } } : {}) })
+        await requireConsent(`remove instance ${sanitize(nameOrId)}`, { yes, isOptional: true })
+        await deleteRecord(client, 'instance', id, force ? { force: 'true' } : {})
         output.printRecord({ id, removed: true }, () => [`removed instance ${sanitize(nameOrId)}`])
       }),
     )
@@ -57,10 +67,8 @@ function addGrants(instances: Command): void {
     .option('--tenant <tenant>', 'name or id of the only tenant that the instances serve; default: all tenants')
     .action(provideContext(createJoinToken))
   const grants = instances.command('join-tokens').description('tokens with which instances can join')
-  grants
-    .command('list')
-    .description('list tokens, newest first; the tokens themselves are not shown')
-    .action(provideContext(listGrants))
+  const listing = grants.command('list').description('list tokens, newest first; the tokens themselves are not shown')
+  addListAction(listing, listGrants)
   grants
     .command('revoke')
     .argument('<id>', 'id of the token: its part before the dot')
@@ -98,33 +106,18 @@ async function createJoinToken({ client, output }: Context, options: TokenOption
 }
 
 async function listGrants({ client, output }: Context): Promise<void> {
+  const grants = await take(client.each('listInstanceGrants'))
+  const names = await readNames(client, output.isForPeople ? grants : [])
   output.printList(
-    await take(client.each('listInstanceGrants')),
+    grants,
     [
       ['ID', ({ id }) => id],
       ['STATUS', ({ status }) => status],
       ['USED', ({ used, uses }) => `${used} of ${uses}`],
-      ['LABELS', ({ labels }) => Object.entries(labels).map(formatLabel).join(' ') || 'none'],
-      ['TENANT', ({ tenant_id }) => tenant_id ?? 'all'],
+      ['LABELS', ({ labels }) => formatLabels(labels) || 'none'],
+      ['TENANT', ({ tenant_id }) => names(tenant_id) ?? 'all'],
       ['EXPIRES', ({ expires_at }) => formatTime(expires_at)],
     ],
     'no grants',
-  )
-}
-
-const formatLabel = ([key, value]: [string, string | null]) => (value === null ? key : `${key}=${value}`)
-
-async function list({ client, output }: Context): Promise<void> {
-  output.printList(
-    await take(client.each('listInstances')),
-    [
-      ['ID', ({ id }) => id],
-      ['NAME', ({ name }) => name],
-      ['STATUS', ({ status }) => status],
-      ['RUNS', ({ active, capacity }) => `${active} of ${capacity}`],
-      ['VERSION', ({ version }) => version],
-      ['LAST HEARTBEAT', ({ last_heartbeat_at }) => formatTime(last_heartbeat_at)],
-    ],
-    'no instances',
   )
 }

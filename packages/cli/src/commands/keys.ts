@@ -1,12 +1,14 @@
 import type { Schema } from '@slipway/client'
 import type { Command } from 'commander'
+import { requireConsent } from '../terminal/prompt.ts'
 import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { collect, omitUndefined, parseIntegerBetween } from './values.ts'
+import { addListAction } from './watching.ts'
 
 export function addKeys(program: Command): void {
   const keys = program.command('keys').description('API keys of the calling user')
-  keys.command('list').description('list API keys, newest first').action(provideContext(list))
+  addListAction(keys.command('list').description('list API keys, newest first'), list)
   keys
     .command('create')
     .argument('<name>', 'name of the key')
@@ -23,8 +25,10 @@ export function addKeys(program: Command): void {
     .command('delete')
     .argument('<key>', 'id of the key')
     .description('revoke an API key')
+    .option('-y, --yes', 'do not ask')
     .action(
-      provideContext(async ({ client, output }, id: string) => {
+      provideContext(async ({ client, output }, id: string, { yes = false }: { yes?: boolean }) => {
+        await requireConsent(`revoke key ${id}`, { yes, isOptional: true })
         await client.call('deleteApiKey', { params: { id } })
         output.printRecord({ id, deleted: true }, () => [`revoked key ${id}`])
       }),

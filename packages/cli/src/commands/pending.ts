@@ -1,11 +1,12 @@
 import type { Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/colour.ts'
-import { formatFacts } from '../terminal/table.ts'
+import { formatFacts, formatTime, toIsoTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { findId } from './records.ts'
 import { parseIntegerBetween } from './values.ts'
 import { findPending, getWaitingReason } from './wait.ts'
+import { addListAction } from './watching.ts'
 
 type Pending = Schema<'PendingRequest'>
 
@@ -13,12 +14,12 @@ const STATUSES = ['pending', 'processing', 'dispatched', 'cancelled', 'failed'] 
 
 export function addPending(program: Command): void {
   const pending = program.command('pending').description('pending requests, which wait in the queue')
-  pending
+  const listing = pending
     .command('list')
     .description('list pending requests in the order of their start')
     .addOption(new Option('--status <status>', 'list requests with this status instead').choices(STATUSES))
     .option('--tenant <name>', 'only those of this tenant, by name or id')
-    .action(provideContext(list))
+  addListAction(listing, list)
   pending
     .command('why')
     .argument('<request>', 'id of the request')
@@ -51,6 +52,13 @@ export function addPending(program: Command): void {
 /** Undefined for requests of earlier releases. */
 const formatSource = ({ source_name, source_version }: Pending) => source_name && `${source_name} ${source_version}`
 
+const formatPlace = ({ tenant_name, environment_name }: Pending) =>
+  [tenant_name, environment_name].filter((name) => name).join(', ') || undefined
+
+/** Programs get times in one form from every command. */
+const withIsoTimes = (request: Pending): Pending =>
+  JSON.parse(JSON.stringify(request), (_, value) => (typeof value === 'string' ? toIsoTime(value) : value))
+
 function formatPool({ instance_pool: pool }: Pending): [string, string][] {
   if (pool === undefined) return []
   const { name, position, known, matching, accepting, slots, taken } = pool
@@ -72,15 +80,16 @@ async function list({ client, output }: Context, { status, tenant }: ListOptions
     ...(tenant === undefined ? {} : { tenant_id: await findId(client, 'tenant', tenant) }),
   }
   output.printList(
-    await client.call('listPending', { query }),
+    (await client.call('listPending', { query })).map(withIsoTimes),
     [
       ['POSITION', ({ position }) => position],
       ['ID', ({ id }) => id],
       ['STATUS', (one) => one.status],
       ['PRIORITY', ({ priority }) => priority],
       ['SOURCE', formatSource],
+      ['ENVIRONMENT', formatPlace],
       ['TARGETS', ({ target_count }) => target_count],
-      ['QUEUED', ({ queued_at }) => queued_at],
+      ['QUEUED', ({ queued_at }) => formatTime(queued_at)],
       ['BY', ({ triggered_by }) => triggered_by],
       ['WHY', (one) => (one.status === 'pending' ? getWaitingReason(one) : (one.error_message ?? one.deployment_id))],
     ],
@@ -89,11 +98,12 @@ async function list({ client, output }: Context, { status, tenant }: ListOptions
 }
 
 async function explainWaiting({ client, output }: Context, id: string): Promise<void> {
-  const request = await findPending(client, id)
+  const request = withIsoTimes(await findPending(client, id))
   output.printRecord(request, () =>
     formatFacts([
       ['request', request.id],
       ['source', sanitize(formatSource(request) ?? '')],
+      ['environment', sanitize(formatPlace(request) ?? '')],
       ['targets', request.target_count],
       ['status', request.status],
       ['position', request.position],
@@ -102,12 +112,12 @@ async function explainWaiting({ client, output }: Context, id: string): Promise<
       ...formatPool(request),
       ...(request.held_targets ?? []).map(({ target_name, deployment_id, since }): [string, string] => [
         'held target',
-        sanitize(`${target_name}, by ${deployment_id ?? 'another tenant'} since ${since}`),
+        sanitize(`${target_name}, by ${deployment_id ?? 'another tenant'} since ${formatTime(since)}`),
       ]),
-      ['queued', request.queued_at],
+      ['queued', request.queued_at && formatTime(request.queued_at)],
       ['retries', request.retry_count],
-      ['last retry', request.last_retry_at],
-      ['estimated start', request.estimated_start],
+      ['last retry', request.last_retry_at && formatTime(request.last_retry_at)],
+      ['estimated start', request.estimated_start && formatTime(request.estimated_start)],
       ['deployment', request.deployment_id],
       ['superseded by', request.superseded_by],
       ['error', request.error_message],

@@ -1,8 +1,10 @@
 import { Command, CommanderError, Option } from 'commander'
+import { parsePaths } from '../terminal/fields.ts'
 import { FORMATS } from '../terminal/output.ts'
 import { CLI_VERSION } from '../version.ts'
 import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
+import { addCatalog, addRoles } from './catalog.ts'
 import { addCompletion } from './completion.ts'
 import { addContexts } from './contexts.ts'
 import { addDeploy } from './deploy.ts'
@@ -17,6 +19,7 @@ import { addReleases } from './releases.ts'
 import { addTargets } from './targets.ts'
 import { addUsers } from './users.ts'
 import { parseDuration } from './values.ts'
+import { addWebhooks } from './webhooks.ts'
 
 const AFTER = `
 Exit codes: 0 success, 1 failed, 2 wrong usage, 3 refused (freeze, validation, permission), 4 cancelled,
@@ -33,6 +36,11 @@ export function buildProgram(): Command {
     .option('--ca-file <file>', 'certificates of authorities to trust besides the usual ones; default: SLIPWAY_CA_FILE')
     .option('--request-timeout <duration>', 'how long an answer may take, such as 5s; default: 30s', parseDuration)
     .addOption(new Option('-o, --output <format>', 'format of the output').choices(FORMATS).default('table'))
+    .option(
+      '--select <fields>',
+      'only these fields, such as id,connection.host; without -o separated by tabs',
+      parsePaths,
+    )
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(--help lists commands and options)')
     .addHelpText('after', AFTER)
@@ -55,9 +63,12 @@ export function buildProgram(): Command {
   addPending(program)
   addFreeze(program)
   addTargets(program)
+  addCatalog(program)
   addInstances(program)
   addKeys(program)
   addUsers(program)
+  addRoles(program)
+  addWebhooks(program)
   addAudit(program)
   addCompletion(program)
   return program

@@ -13,6 +13,8 @@ const LIST_OPERATIONS = {
   freeze: 'listFreezes',
   instance: 'listInstances',
   user: 'listUsers',
+  role: 'listRoles',
+  webhook: 'listWebhooks',
 } as const
 const READ_OPERATIONS = {
   action: 'getAction',
@@ -24,10 +26,25 @@ const READ_OPERATIONS = {
   freeze: 'getFreeze',
   instance: 'getInstance',
   user: 'getUser',
+  role: 'getRole',
+  webhook: 'getWebhook',
+} as const
+const DELETE_OPERATIONS = {
+  action: 'deleteAction',
+  sequence: 'deleteSequence',
+  solution: 'deleteSolution',
+  target: 'deleteTarget',
+  environment: 'deleteEnvironment',
+  tenant: 'deleteTenant',
+  freeze: 'deleteFreeze',
+  instance: 'deleteInstance',
+  user: 'deleteUser',
+  role: 'deleteRole',
+  webhook: 'deleteWebhook',
 } as const
 
-type RecordKind = keyof typeof LIST_OPERATIONS
-interface RecordByKind {
+export type RecordKind = keyof typeof LIST_OPERATIONS
+export interface RecordByKind {
   action: Item<'listActions'>
   sequence: Item<'listSequences'>
   solution: Item<'listSolutions'>
@@ -37,9 +54,13 @@ interface RecordByKind {
   freeze: Item<'listFreezes'>
   instance: Item<'listInstances'>
   user: Item<'listUsers'>
+  role: Item<'listRoles'>
+  webhook: Item<'listWebhooks'>
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** Shorter prefixes are more likely to be mistyped names. */
+export const ID_PREFIX = /^(?=.{4,35}$)[0-9a-f]{1,8}(-[0-9a-f]{0,4}){0,3}(-[0-9a-f]{0,12})?$/i
 const SQID = /^[A-Za-z0-9]{8,64}$/
 const MAX_SIMILAR_NAMES = 5
 
@@ -47,8 +68,7 @@ const MAX_SIMILAR_NAMES = 5
 async function findByName<K extends RecordKind>(client: SlipwayClient, kind: K, name: string) {
   const found: RecordByKind[K][] = []
   const similar: string[] = []
-  const input = { query: { search: name } } as never
-  for await (const record of client.each(LIST_OPERATIONS[kind], input) as AsyncGenerator<RecordByKind[K]>) {
+  for await (const record of listRecords(client, kind, { search: name })) {
     const recordName = getName(record)
     if (recordName === name) found.push(record)
     else if (similar.length < MAX_SIMILAR_NAMES) similar.push(recordName)
@@ -56,7 +76,24 @@ async function findByName<K extends RecordKind>(client: SlipwayClient, kind: K, 
   return { found, similar }
 }
 
-const getName = (record: RecordByKind[RecordKind]) => ('email' in record ? record.email : record.name)
+/** Webhooks have no name. */
+export function getName(record: RecordByKind[RecordKind]): string {
+  if ('email' in record) return record.email
+  return 'url' in record ? record.url : record.name
+}
+
+export function listRecords<K extends RecordKind>(client: SlipwayClient, kind: K, query: Record<string, string> = {}) {
+  return client.each(LIST_OPERATIONS[kind], { query } as never) as AsyncGenerator<RecordByKind[K]>
+}
+
+export async function deleteRecord(
+  client: SlipwayClient,
+  kind: RecordKind,
+  id: string,
+  query: Record<string, string> = {},
+): Promise<void> {
+  await client.call(DELETE_OPERATIONS[kind], { params: { id }, query } as never)
+}
 
 async function readById<K extends RecordKind>(
   client: SlipwayClient,
@@ -72,16 +109,25 @@ async function readById<K extends RecordKind>(
   }
 }
 
-/** Returns every record that has this name or id. */
+/** Returns the records whose id begins like this. */
+async function findByPrefix<K extends RecordKind>(client: SlipwayClient, kind: K, prefix: string) {
+  const found: RecordByKind[K][] = []
+  for await (const record of listRecords(client, kind))
+    if (record.id.startsWith(prefix.toLowerCase())) found.push(record)
+  return found
+}
+
+/** Returns every record that has this name or id, or whose id begins with it. */
 async function findCandidates<K extends RecordKind>(client: SlipwayClient, kind: K, nameOrId: string) {
   if (UUID.test(nameOrId)) {
     const record = await readById(client, kind, nameOrId)
     return { found: record ? [record] : [], similar: [] }
   }
   const result = await findByName(client, kind, nameOrId)
-  if (result.found.length > 0 || !SQID.test(nameOrId)) return result
-  const record = await readById(client, kind, nameOrId)
-  return record ? { found: [record], similar: [] } : result
+  if (result.found.length > 0) return result
+  const record = SQID.test(nameOrId) ? await readById(client, kind, nameOrId) : undefined
+  if (record) return { found: [record], similar: [] }
+  return ID_PREFIX.test(nameOrId) ? { ...result, found: await findByPrefix(client, kind, nameOrId) } : result
 }
 
 const formatHint = (similar: readonly string[]) =>
@@ -99,10 +145,24 @@ export async function findRecord<K extends RecordKind>(
     throw new RefusedError(`there is no ${kind} "${nameOrId}"${formatHint(similar)}`)
   }
   if (another !== undefined) {
-    const ids = found.map((one) => (one as { id: string }).id).join(', ')
-    throw new RefusedError(`several ${kind}s have the name "${nameOrId}": use an id instead (${ids})`)
+    throw new RefusedError(describeAmbiguity(`${kind}s`, nameOrId, found))
   }
   return record
+}
+
+const MAX_CANDIDATES = 10
+
+/** Lists what a name or the beginning of an id may mean. */
+export function describeAmbiguity(
+  kinds: string,
+  given: string,
+  found: readonly { id: string; name?: string }[],
+): string {
+  const areNames = found.every(({ name }) => name === given)
+  const what = areNames ? `have the name "${given}": use an id instead` : `have an id that begins with "${given}"`
+  const lines = found.slice(0, MAX_CANDIDATES).map(({ id, name }) => `\n  ${id}${areNames || !name ? '' : ` ${name}`}`)
+  const more = found.length > MAX_CANDIDATES ? `\n  and ${found.length - MAX_CANDIDATES} more` : ''
+  return `several ${kinds} ${what}${lines.join('')}${more}`
 }
 
 export async function findId(client: SlipwayClient, kind: RecordKind, nameOrId: string): Promise<string> {

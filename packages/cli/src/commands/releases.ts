@@ -9,6 +9,7 @@ import { formatSource } from './deployment-list.ts'
 import { take } from './lists.ts'
 import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
 import { omitUndefined, parseOnce, parseTag } from './values.ts'
+import { addListAction } from './watching.ts'
 
 type Installed = Item<'listReleases'>
 type Release = Item<'listTargetReleases'>
@@ -31,24 +32,24 @@ const addPlaceOptions = (command: Command) =>
 
 /** Adds the commands that show what is where. */
 export function addReleases(program: Command): void {
-  addPlaceOptions(program.command('where'))
+  const where = addPlaceOptions(program.command('where'))
     .argument('<source>', 'the solution, sequence or action, by name or id')
     .description('show on which targets a source is, in which version')
     .addOption(new Option('--kind <kind>', 'for ambiguous names').choices(SOURCES))
     .option('--source-version <version>', 'only where this version is in force')
     .option('--tag <key=value>', 'only on targets with this tag', parseOnce(parseTag))
     .addOption(new Option('--state <state>', 'only in this state').choices(STATES))
-    .action(provideContext(showWhere))
-  program
+  addListAction(where, showWhere)
+  const on = program
     .command('on')
     .argument('<target>', 'name or id of the target')
     .description('show which sources are on a target, in which versions')
     .option('--history', 'show every attempt of a deployment there instead, newest first')
-    .action(provideContext(showTarget))
-  addPlaceOptions(program.command('matrix'))
+  addListAction(on, showTarget)
+  const matrix = addPlaceOptions(program.command('matrix'))
     .description('show which version of each source is in which environment')
     .option('--search <text>', 'only sources with this text in the name')
-    .action(provideContext(showMatrix))
+  addListAction(matrix, showMatrix)
   program
     .command('changes')
     .argument('<deployment>', 'id of the deployment')

@@ -2,10 +2,9 @@ import type { Input, Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/colour.ts'
 import { ask, readFirstLineOfStdin } from '../terminal/prompt.ts'
-import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
-import { take } from './lists.ts'
-import { findId, findRecord } from './records.ts'
+import { addDeleteCommand, addListCommand, addShowCommand } from './record-commands.ts'
+import { findId } from './records.ts'
 import { collect, omitUndefined } from './values.ts'
 
 interface UserOptions {
@@ -26,11 +25,8 @@ const STATUS = new Option('--status <status>', 'only an active user can log in')
 
 export function addUsers(program: Command): void {
   const users = program.command('users').description('users of the API')
-  users
-    .command('list')
-    .description('list users, newest first')
-    .option('--search <text>', 'only those with this text in name or e-mail')
-    .action(provideContext(list))
+  addListCommand(users, 'user')
+  addShowCommand(users, 'user')
   users
     .command('create')
     .argument('<email>', 'e-mail of the user')
@@ -53,33 +49,7 @@ export function addUsers(program: Command): void {
     .addOption(STATUS)
     .option('--password-stdin', 'read a new password from stdin')
     .action(provideContext(change))
-  users
-    .command('delete')
-    .argument('<user>', 'e-mail or id of the user')
-    .description('delete a user')
-    .action(
-      provideContext(async ({ client, output }, nameOrId: string) => {
-        const { id, email } = (await findRecord(client, 'user', nameOrId)) as Schema<'UserRecord'>
-        await client.call('deleteUser', { params: { id } })
-        output.printRecord({ id, email, deleted: true }, () => [`deleted user ${sanitize(email)}`])
-      }),
-    )
-}
-
-async function list({ client, output }: Context, { search }: { search?: string }): Promise<void> {
-  output.printList(
-    await take(client.each('listUsers', { query: search ? { search } : {} })),
-    [
-      ['ID', ({ id }) => id],
-      ['E-MAIL', ({ email }) => email],
-      ['USER', ({ username }) => username],
-      ['STATUS', ({ status }) => status],
-      ['ROLES', ({ roles }) => roles.join(' ')],
-      ['TENANT', ({ tenant_id }) => tenant_id],
-      ['CREATED', ({ created_at }) => formatTime(created_at)],
-    ],
-    'no users',
-  )
+  addDeleteCommand(users, 'user')
 }
 
 /** Returns the given options as fields of the API. */

@@ -1,23 +1,39 @@
 import { stringify } from 'yaml'
 import { type Colour, hasColours, paint, sanitize } from './colour.ts'
+import { formatFields, getRecordName, type Path, pickFields, readField } from './fields.ts'
 import { formatTable } from './table.ts'
 
-export const FORMATS = ['table', 'json', 'yaml'] as const
+export const FORMATS = ['table', 'json', 'jsonl', 'yaml', 'name'] as const
 export type Format = (typeof FORMATS)[number]
 
 export type Column<T> = [title: string, cell: (record: T) => string | number | null | undefined]
 
-/** Prints the answer of a command on stdout: as a table for people, or as JSON or YAML for programs. */
+function writeToStdout(text: string): void {
+  process.stdout.write(text)
+}
+
+/** Prints the answer of a command on stdout: as a table for people, or in a format for programs. */
 export class Output {
   readonly format: Format
+  readonly #fields: readonly Path[]
   readonly #colours = hasColours(process.stdout)
 
-  constructor(format: Format) {
+  readonly #write: (text: string) => void
+
+  constructor(format: Format, fields: readonly Path[] = [], write = writeToStdout) {
     this.format = format
+    this.#fields = fields
+    this.#write = write
   }
 
+  /** The same output, written to another place. */
+  writingTo(write: (text: string) => void): Output {
+    return new Output(this.format, this.#fields, write)
+  }
+
+  /** False with `--select`, too: fields that are selected go to a program. */
   get isForPeople(): boolean {
-    return this.format === 'table'
+    return this.format === 'table' && this.#fields.length === 0
   }
 
   paint(text: string, colour: Colour): string {
@@ -25,7 +41,7 @@ export class Output {
   }
 
   writeLine(text = ''): void {
-    process.stdout.write(`${text}\n`)
+    this.#write(`${text}\n`)
   }
 
   /** Prints warnings on stderr: a program must be able to parse stdout. */
@@ -59,15 +75,36 @@ export class Output {
     else this.printData(value)
   }
 
-  /** Prints a value as JSON or YAML. */
+  /** Prints a record or a list of records. */
   printData(value: unknown): void {
-    if (this.format === 'yaml') process.stdout.write(stringify(value))
-    else process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+    const records = Array.isArray(value) ? value : [value]
+    if (this.format === 'json') this.writeLine(JSON.stringify(this.#select(value), null, 2))
+    else if (this.format === 'yaml') this.#write(stringify(this.#select(value)))
+    else for (const record of records) this.writeLine(this.#formatLine(record))
+    this.#warnOfUnknownFields(records)
   }
 
-  /** Prints one value of a stream: a line of JSON, or a document of YAML. */
+  /** Prints one value of a stream: a document of YAML, else one line. */
   printItem(value: unknown): void {
-    if (this.format === 'yaml') process.stdout.write(`---\n${stringify(value)}`)
-    else process.stdout.write(`${JSON.stringify(value)}\n`)
+    if (this.format === 'yaml') this.#write(`---\n${stringify(this.#select(value))}`)
+    else this.writeLine(this.#formatLine(value))
+  }
+
+  /** Without control characters, unless JSON escapes them. */
+  #formatLine(record: unknown): string {
+    if (this.format === 'name') return sanitize(getRecordName(record))
+    if (this.format === 'table') return formatFields(record, this.#fields).split('\t').map(sanitize).join('\t')
+    return JSON.stringify(this.#select(record))
+  }
+
+  #select(value: unknown): unknown {
+    if (this.#fields.length === 0) return value
+    return Array.isArray(value) ? value.map((one) => pickFields(one, this.#fields)) : pickFields(value, this.#fields)
+  }
+
+  #warnOfUnknownFields(records: readonly unknown[]): void {
+    const isUnknown = (path: Path) => records.every((record) => readField(record, path) === undefined)
+    if (records.length === 0) return
+    this.warn(this.#fields.filter(isUnknown).map((path) => `--select: no record has the field ${path.join('.')}`))
   }
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { UsageError } from '../exit-code.ts'
+import { RefusedError, UsageError } from '../exit-code.ts'
 
 /** Whether a person can answer questions. */
 export const hasTerminal = () => process.stdin.isTTY === true && process.stderr.isTTY === true
@@ -35,4 +35,13 @@ export async function readFirstLineOfStdin(): Promise<string> {
   const lines = createInterface({ input: process.stdin })
   for await (const line of lines) return line
   throw new UsageError('stdin is empty: write the secret to it as one line')
+}
+
+/**
+ * Asks before a change. Without a terminal, `--yes` is needed. `isOptional` is for commands that never needed it there: scripts
+ * use them.
+ */
+export async function requireConsent(action: string, { yes, isOptional }: { yes: boolean; isOptional?: boolean }) {
+  if (yes || (isOptional && !hasTerminal())) return
+  if (!(await confirm(`${action}?`, 'give --yes'))) throw new RefusedError('nothing was changed')
 }

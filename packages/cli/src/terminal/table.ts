@@ -32,9 +32,24 @@ export function formatFacts(pairs: readonly (readonly [string, string | number |
 export const formatSteps = ({ completed_steps, total_steps }: { completed_steps: number; total_steps: number }) =>
   `${completed_steps} of ${total_steps} steps are complete`
 
-/** Returns a time such as `2026-11-21 19:05`, always in UTC. */
-export const formatTime = (timestamp: string | null | undefined) =>
-  timestamp ? timestamp.slice(0, 16).replace('T', ' ') : '-'
+/** Returns a time of this machine's zone, such as `2026-11-21 19:05 +01:00`. A time of the API without a zone is in UTC. */
+export function formatTime(timestamp: string | null | undefined, { seconds = false } = {}): string {
+  if (!timestamp) return '-'
+  const time = new Date(toIsoTime(timestamp))
+  if (Number.isNaN(time.getTime())) return timestamp
+  const offset = -time.getTimezoneOffset()
+  const local = new Date(time.getTime() + offset * 60_000).toISOString().replace('T', ' ')
+  return `${local.slice(0, seconds ? 19 : 16)} ${formatOffset(offset)}`
+}
+
+/** The API gives the times of pending requests as `2026-11-21 19:05:00`. */
+export const toIsoTime = (timestamp: string) => timestamp.replace(/^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)$/, '$1T$2Z')
+
+function formatOffset(minutes: number): string {
+  if (minutes === 0) return 'UTC'
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+  return `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
+}
 
 export function formatDuration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return '-'

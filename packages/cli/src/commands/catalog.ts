@@ -1,0 +1,57 @@
+import type { Command } from 'commander'
+import { sanitize } from '../terminal/colour.ts'
+import { formatRecord } from '../terminal/record.ts'
+import { formatTime } from '../terminal/table.ts'
+import { take } from './lists.ts'
+import { addRecordCommands } from './record-commands.ts'
+import { findId, type SourceKind } from './records.ts'
+import { addListAction } from './watching.ts'
+
+const LIST_VERSIONS = {
+  action: 'listActionVersions',
+  sequence: 'listSequenceVersions',
+  solution: 'listSolutionVersions',
+} as const
+const GET_VERSION = {
+  action: 'getActionVersion',
+  sequence: 'getSequenceVersion',
+  solution: 'getSolutionVersion',
+} as const
+
+/** Adds the commands for records that `apply` makes. Targets and freezes have more of their own. */
+export function addCatalog(program: Command): void {
+  addSource(program, 'actions', 'action', 'actions: single scripts or steps')
+  addSource(program, 'sequences', 'sequence', 'sequences: actions in their order')
+  addSource(program, 'solutions', 'solution', 'solutions: sequences and actions that are deployed together')
+  addRecordCommands(program, 'environments', 'environment', 'environments of targets')
+  addRecordCommands(program, 'tenants', 'tenant', 'tenants, which own records')
+}
+
+export const addRoles = (program: Command) =>
+  void addRecordCommands(program, 'roles', 'role', 'roles, which give users their permissions')
+
+function addSource(program: Command, name: string, kind: SourceKind, description: string): void {
+  const parent = addRecordCommands(program, name, kind, description)
+  const versions = parent
+    .command('versions')
+    .argument(`<${kind}>`, `name or id of the ${kind}`)
+    .argument('[version]', 'show the definition of this version')
+    .description('list the published versions, or show one')
+  addListAction(versions, async ({ client, output }, nameOrId: string, version: string | undefined) => {
+    const id = await findId(client, kind, nameOrId)
+    if (version !== undefined) {
+      const record = await client.call(GET_VERSION[kind], { params: { id, version } })
+      output.printRecord(record, () => formatRecord('version', record, () => null))
+      return
+    }
+    const list = await take(client.each(LIST_VERSIONS[kind], { params: { id } }))
+    output.printList(
+      list,
+      [
+        ['VERSION', (one) => sanitize(one.version)],
+        ['PUBLISHED', ({ created_at }) => formatTime(created_at)],
+      ],
+      'no versions',
+    )
+  })
+}

@@ -1,0 +1,148 @@
+import { formatSelector } from '@slipway/client'
+import type { Column } from '../terminal/output.ts'
+import { formatTime } from '../terminal/table.ts'
+import type { Names } from './names.ts'
+import type { RecordByKind, RecordKind } from './records.ts'
+
+/** What the commands of a kind of record show, and how they delete it. */
+export interface Kind<K extends RecordKind> {
+  kind: K
+  columns: (names: Names) => readonly Column<RecordByKind[K]>[]
+  /** What else a deletion does. */
+  deletion?: string
+  /** Scripts of earlier releases delete these records without `--yes`. */
+  deletesWithoutYes?: true
+}
+
+const count = (values: object) => Object.keys(values).length
+export const formatLabels = (labels: Readonly<Record<string, string | null>>) =>
+  Object.entries(labels)
+    .map(([key, value]) => (value === null ? key : `${key}=${value}`))
+    .join(' ')
+
+function describeSource<K extends 'action' | 'sequence' | 'solution'>(kind: K): Kind<K> {
+  return {
+    kind,
+    columns: (names) => [
+      ['ID', ({ sqid }) => sqid],
+      ['NAME', ({ name }) => name],
+      ['LATEST', ({ latest_version }) => latest_version],
+      ['TENANT', ({ tenant_id }) => names(tenant_id)],
+      ['CHANGED', ({ updated_at }) => formatTime(updated_at)],
+      ['DESCRIPTION', ({ description }) => description],
+    ],
+    deletion: 'with all of its versions',
+  }
+}
+
+export const KINDS: { [K in RecordKind]: Kind<K> } = {
+  action: describeSource('action'),
+  sequence: describeSource('sequence'),
+  solution: describeSource('solution'),
+  environment: {
+    kind: 'environment',
+    columns: (names) => [
+      ['ID', ({ sqid }) => sqid],
+      ['NAME', ({ name }) => name],
+      ['TENANT', ({ tenant_id }) => names(tenant_id)],
+      ['VARIABLES', ({ variables }) => count(variables)],
+      ['INSTANCES', ({ instance_selector }) => formatSelector(instance_selector) || 'all'],
+      ['CHANGED', ({ updated_at }) => formatTime(updated_at)],
+    ],
+  },
+  tenant: {
+    kind: 'tenant',
+    columns: () => [
+      ['ID', ({ sqid }) => sqid],
+      ['NAME', ({ name }) => name],
+      ['SLUG', ({ slug }) => slug],
+      ['VARIABLES', ({ variables }) => count(variables)],
+      ['INSTANCES', ({ instance_selector }) => formatSelector(instance_selector) || 'all'],
+      ['CHANGED', ({ updated_at }) => formatTime(updated_at)],
+    ],
+  },
+  target: {
+    kind: 'target',
+    columns: (names) => [
+      ['ID', ({ sqid }) => sqid],
+      ['NAME', ({ name }) => name],
+      ['STATUS', ({ enabled, status }) => (enabled ? status : `${status}, disabled`)],
+      ['ENVIRONMENT', ({ environment_id }) => names(environment_id)],
+      ['CONNECTION', ({ connection }) => connection.type],
+      ['LAST SEEN', ({ last_seen_at }) => formatTime(last_seen_at)],
+      ['TAGS', ({ tags }) => tags.map(({ key, value }) => `${key}=${value}`).join(' ')],
+      ['LAST ERROR', ({ last_error }) => last_error],
+    ],
+  },
+  freeze: {
+    kind: 'freeze',
+    columns: (names) => [
+      ['ID', ({ id }) => id],
+      ['NAME', ({ name }) => name],
+      ['ACTIVE', ({ active }) => (active ? 'yes' : 'no')],
+      ['START', ({ start_time }) => formatTime(start_time)],
+      ['END', ({ end_time }) => formatTime(end_time)],
+      ['RECURRENCE', ({ recurrence }) => recurrence],
+      ['FREEZES', (freeze) => formatScope(freeze, names)],
+    ],
+    deletion: 'the requests that it holds can start',
+    deletesWithoutYes: true,
+  },
+  instance: {
+    kind: 'instance',
+    columns: (names) => [
+      ['ID', ({ id }) => id],
+      ['NAME', ({ name }) => name],
+      ['STATUS', ({ status }) => status],
+      ['RUNS', ({ active, capacity }) => `${active} of ${capacity}`],
+      ['VERSION', ({ version }) => version],
+      ['LAST HEARTBEAT', ({ last_heartbeat_at }) => formatTime(last_heartbeat_at)],
+      ['TENANT', ({ tenant_id }) => names(tenant_id) ?? 'all'],
+      ['LABELS', ({ labels }) => formatLabels(labels)],
+    ],
+    deletion: 'release its name',
+    deletesWithoutYes: true,
+  },
+  user: {
+    kind: 'user',
+    columns: (names) => [
+      ['ID', ({ id }) => id],
+      ['E-MAIL', ({ email }) => email],
+      ['USER', ({ username }) => username],
+      ['STATUS', ({ status }) => status],
+      ['ROLES', ({ roles }) => roles.join(' ')],
+      ['TENANT', ({ tenant_id }) => names(tenant_id)],
+      ['CREATED', ({ created_at }) => formatTime(created_at)],
+    ],
+    deletesWithoutYes: true,
+  },
+  role: {
+    kind: 'role',
+    columns: () => [
+      ['ID', ({ id }) => id],
+      ['NAME', ({ name }) => name],
+      ['BUILT IN', ({ built_in }) => (built_in ? 'yes' : 'no')],
+      ['PERMISSIONS', ({ permissions }) => permissions.length],
+      ['DESCRIPTION', ({ description }) => description],
+    ],
+  },
+  webhook: {
+    kind: 'webhook',
+    columns: (names) => [
+      ['ID', ({ id }) => id],
+      ['URL', ({ url }) => url],
+      ['ENABLED', ({ enabled, disabled_reason }) => (enabled ? 'yes' : `no: ${disabled_reason ?? 'switched off'}`)],
+      ['EVENTS', ({ events }) => events.join(' ')],
+      ['TENANT', ({ tenant_id }) => names(tenant_id) ?? 'all'],
+    ],
+  },
+}
+
+function formatScope({ tenant_id, environment_id, solution_id }: RecordByKind['freeze'], names: Names): string {
+  const parts = [
+    tenant_id && `tenant ${names(tenant_id)}`,
+    environment_id && `environment ${names(environment_id)}`,
+    solution_id && `solution ${names(solution_id)}`,
+  ]
+  return parts.filter((part) => part !== null).join(', ') || 'everything'
+}

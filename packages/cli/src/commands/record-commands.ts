@@ -1,0 +1,98 @@
+import type { Command } from 'commander'
+import { sanitize } from '../terminal/colour.ts'
+import { requireConsent } from '../terminal/prompt.ts'
+import { formatRecord } from '../terminal/record.ts'
+import type { Context } from './context.ts'
+import { provideContext } from './context.ts'
+import { KINDS, type Kind } from './kinds.ts'
+import { take } from './lists.ts'
+import { readNames } from './names.ts'
+import {
+  deleteRecord,
+  findId,
+  findRecord,
+  getName,
+  listRecords,
+  type RecordByKind,
+  type RecordKind,
+} from './records.ts'
+import { addListAction } from './watching.ts'
+
+/** The commands that all kinds of records share: list, show and delete. */
+
+export async function printRecords<K extends RecordKind>(
+  { client, output }: Context,
+  kind: K,
+  records: readonly RecordByKind[K][],
+  none = `no ${kind}s`,
+): Promise<void> {
+  const names = await readNames(client, output.isForPeople ? records : [])
+  output.printList(records, (KINDS[kind] as Kind<K>).columns(names), none)
+}
+
+interface ListOptions {
+  search?: string
+  tenant?: string
+}
+
+export function addListCommand(parent: Command, kind: RecordKind): Command {
+  const command = parent
+    .command('list')
+    .description(`list ${kind}s, newest first`)
+    .option('--search <text>', 'only those with this text in the name')
+  if (kind !== 'tenant' && kind !== 'role')
+    command.option('--tenant <name>', 'only those of this tenant, by name or id')
+  return addListAction(command, async (context: Context, { search, tenant }: ListOptions) => {
+    const { client } = context
+    const tenantId = tenant === undefined ? undefined : await findId(client, 'tenant', tenant)
+    const records = await take(listRecords(client, kind, search ? { search } : {}))
+    const isWanted = (record: object) =>
+      tenantId === undefined || ('tenant_id' in record && record.tenant_id === tenantId)
+    await printRecords(context, kind, records.filter(isWanted))
+  })
+}
+
+export function addShowCommand(parent: Command, kind: RecordKind): Command {
+  return parent
+    .command('show')
+    .alias('get')
+    .argument(`<${kind}>`, `name or id of the ${kind}`)
+    .description(`show all fields of one ${kind}`)
+    .action(
+      provideContext(async ({ client, output }, nameOrId: string) => {
+        const found = await findRecord(client, kind, nameOrId)
+        // Lists leave out the versions of a source.
+        const record = 'latest_version' in found ? await findRecord(client, kind, found.id) : found
+        const names = await readNames(client, output.isForPeople ? [record] : [])
+        output.printRecord(record, () => formatRecord(kind, record, names))
+      }),
+    )
+}
+
+export function addDeleteCommand(parent: Command, kind: RecordKind): Command {
+  const { deletion, deletesWithoutYes } = KINDS[kind]
+  return parent
+    .command('delete')
+    .argument(`<${kind}>`, `name or id of the ${kind}`)
+    .description(`delete one ${kind}${deletion === undefined ? '' : `; ${deletion}`}`)
+    .option('-y, --yes', deletesWithoutYes ? 'do not ask' : 'do not ask; needed without a terminal')
+    .action(
+      provideContext(async ({ client, output }, nameOrId: string, { yes = false }: { yes?: boolean }) => {
+        const record = await findRecord(client, kind, nameOrId)
+        const name = getName(record)
+        await requireConsent(`delete ${kind} ${sanitize(name)}`, { yes, isOptional: deletesWithoutYes === true })
+        await deleteRecord(client, kind, record.id)
+        const shown = kind === 'user' ? { email: name } : kind === 'webhook' ? { url: name } : { name }
+        output.printRecord({ id: record.id, ...shown, deleted: true }, () => [`deleted ${kind} ${sanitize(name)}`])
+      }),
+    )
+}
+
+/** Adds a command for a kind of record with list, show and delete. */
+export function addRecordCommands(program: Command, name: string, kind: RecordKind, description: string): Command {
+  const parent = program.command(name).description(description)
+  addListCommand(parent, kind)
+  addShowCommand(parent, kind)
+  addDeleteCommand(parent, kind)
+  return parent
+}

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { sendJson, startFakeServer } from '@slipway/testing'
+import { parse } from 'yaml'
+import { runSlipway } from './slipway.ts'
+
+const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
+const OTHER = '018f6b1e-6d1c-7c3a-8a51-0f1f5c1b2a3e'
+const TENANT = '118f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
+const page = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
+const times = { created_at: '2026-01-01T00:00:00Z', updated_at: '2026-07-01T12:30:00Z' }
+const environment = (id: string, name: string, tenant_id: string | null) => ({
+  ...{ id, sqid: `sqid${name}`, name, tenant_id, description: null, concurrency: null, instance_selector: null },
+  ...{ sensitive_variables: [], variables: { color: 'red', port: 80 }, ...times },
+})
+const environments = [environment(ID, 'blue', TENANT), environment(OTHER, 'green', null)]
+
+let server: Awaited<ReturnType<typeof startFakeServer>>
+beforeAll(async () => {
+  server = await startFakeServer({
+    'GET /tenants': (_request, response) =>
+      sendJson(response, 200, { data: [{ id: TENANT, name: 'Acme' }], meta: page }),
+    'GET /environments': (_request, response) => sendJson(response, 200, { data: environments, meta: page }),
+    [`GET /environments/${ID}`]: (_request, response) => sendJson(response, 200, environments[0]),
+    [`GET /environments/${OTHER}`]: (_request, response) => sendJson(response, 200, environments[1]),
+    [`DELETE /environments/${ID}`]: (_request, response) => response.writeHead(204).end(),
+  })
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  server.requests.length = 0
+})
+const slipway = (...args: string[]) => runSlipway(server.url, ['environments', ...args])
+
+describe('a list', () => {
+  test('shows names where the API has ids', async () => {
+    const { stdout } = await slipway('list')
+    expect(stdout).toMatch(/sqidblue +blue +Acme +2/)
+    expect(stdout).not.toContain(TENANT)
+  })
+
+  test('is limited to a tenant', async () => {
+    expect((await slipway('list', '--tenant', 'Acme', '-o', 'name')).stdout).toBe('blue\n')
+  })
+
+  test.each([
+    ['json', (text: string) => JSON.parse(text)],
+    ['yaml', (text: string) => parse(text)],
+    [
+      'jsonl',
+      (text: string) =>
+        text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+    ],
+  ])('as %s has the records of the API', async (format, read) => {
+    expect(read((await slipway('list', '-o', format)).stdout)).toEqual(environments)
+  })
+
+  test('as names has one name a line', async () => {
+    expect((await slipway('list', '-o', 'name')).stdout).toBe('blue\ngreen\n')
+  })
+})
+
+describe('--select', () => {
+  test('prints fields separated by tabs', async () => {
+    expect((await slipway('list', '--select', 'name,variables.port,tenant_id')).stdout).toBe(
+      `blue\t80\t${TENANT}\ngreen\t80\t\n`,
+    )
+  })
+
+  test('keeps the fields under their paths', async () => {
+    const { stdout } = await slipway('list', '-o', 'jsonl', '--select', 'id,variables.color')
+    expect(stdout.split('\n')[0]).toBe(`{"id":"${ID}","variables.color":"red"}`)
+  })
+
+  test('warns of a field that no record has', async () => {
+    const { code, stderr } = await slipway('list', '--select', 'nmae')
+    expect([code, stderr]).toEqual([0, 'warning: --select: no record has the field nmae\n'])
+  })
+})
+
+describe('one record', () => {
+  test('is shown with all fields', async () => {
+    const { stdout } = await slipway('show', 'blue')
+    expect(stdout).toMatch(/^environment: +blue\nid: +018f/)
+    expect(stdout).toMatch(/tenant: +Acme/)
+    expect(stdout).toContain('variables:\n  color: red\n  port: 80\n')
+  })
+
+  test('is found by the beginning of its id', async () => {
+    expect((await slipway('get', ID.slice(0, 20), '-o', 'name')).stdout).toBe('blue\n')
+    expect((await slipway('get', OTHER.slice(0, 20).toUpperCase(), '-o', 'name')).stdout).toBe('green\n')
+    expect((await slipway('get', ID, '-o', 'name')).stdout).toBe('blue\n')
+  })
+
+  test('is not guessed', async () => {
+    const { code, stderr } = await slipway('show', '018f6b1e')
+    expect(code).toBe(3)
+    expect(stderr).toContain(`begins with "018f6b1e"\n  ${ID} blue\n  ${OTHER} green`)
+  })
+})
+
+describe('a deletion', () => {
+  test('needs --yes without a terminal', async () => {
+    const { code, stderr } = await slipway('delete', 'blue')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--yes')])
+    expect(server.count(`DELETE /environments/${ID}`)).toBe(0)
+  })
+
+  test('is done with --yes', async () => {
+    expect((await slipway('delete', 'blue', '--yes')).stdout).toBe('deleted environment blue\n')
+    expect(server.count(`DELETE /environments/${ID}`)).toBe(1)
+  })
+})
+
+test.each([
+  ['Europe/Berlin', '2026-07-01 14:30 +02:00'],
+  ['America/St_Johns', '2026-07-01 10:00 -02:30'],
+  ['UTC', '2026-07-01 12:30 UTC'],
+])('times are local: %s', async (TZ, expected) => {
+  expect((await runSlipway(server.url, ['environments', 'list'], { env: { TZ } })).stdout).toContain(expected)
+})
