@@ -114,6 +114,7 @@ check: $(GENERATED) ## Format, lint, types, boundaries, lockfile
 	@tsc -b packages/contracts packages/client && node packages/client/scripts/generate.mjs --check
 	@tsc -p packages/console
 	@node scripts/boundaries.mjs
+	@node scripts/links.mjs
 	@node packages/database/scripts/contractions.mjs
 	@if grep -n '://' pnpm-lock.yaml; then echo 'pnpm-lock.yaml names a host: it must install from any registry' >&2; exit 1; fi
 	@echo 'check: all good'

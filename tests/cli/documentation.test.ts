@@ -85,6 +85,14 @@ describe('README.md', () => {
   })
 })
 
+describe('docs/api.md', () => {
+  test('its examples answer as it says', async () => {
+    const cwd = repository()
+    const ended = await shell(blocks('docs/api.md', 'sh').join('\n'), {}, cwd)
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('hello from api-guide\n') })
+  })
+})
+
 describe('docs/client.md', () => {
   test('its examples have the right types, and run with the installed package', async () => {
     const folder = path.join(suite.folder, 'client')

@@ -1,0 +1,35 @@
+// Checks that links between the pages of the repository, and their anchors, lead somewhere.
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+
+const root = path.resolve(import.meta.dirname, '..')
+const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: root, encoding: 'utf8' })
+const pages = listed.split('\n').filter((page) => page !== '' && fs.existsSync(path.join(root, page)))
+const textOf = (file) => fs.readFileSync(file, 'utf8').replace(/^```.*?^```/gms, '')
+
+/** The anchors of the headings, as GitHub makes them. */
+const anchorsOf = (file) =>
+  [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\p{M} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+let broken = 0
+for (const page of pages) {
+  const file = path.join(root, page)
+  for (const [, link] of textOf(file).matchAll(/\]\(([^)\s]+)\)/g)) {
+    if (/^[a-z]+:/.test(link)) continue
+    const [place, anchor] = link.split('#')
+    const target = place === '' ? file : path.resolve(path.dirname(file), place)
+    const isThere = fs.existsSync(target)
+    if (isThere && (!anchor || !target.endsWith('.md') || anchorsOf(target).includes(anchor))) continue
+    console.error(`${page}: ${link} leads nowhere`)
+    broken += 1
+  }
+}
+if (broken > 0) process.exit(1)
+console.log(`links: ${pages.length} pages, no link leads nowhere`)
