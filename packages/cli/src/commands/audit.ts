@@ -37,7 +37,7 @@ async function listAuditRecords({ client, output }: Context, options: AuditOptio
   output.printList(
     await take(client.each('listAuditLogs', { query }), options.limit),
     [
-      ['AT', ({ at }) => formatTime(at, { seconds: true })],
+      ['AT', ({ at }) => formatTime(at, { digits: 19 })],
       ['WHO', ({ actor_name }) => actor_name],
       ['FROM', ({ actor_ip }) => actor_ip],
       ['ACTION', (record) => record.action],

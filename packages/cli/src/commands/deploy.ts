@@ -1,5 +1,6 @@
 import { ConflictError, type Schema } from '@slipway/client'
 import type { Command } from 'commander'
+import { rememberLastRun } from '../configuration/last-run.ts'
 import { EXIT_CODES } from '../exit-code.ts'
 import type { Output } from '../terminal/output.ts'
 import { formatPlan } from '../terminal/plan.ts'
@@ -14,6 +15,7 @@ import {
   type Overrides,
   type Selection,
 } from './deployment-options.ts'
+import { DEPLOYMENT_ARGUMENT, withDeployment } from './references.ts'
 import { addWaitOptions, type StartResult, startAndWait, type WaitOptions } from './wait.ts'
 
 interface DeployOptions extends Selection, WaitOptions {
@@ -30,7 +32,7 @@ export function addDeploy(program: Command): void {
     .description('show the plan and the warnings of a deploy; creates nothing')
     .action(provideContext(succeedIfUnchanged(preview)))
   addWaitOptions(addCreateOptions(addOverrides(program.command('redeploy'))))
-    .argument('<deployment>', 'id of the deployment')
+    .argument('<deployment>', DEPLOYMENT_ARGUMENT)
     .description('run a deployment again, with the same version')
     .option('--dry-run', 'show the plan, and create nothing')
     .option(
@@ -62,7 +64,8 @@ async function preview({ client, output }: Context, source: string, options: Sel
   return EXIT_CODES.success
 }
 
-const printPlan = (output: Output, plan: Schema<'Preview'>) => output.printRecord(plan, () => formatPlan(plan, output))
+export const printPlan = (output: Output, plan: Schema<'Preview'>) =>
+  output.printRecord(plan, () => formatPlan(plan, output))
 
 async function deploy(context: Context, source: string, options: DeployOptions): Promise<number> {
   if (options.dryRun) return await preview(context, source, options)
@@ -82,16 +85,25 @@ async function deploy(context: Context, source: string, options: DeployOptions):
 
 async function redeploy(
   context: Context,
-  id: string,
+  reference: string,
   options: Overrides & WaitOptions & { dryRun?: boolean; onlyFailed?: boolean; idempotencyKey?: string },
 ): Promise<number> {
   const overrides = await buildOverrides(context.client, options)
   const body = { ...overrides, ...(options.onlyFailed ? { only_failed_targets: true } : {}) }
-  if (options.dryRun) {
+  return await withDeployment(context, reference, async (id) => {
+    if (!options.dryRun) return await startRedeploy(context, id, body, options)
     const plan = await context.client.call('redeployDeployment', { params: { id }, body: { ...body, dry_run: true } })
-    await printPlan(context.output, plan as Schema<'Preview'>)
+    printPlan(context.output, plan as Schema<'Preview'>)
     return EXIT_CODES.success
-  }
+  })
+}
+
+export async function startRedeploy(
+  context: Context,
+  id: string,
+  body: Schema<'RedeployDeployment'>,
+  options: WaitOptions & { idempotencyKey?: string },
+): Promise<number> {
   return await startDeployment(context, options, async () => {
     const request = { params: { id }, body, ...getIdempotencyKey(options) }
     const answer = (await context.client.call('redeployDeployment', request)) as
@@ -116,20 +128,28 @@ interface Started {
 /** Starts a deployment and prints its id. With --wait or --follow, waits until it has ended. */
 async function startDeployment(context: Context, options: WaitOptions, start: () => Promise<Started>): Promise<number> {
   const { output, screen } = context
+  const startAndRemember = async () => {
+    const answered = await start()
+    rememberLastRun(context.url, getRunId(answered.started))
+    return answered
+  }
   if (options.wait || options.follow) {
     const startAndPrint = async () => {
-      const answered = await start()
+      const answered = await startAndRemember()
       output.warn(answered.warnings)
       for (const line of formatStart(answered)) screen.writeLine(line)
       return answered.started
     }
     return await startAndWait(context, startAndPrint, options)
   }
-  const answered = await start()
+  const answered = await startAndRemember()
   output.warn(answered.warnings)
   output.printRecord(answered.answer, () => formatStart(answered))
   return EXIT_CODES.success
 }
+
+const getRunId = (started: StartResult) =>
+  'deployment_id' in started ? started.deployment_id : started.pending_request_id
 
 function formatStart({ started, config }: Started): string[] {
   if (!('deployment_id' in started)) return [`queued as ${started.pending_request_id}: ${started.message}`]

@@ -1,6 +1,5 @@
 import type { Schema } from '@slipway/client'
 import type { Command } from 'commander'
-import { EXIT_CODES } from '../exit-code.ts'
 import { sanitize } from '../terminal/colour.ts'
 import { formatLeftOut } from '../terminal/replacements.ts'
 import { summarizeTargets } from '../terminal/results.ts'
@@ -8,6 +7,9 @@ import { formatDuration, formatFacts, formatSteps, formatTable, formatTime } fro
 import { type Context, provideContext } from './context.ts'
 import { addListOptions, formatSource, type ListOptions, listDeployments } from './deployment-list.ts'
 import { addLogs } from './logs.ts'
+import { cancelPending, printPending } from './pending.ts'
+import { DEPLOYMENT_ARGUMENT, withDeployment } from './references.ts'
+import { addFollowOptions, type StartResult, startAndWait, type WaitOptions } from './wait.ts'
 import { addListAction } from './watching.ts'
 
 type Result = Schema<'CommandResult'>
@@ -15,27 +17,40 @@ type Result = Schema<'CommandResult'>
 export function addDeployments(program: Command): void {
   const status = addListOptions(program.command('status'))
     .alias('deployments')
-    .argument('[deployment]', 'id of a deployment; without it, list the newest ones')
+    .argument('[deployment]', `${DEPLOYMENT_ARGUMENT}; without it, list the newest ones`)
     .description('show a deployment, target by target, or list deployments')
   addListAction(status, showStatus)
   addLogs(program)
   program
     .command('results')
-    .argument('<deployment>', 'id of the deployment')
+    .argument('<deployment>', DEPLOYMENT_ARGUMENT)
     .description('show the result of each command, and explain failures')
     .option('--failed', 'only the commands that failed')
     .action(provideContext(showResults))
+  addFollowOptions(program.command('watch'))
+    .argument('<deployment>', DEPLOYMENT_ARGUMENT)
+    .description('wait until a deployment has ended; the exit code depends on its result')
+    .action(provideContext(watch))
   program
     .command('cancel')
-    .argument('<deployment>', 'id of the deployment')
-    .description('cancel a deployment and kill its commands')
+    .argument('<deployment>', DEPLOYMENT_ARGUMENT)
+    .description('cancel a deployment and kill its commands, or take a request out of the queue')
     .option('--reason <text>', 'for the audit log')
     .action(provideContext(cancel))
 }
 
-async function showStatus(context: Context, id: string | undefined, options: ListOptions): Promise<void> {
-  if (id === undefined) return await listDeployments(context, options)
-  const { client, output } = context
+async function showStatus(context: Context, reference: string | undefined, options: ListOptions): Promise<void> {
+  if (reference === undefined) await listDeployments(context, options)
+  else
+    await withDeployment(
+      context,
+      reference,
+      (id) => showDeployment(context, id),
+      (one) => printPending(context, one),
+    )
+}
+
+async function showDeployment({ client, output }: Context, id: string): Promise<void> {
   const deployment = await client.call('getDeployment', { params: { id } })
   output.printRecord(deployment, () => [
     ...formatFacts([
@@ -68,8 +83,9 @@ async function showStatus(context: Context, id: string | undefined, options: Lis
   ])
 }
 
-async function showResults({ client, output }: Context, id: string, { failed }: { failed?: boolean }): Promise<void> {
-  const all = await client.call('listCommandResults', { params: { id } })
+async function showResults(context: Context, reference: string, { failed }: { failed?: boolean }): Promise<void> {
+  const { client, output } = context
+  const all = await withDeployment(context, reference, (id) => client.call('listCommandResults', { params: { id } }))
   const shown = failed ? all.filter((one) => one.status === 'failed') : all
   output.printList(
     shown,
@@ -105,9 +121,23 @@ function explainFailure(result: Result): string[] {
   ]
 }
 
-async function cancel({ client, output }: Context, id: string, { reason }: { reason?: string }): Promise<number> {
+async function watch(context: Context, reference: string, options: WaitOptions): Promise<number> {
+  const find = () =>
+    withDeployment<StartResult>(
+      context,
+      reference,
+      async (id) => ({ deployment_id: (await context.client.call('getDeployment', { params: { id } })).id }),
+      ({ id }) => ({ pending_request_id: id, message: '' }),
+    )
+  return await startAndWait(context, find, options)
+}
+
+async function cancel(context: Context, reference: string, { reason }: { reason?: string }): Promise<void> {
+  const { client, output } = context
   const body = reason === undefined ? {} : { reason }
-  const deployment = await client.call('cancelDeployment', { params: { id }, body })
-  output.printRecord(deployment, () => [`deployment ${deployment.id}: ${deployment.state}`])
-  return EXIT_CODES.success
+  const cancelDeployment = async (id: string) => {
+    const deployment = await client.call('cancelDeployment', { params: { id }, body })
+    output.printRecord(deployment, () => [`deployment ${deployment.id}: ${deployment.state}`])
+  }
+  await withDeployment(context, reference, cancelDeployment, ({ id }) => cancelPending(context, id))
 }

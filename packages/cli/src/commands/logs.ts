@@ -1,20 +1,26 @@
 import { stripVTControlCharacters } from 'node:util'
-import { isFinalState, type Schema } from '@slipway/client'
+import { isFinalState, type LogFilter, type Schema } from '@slipway/client'
 import { LOG_LEVELS, LOG_STREAMS, type StreamLog } from '@slipway/contracts'
 import { type Command, Option } from 'commander'
 import { DeploymentView } from '../terminal/watch.ts'
 import { type Context, provideContext } from './context.ts'
 import { findId } from './records.ts'
-import { collect, omitUndefined, parseIntegerBetween } from './values.ts'
-import { runUntilInterrupted } from './wait.ts'
+import { DEPLOYMENT_ARGUMENT, refuseWhilePending, withDeployment } from './references.ts'
+import { collect, omitUndefined, parseIntegerBetween, parsePastTime } from './values.ts'
+import { runUntilInterrupted, waitForDispatch } from './wait.ts'
+
+const PAGE = 1_000
 
 export function addLogs(program: Command): void {
   program
     .command('logs')
-    .argument('<deployment>', 'id of the deployment')
+    .argument('<deployment>', DEPLOYMENT_ARGUMENT)
     .description('show the log of a deployment; with json one line per entry, with yaml one document')
     .option('-f, --follow', 'follow the log until the deployment has ended')
     .option('--from <number>', 'number of the first line, from 0', parseIntegerBetween(0, 999_999_999), 0)
+    .option('--tail <number>', 'only the last lines', parseIntegerBetween(0, 1_000_000))
+    .option('--since <time>', 'only the lines since then: 10m or 2h ago, or a timestamp with a zone', parsePastTime)
+    .option('--timestamps', 'begin each line with its time')
     .option('--search <text>', 'only the lines with this text, in upper or lower case')
     .option('-t, --target <name>', 'only the lines of this target (repeatable)', collect(String))
     .option('--action <name>', 'only the lines of the steps with this action')
@@ -31,6 +37,9 @@ export function addLogs(program: Command): void {
 interface LogOptions {
   follow?: boolean
   from: number
+  tail?: number
+  since?: string
+  timestamps?: boolean
   search?: string
   target?: string[]
   action?: string
@@ -39,40 +48,80 @@ interface LogOptions {
   stream?: (typeof LOG_STREAMS)[number]
 }
 
-async function showLogs(context: Context, id: string, options: LogOptions): Promise<void> {
+async function showLogs(context: Context, reference: string, options: LogOptions): Promise<void> {
+  await runUntilInterrupted(undefined, async (signal) => {
+    const waitInQueue = async ({ id }: Schema<'PendingRequest'>) => {
+      const deploymentId = await waitForDispatch(context, id, signal)
+      if (deploymentId !== null) await showLogOf(context, deploymentId, options, signal)
+    }
+    const show = (id: string) => showLogOf(context, id, options, signal)
+    await withDeployment(context, reference, show, options.follow ? waitInQueue : refuseWhilePending)
+  })
+}
+
+async function showLogOf(context: Context, id: string, options: LogOptions, signal: AbortSignal): Promise<void> {
   const { client, output, screen } = context
-  const { follow, from, search, level, stream, step: step_id } = options
+  const { follow, search, level, stream, since, timestamps, tail, step: step_id } = options
   const targets = await Promise.all((options.target ?? []).map((name) => findId(client, 'target', name)))
   const action_id = options.action === undefined ? undefined : await findId(client, 'action', options.action)
-  const deployment = await client.call('getDeployment', { params: { id } })
-  const isWanted = createLineFilter(deployment, { targets, action_id, step_id, level, search })
-  const view = new DeploymentView(deployment, screen, { log: true })
+  const deployment = await client.call('getDeployment', { params: { id }, signal })
+  const isWanted = createLineFilter(deployment, { targets, action_id, step_id, level, search, since })
+  const view = new DeploymentView(deployment, screen, { log: true, timestamps: timestamps === true })
   const show = (log: StreamLog) => {
-    if (!isWanted(log)) return
     if (output.isForPeople) view.show({ event: 'log', data: { type: 'log', log } })
     else output.printItem(log)
   }
-  await runUntilInterrupted(undefined, async (signal) => {
-    try {
-      if (follow && !isFinalState(deployment.state)) {
-        for await (const message of client.followLogs(id, { from, signal })) {
-          if (message.event === 'log') show(message.data.log)
-          else if (output.isForPeople) view.show(message)
-        }
-        return
-      }
-      // The server filters by one target.
-      const target_id = targets.length === 1 ? targets[0] : undefined
-      const filter = omitUndefined({ target_id, action_id, step_id, level, stream, search })
-      for await (const entry of client.logLines(id, { ...filter, from, signal })) {
-        const { timestamp, level, step_id, target_id, target_name, message } = entry
-        const metadata = entry.metadata as { seq: number } | null
-        show({ timestamp, level, step_id, target_id, target_name, message, metadata })
-      }
-    } finally {
-      screen.end()
+  // The server filters by one target.
+  const target_id = targets.length === 1 ? targets[0] : undefined
+  const filter = omitUndefined({ target_id, action_id, step_id, level, stream, search })
+  const isLive = follow === true && !isFinalState(deployment.state)
+  try {
+    let { from } = options
+    if (!isLive || tail !== undefined) {
+      from = await readStoredLines(context, id, { ...options, filter: { ...filter, signal }, isWanted, show })
     }
-  })
+    if (!isLive) return
+    for await (const message of client.followLogs(id, { from, signal })) {
+      if (message.event !== 'log') {
+        if (output.isForPeople) view.show(message)
+      } else if (isWanted(message.data.log)) show(message.data.log)
+    }
+  } finally {
+    screen.end()
+  }
+}
+
+interface StoredLines {
+  from: number
+  tail?: number
+  filter: LogFilter & { signal: AbortSignal }
+  isWanted: (log: StreamLog) => boolean
+  show: (log: StreamLog) => void
+}
+
+/** Shows the lines that are stored now, or the last ones of them. Returns the number of the line after them. */
+async function readStoredLines(
+  { client }: Context,
+  id: string,
+  { from, tail, filter, isWanted, show }: StoredLines,
+): Promise<number> {
+  const last: StreamLog[] = []
+  let next = from
+  for (;;) {
+    const page = await client.readLog(id, { ...filter, from: next, limit: PAGE })
+    for (const { timestamp, level, step_id, target_id, target_name, message, ...entry } of page.entries) {
+      const metadata = entry.metadata as { seq: number } | null
+      const log = { timestamp, level, step_id, target_id, target_name, message, metadata }
+      if (!isWanted(log)) continue
+      if (tail === undefined) show(log)
+      else last.push(log)
+    }
+    if (tail !== undefined) last.splice(0, last.length - tail)
+    next = page.next
+    if (next >= page.lines) break
+  }
+  for (const log of last) show(log)
+  return next
 }
 
 interface LineFilter {
@@ -81,17 +130,20 @@ interface LineFilter {
   step_id: string | undefined
   level: string | undefined
   search: string | undefined
+  since: string | undefined
 }
 
 /** The rule of the server for what it cannot filter: live lines, and lines of several targets. */
 function createLineFilter(
   { plan }: Schema<'DeploymentDetail'>,
-  { targets, action_id, step_id, level, search }: LineFilter,
+  { targets, action_id, step_id, level, search, since }: LineFilter,
 ): (line: StreamLog) => boolean {
   const withAction = (plan?.steps ?? []).filter((step) => step.action_id === action_id).map(({ id }) => id)
   const steps = action_id === undefined ? null : new Set(withAction)
   const text = search?.toLowerCase()
+  const begin = since === undefined ? undefined : Date.parse(since)
   return (line) =>
+    (begin === undefined || Date.parse(line.timestamp) >= begin) &&
     (targets.length === 0 || (line.target_id !== null && targets.includes(line.target_id))) &&
     (steps === null || (line.step_id !== null && steps.has(line.step_id))) &&
     (step_id === undefined || line.step_id === step_id.toLowerCase()) &&

@@ -4,12 +4,14 @@ import { sanitize } from '../terminal/colour.ts'
 import { formatFacts, formatTime, toIsoTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { findId } from './records.ts'
+import { resolveId } from './references.ts'
 import { parseIntegerBetween } from './values.ts'
 import { findPending, getWaitingReason } from './wait.ts'
 import { addListAction } from './watching.ts'
 
 type Pending = Schema<'PendingRequest'>
 
+const REQUEST_ARGUMENT = 'id of the request, the beginning of it, or @last'
 const STATUSES = ['pending', 'processing', 'dispatched', 'cancelled', 'failed'] as const
 
 export function addPending(program: Command): void {
@@ -22,16 +24,18 @@ export function addPending(program: Command): void {
   addListAction(listing, list)
   pending
     .command('why')
-    .argument('<request>', 'id of the request')
+    .argument('<request>', REQUEST_ARGUMENT)
     .description('show why a request is pending')
     .action(provideContext(explainWaiting))
   pending
     .command('reprioritize')
-    .argument('<request>', 'id of the request')
+    .argument('<request>', REQUEST_ARGUMENT)
     .requiredOption('--priority <number>', '-100 to 100, higher is more urgent', parseIntegerBetween(-100, 100))
     .description('change the priority of a pending request')
     .action(
-      provideContext(async ({ client, output }, id: string, { priority }: { priority: number }) => {
+      provideContext(async (context, reference: string, { priority }: { priority: number }) => {
+        const { client, output } = context
+        const id = await resolveId(context, reference)
         const request = await client.call('updatePending', { params: { id }, body: { priority } })
         const position = request.position === undefined ? '' : `, position ${request.position}`
         output.printRecord(request, () => [`request ${id} has priority ${request.priority}${position}`])
@@ -39,13 +43,10 @@ export function addPending(program: Command): void {
     )
   pending
     .command('cancel')
-    .argument('<request>', 'id of the request')
+    .argument('<request>', REQUEST_ARGUMENT)
     .description('cancel a pending request')
     .action(
-      provideContext(async ({ client, output }, id: string) => {
-        await client.call('cancelPending', { params: { id } })
-        output.printRecord({ id, status: 'cancelled' }, () => [`request ${id} was cancelled`])
-      }),
+      provideContext(async (context, reference: string) => cancelPending(context, await resolveId(context, reference))),
     )
 }
 
@@ -97,8 +98,17 @@ async function list({ client, output }: Context, { status, tenant }: ListOptions
   )
 }
 
-async function explainWaiting({ client, output }: Context, id: string): Promise<void> {
-  const request = withIsoTimes(await findPending(client, id))
+export async function cancelPending({ client, output }: Context, id: string): Promise<void> {
+  await client.call('cancelPending', { params: { id } })
+  output.printRecord({ id, status: 'cancelled' }, () => [`request ${id} was cancelled`])
+}
+
+async function explainWaiting(context: Context, reference: string): Promise<void> {
+  await printPending(context, await findPending(context.client, await resolveId(context, reference)))
+}
+
+export async function printPending({ output }: Context, pending: Pending): Promise<void> {
+  const request = withIsoTimes(pending)
   output.printRecord(request, () =>
     formatFacts([
       ['request', request.id],

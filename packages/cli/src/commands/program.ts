@@ -6,6 +6,7 @@ import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
 import { addCatalog, addRoles } from './catalog.ts'
 import { addCompletion } from './completion.ts'
+import { addContent } from './content.ts'
 import { addContexts } from './contexts.ts'
 import { addDeploy } from './deploy.ts'
 import { addDeployments } from './deployments.ts'
@@ -16,6 +17,7 @@ import { addKeys } from './keys.ts'
 import { addLogin } from './login.ts'
 import { addPending } from './pending.ts'
 import { addReleases } from './releases.ts'
+import { addRollback } from './rollback.ts'
 import { addTargets } from './targets.ts'
 import { addUsers } from './users.ts'
 import { parseDuration } from './values.ts'
@@ -57,6 +59,7 @@ export function buildProgram(): Command {
   addContexts(program)
   addApply(program)
   addDeploy(program)
+  addRollback(program)
   addDeployments(program)
   addReleases(program)
   addDrift(program)
@@ -64,6 +67,7 @@ export function buildProgram(): Command {
   addFreeze(program)
   addTargets(program)
   addCatalog(program)
+  addContent(program)
   addInstances(program)
   addKeys(program)
   addUsers(program)

@@ -1,3 +1,4 @@
+import { formatSelector } from '@slipway/client'
 import type { Command } from 'commander'
 import { sanitize } from '../terminal/colour.ts'
 import { requireConsent } from '../terminal/prompt.ts'
@@ -64,10 +65,13 @@ export function addShowCommand(parent: Command, kind: RecordKind): Command {
         // Lists leave out the versions of a source.
         const record = 'latest_version' in found ? await findRecord(client, kind, found.id) : found
         const names = await readNames(client, output.isForPeople ? [record] : [])
-        output.printRecord(record, () => formatRecord(kind, record, names))
+        output.printRecord(record, () => formatRecord(kind, withSelectorText(record), names))
       }),
     )
 }
+
+const withSelectorText = (record: RecordByKind[RecordKind]) =>
+  'instance_selector' in record ? { ...record, instance_selector: formatSelector(record.instance_selector) } : record
 
 export function addDeleteCommand(parent: Command, kind: RecordKind): Command {
   const { deletion, deletesWithoutYes } = KINDS[kind]

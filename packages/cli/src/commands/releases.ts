@@ -8,6 +8,7 @@ import { type Context, provideContext } from './context.ts'
 import { formatSource } from './deployment-list.ts'
 import { take } from './lists.ts'
 import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
+import { DEPLOYMENT_ARGUMENT, withDeployment } from './references.ts'
 import { omitUndefined, parseOnce, parseTag } from './values.ts'
 import { addListAction } from './watching.ts'
 
@@ -52,7 +53,7 @@ export function addReleases(program: Command): void {
   addListAction(matrix, showMatrix)
   program
     .command('changes')
-    .argument('<deployment>', 'id of the deployment')
+    .argument('<deployment>', DEPLOYMENT_ARGUMENT)
     .description('show what a deployment replaced on its targets')
     .action(provideContext(showChanges))
 }
@@ -165,8 +166,12 @@ async function showMatrix(context: Context, options: Place & { search?: string }
   output.printRecord(rows, () => (rows.length === 0 ? ['nothing is deployed'] : formatMatrix(rows, width, output)))
 }
 
-async function showChanges({ client, output }: Context, id: string): Promise<void> {
-  const changes = await client.call('getDeploymentChanges', { params: { id } })
+async function showChanges(context: Context, reference: string): Promise<void> {
+  const { client, output } = context
+  const { id, changes } = await withDeployment(context, reference, async (known) => ({
+    id: known,
+    changes: await client.call('getDeploymentChanges', { params: { id: known } }),
+  }))
   if (!output.isForPeople) {
     output.printData(changes)
     return

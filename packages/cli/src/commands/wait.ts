@@ -25,8 +25,13 @@ const QUEUE_POLL_MS = 1_000
 const AFTER_LAST_LINE = 999_999_999_999_999
 
 export function addWaitOptions(command: Command): Command {
+  return addFollowOptions(
+    command.option('-w, --wait', 'wait until the deployment has ended; the exit code depends on its result'),
+  )
+}
+
+export function addFollowOptions(command: Command): Command {
   return command
-    .option('-w, --wait', 'wait until the deployment has ended; the exit code depends on its result')
     .option('-f, --follow', 'wait, and show the log')
     .option('--timeout <duration>', 'how long to wait, for example 30m; then the exit code is 5', parseDuration)
     .option('--cancel-on-interrupt', 'cancel the deployment on Ctrl-C or when the pipeline ends the job')
@@ -103,7 +108,7 @@ function formatNextSteps({ deploymentId, pendingId }: { deploymentId?: string; p
   if (deploymentId) {
     return `deployment ${deploymentId} goes on; watch it again:  slipway logs ${deploymentId} --follow\nor cancel it:  slipway cancel ${deploymentId}`
   }
-  return `request ${pendingId} stays in the queue; show it:  slipway pending why ${pendingId}\nor cancel it:  slipway pending cancel ${pendingId}`
+  return `request ${pendingId} stays in the queue; watch it again:  slipway watch ${pendingId}\nor cancel it:  slipway cancel ${pendingId}`
 }
 
 async function cancel(
@@ -122,7 +127,11 @@ async function cancel(
 }
 
 /** Waits until the request has left the queue. Returns the id of its deployment, or null if it was cancelled. */
-async function waitForDispatch({ client, screen }: Context, id: string, signal: AbortSignal): Promise<string | null> {
+export async function waitForDispatch(
+  { client, screen }: Context,
+  id: string,
+  signal: AbortSignal,
+): Promise<string | null> {
   let lastText = ''
   for (;;) {
     const request = await findPending(client, id, signal)
@@ -139,9 +148,12 @@ async function waitForDispatch({ client, screen }: Context, id: string, signal: 
   }
 }
 
+/** The lists of requests. Without a status: those in the queue. */
+export const PENDING_STATUSES = [undefined, 'dispatched', 'failed', 'cancelled'] as const
+
 /** Finds a request in the queue or among those that left it. Throws RefusedError if there is none. */
 export async function findPending(client: SlipwayClient, id: string, signal?: AbortSignal): Promise<Pending> {
-  for (const status of [undefined, 'dispatched', 'failed', 'cancelled'] as const) {
+  for (const status of PENDING_STATUSES) {
     const requests = await client.call('listPending', {
       query: status ? { status } : {},
       ...(signal ? { signal } : {}),

@@ -33,13 +33,16 @@ export const formatSteps = ({ completed_steps, total_steps }: { completed_steps:
   `${completed_steps} of ${total_steps} steps are complete`
 
 /** Returns a time of this machine's zone, such as `2026-11-21 19:05 +01:00`. A time of the API without a zone is in UTC. */
-export function formatTime(timestamp: string | null | undefined, { seconds = false } = {}): string {
+export function formatTime(
+  timestamp: string | null | undefined,
+  { digits = 16 }: { digits?: 16 | 19 | 23 } = {},
+): string {
   if (!timestamp) return '-'
   const time = new Date(toIsoTime(timestamp))
   if (Number.isNaN(time.getTime())) return timestamp
   const offset = -time.getTimezoneOffset()
   const local = new Date(time.getTime() + offset * 60_000).toISOString().replace('T', ' ')
-  return `${local.slice(0, seconds ? 19 : 16)} ${formatOffset(offset)}`
+  return `${local.slice(0, digits)} ${formatOffset(offset)}`
 }
 
 /** The API gives the times of pending requests as `2026-11-21 19:05:00`. */

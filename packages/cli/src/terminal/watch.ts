@@ -2,7 +2,7 @@ import type { Schema } from '@slipway/client'
 import type { LogStreamMessage, StreamLog } from '@slipway/contracts'
 import { sanitize } from './colour.ts'
 import { formatBar, type Screen } from './screen.ts'
-import { formatSteps } from './table.ts'
+import { formatSteps, formatTime } from './table.ts'
 
 type Step = Schema<'Step'>
 
@@ -26,6 +26,7 @@ interface Row {
 export class DeploymentView {
   readonly #screen: Screen
   readonly #withLog: boolean
+  readonly #withTimes: boolean
   readonly #steps: ReadonlyMap<string, Step>
   readonly #rows = new Map<string, Row>()
   readonly #width: number
@@ -33,10 +34,15 @@ export class DeploymentView {
   #state: string
   #tenth: number
 
-  constructor(deployment: Schema<'DeploymentDetail'>, screen: Screen, { log }: { log: boolean }) {
+  constructor(
+    deployment: Schema<'DeploymentDetail'>,
+    screen: Screen,
+    { log, timestamps = false }: { log: boolean; timestamps?: boolean },
+  ) {
     const steps = deployment.plan?.steps ?? []
     this.#screen = screen
     this.#withLog = log
+    this.#withTimes = timestamps
     this.#steps = new Map(steps.map((step) => [step.id, step]))
     for (const { target_id, target_name } of steps) {
       const row = this.#rows.get(target_id) ?? { name: sanitize(target_name), total: 0, steps: new Map() }
@@ -69,12 +75,12 @@ export class DeploymentView {
     }
   }
 
-  #showLine({ level, target_name, message }: StreamLog): void {
+  #showLine({ level, target_name, message, timestamp }: StreamLog): void {
     const text = sanitize(message)
     const colour = level === 'error' ? 'red' : level === 'warning' ? 'yellow' : null
     const name = sanitize(target_name ?? '').padEnd(this.#width)
     this.#screen.writeLine(
-      `${this.#screen.paint(`${name} |`, 'dim')} ${colour ? this.#screen.paint(text, colour) : text}`,
+      `${this.#withTimes ? `${formatTime(timestamp, { digits: 23 })} ` : ''}${this.#screen.paint(`${name} |`, 'dim')} ${colour ? this.#screen.paint(text, colour) : text}`,
     )
   }
 

@@ -1,0 +1,97 @@
+import { NotFoundError, type Schema } from '@slipway/client'
+import { readLastRun } from '../configuration/last-run.ts'
+import { RefusedError } from '../exit-code.ts'
+import type { Context } from './context.ts'
+import { formatSource } from './deployment-list.ts'
+import { take } from './lists.ts'
+import { describeAmbiguity, ID_PREFIX } from './records.ts'
+import { findPending, getWaitingReason, PENDING_STATUSES } from './wait.ts'
+
+/** Finds deployments by their id, its beginning, `@last`, or the id of the pending request that they came from. */
+
+type Pending = Schema<'PendingRequest'>
+
+export const DEPLOYMENT_ARGUMENT = 'id of the deployment, the beginning of it, or @last'
+
+const LAST = '@last'
+/** The first 8 digits of an id name the minute in which it was made. Fewer would search years. */
+const MIN_DIGITS = 8
+const TIME_DIGITS = 12
+const CLOCK_SLACK_MS = 60_000
+
+/** Returns the whole id that the reference means: of a deployment or of a pending request. */
+export async function resolveId(context: Context, reference: string): Promise<string> {
+  if (reference === LAST) return readLast(context)
+  if (!ID_PREFIX.test(reference)) return reference
+  const digits = reference.replaceAll('-', '')
+  if (digits.length < MIN_DIGITS) {
+    throw new RefusedError(
+      `"${reference}" is too short for the id of a deployment: give at least ${MIN_DIGITS} characters`,
+    )
+  }
+  const found = await findByPrefix(context, reference.toLowerCase())
+  const [first, another] = found
+  if (first === undefined)
+    throw new RefusedError(`no deployment and no request has an id that begins with "${reference}"`)
+  if (another !== undefined) throw new RefusedError(describeAmbiguity('deployments', reference, found))
+  return first.id
+}
+
+function readLast({ url }: Context): string {
+  const id = readLastRun(url)
+  if (id === undefined)
+    throw new RefusedError(`${LAST}: nothing was deployed to ${url} from here yet; give an id instead`)
+  return id
+}
+
+async function findByPrefix({ client }: Context, prefix: string): Promise<{ id: string; name: string }[]> {
+  const [from, to] = getTimeRange(prefix)
+  const hasPrefix = ({ id }: { id: string }) => id.startsWith(prefix)
+  const lists = await Promise.all(
+    PENDING_STATUSES.map((status) => client.call('listPending', { query: status ? { status } : {} })),
+  )
+  const query = { created_from: from.toISOString(), created_before: to.toISOString() }
+  const deployments = from < to ? await take(client.each('listDeployments', { query })) : []
+  const found = deployments.filter(hasPrefix).map((one) => ({ id: one.id, name: formatSource(one) }))
+  const isNew = ({ deployment_id }: Pending) => !found.some(({ id }) => id === deployment_id)
+  const requests = new Map(lists.flat().map((request) => [request.id, request]))
+  const pending = [...requests.values()].filter((request) => hasPrefix(request) && isNew(request))
+  return [...found, ...pending.map(({ id, source_name }) => ({ id, name: `pending ${source_name ?? ''}`.trim() }))]
+}
+
+/** An id begins with its time. Deployments are written within moments after it. */
+function getTimeRange(prefix: string): [Date, Date] {
+  const digits = prefix.replaceAll('-', '').slice(0, TIME_DIGITS)
+  const read = (fill: string) => Number.parseInt(digits.padEnd(TIME_DIGITS, fill), 16)
+  const latest = Date.now() + CLOCK_SLACK_MS
+  const clamp = (ms: number) => new Date(Math.min(Math.max(ms, 0), latest))
+  return [clamp(read('0') - CLOCK_SLACK_MS), clamp(read('f') + CLOCK_SLACK_MS)]
+}
+
+/** Throws that the request still waits. */
+export function refuseWhilePending(request: Pending): never {
+  const reason =
+    request.status === 'pending' ? `waits in the queue: ${getWaitingReason(request)}` : `is ${request.status}`
+  throw new RefusedError(`request ${request.id} has no deployment, because it ${reason}`)
+}
+
+/**
+ * Calls the body with the id of the deployment. If the id is that of a request, this is the deployment that came from it, or
+ * `whilePending` is called if there is none.
+ */
+export async function withDeployment<T>(
+  context: Context,
+  reference: string,
+  body: (id: string) => Promise<T>,
+  whilePending: (request: Pending) => Promise<T> | T = refuseWhilePending,
+): Promise<T> {
+  const id = await resolveId(context, reference)
+  try {
+    return await body(id)
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error
+    const request = await findPending(context.client, id).catch(() => undefined)
+    if (request === undefined) throw error
+    return request.deployment_id === undefined ? await whilePending(request) : await body(request.deployment_id)
+  }
+}

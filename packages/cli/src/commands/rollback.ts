@@ -1,0 +1,140 @@
+import type { Item, Schema } from '@slipway/client'
+import { type Command, Option } from 'commander'
+import { EXIT_CODES, RefusedError } from '../exit-code.ts'
+import { formatPlan } from '../terminal/plan.ts'
+import { requireConsent } from '../terminal/prompt.ts'
+import { formatNames } from '../terminal/replacements.ts'
+import { type Context, provideContext } from './context.ts'
+import { printPlan, startRedeploy } from './deploy.ts'
+import { take } from './lists.ts'
+import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
+import { withDeployment } from './references.ts'
+import { collect, omitUndefined, parseOnce, parseTag } from './values.ts'
+import { addWaitOptions, type WaitOptions } from './wait.ts'
+
+type Installed = Item<'listReleases'>
+
+interface RollbackOptions extends WaitOptions {
+  kind?: SourceKind
+  target?: string[]
+  tag?: ReturnType<typeof parseTag>
+  environment?: string
+  tenant?: string
+  dryRun?: boolean
+  yes?: boolean
+  overrideFreeze?: string
+}
+
+export function addRollback(program: Command): void {
+  addWaitOptions(program.command('rollback'))
+    .argument('<source>', 'the solution, sequence or action by name or id; or a deployment: its id or @last')
+    .description('deploy the release before the present one on the same targets; shows the plan first')
+    .addOption(new Option('--kind <kind>', 'for ambiguous names').choices(SOURCES))
+    .option('-t, --target <name>', 'only on this target, by name or id (repeatable)', collect(String))
+    .option('--tag <key=value>', 'only on targets with this tag', parseOnce(parseTag))
+    .option('-e, --environment <name>', 'only in this environment, by name or id')
+    .option('--tenant <name>', 'only of this tenant, by name or id')
+    .option('--override-freeze <reason>', 'deploy in spite of a freeze, as an administrator')
+    .option('--dry-run', 'show the plan, and create nothing')
+    .option('-y, --yes', 'do not ask; needed without a terminal')
+    .action(provideContext(rollBack))
+}
+
+async function rollBack(context: Context, source: string, options: RollbackOptions): Promise<number> {
+  const { client, output, screen } = context
+  const present = await findPresent(context, source, options)
+  const targets = await Promise.all(present.map(async (one) => ({ one, before: await findBefore(context, one) })))
+  const id = chooseDeployment(targets)
+  const body = omitUndefined<Schema<'RedeployDeployment'>>({
+    target_ids: present.map(({ target_id }) => target_id),
+    override_freeze: options.overrideFreeze === undefined ? undefined : true,
+    override_reason: options.overrideFreeze,
+  })
+  const preview = { params: { id }, body: { ...body, dry_run: true } }
+  const plan = (await client.call('redeployDeployment', preview)) as Schema<'Preview'>
+  if (options.dryRun) {
+    printPlan(output, plan)
+    return EXIT_CODES.success
+  }
+  for (const line of formatPlan(plan, output)) screen.writeLine(line)
+  screen.end()
+  await requireConsent(`roll back to ${plan.source_name} ${plan.source_version}`, { yes: options.yes === true })
+  return await startRedeploy(context, id, { ...body, expected_plan_hash: plan.plan_hash }, options)
+}
+
+/** Returns what is on the targets now. */
+async function findPresent(context: Context, source: string, options: RollbackOptions): Promise<Installed[]> {
+  const { client } = context
+  const { kind, target, tag, environment, tenant } = options
+  const filter = omitUndefined({
+    environment_id: environment === undefined ? undefined : await findId(client, 'environment', environment),
+    tenant_id: tenant === undefined ? undefined : await findId(client, 'tenant', tenant),
+    tag: tag && `${tag.key}=${tag.value}`,
+  })
+  const wanted = target && (await Promise.all(target.map((name) => findId(client, 'target', name))))
+  const { query, deploymentId } = await findSourceOrDeployment(context, source, kind)
+  const all = await take(client.each('listReleases', { query: { ...query, ...filter } }))
+  const found = all.filter(
+    (one) =>
+      (wanted === undefined || wanted.includes(one.target_id)) &&
+      (deploymentId === undefined || [one.deployment_id, one.last_attempt?.deployment_id].includes(deploymentId)),
+  )
+  if (found.length === 0) throw new RefusedError(`${source} is on none of the targets: there is nothing to roll back`)
+  const running = found.find(({ last_attempt: last }) => last?.state === 'running' || last?.state === 'rolling_back')
+  if (running !== undefined) {
+    const id = running.last_attempt?.deployment_id
+    throw new RefusedError(`deployment ${id} runs on ${running.target_name}: wait for it, or cancel it first`)
+  }
+  return found
+}
+
+async function findSourceOrDeployment(context: Context, source: string, kind: SourceKind | undefined) {
+  const { client } = context
+  if (source !== '@last') {
+    try {
+      return { query: await findSourceFilter(client, source, kind), deploymentId: undefined }
+    } catch (error) {
+      if (!(error instanceof RefusedError) || !/^[0-9a-f-]{8,36}$/i.test(source)) throw error
+    }
+  }
+  return await withDeployment(context, source, async (id) => {
+    const deployment = await client.call('getDeployment', { params: { id } })
+    const sourceId = deployment.solution_id ?? deployment.sequence_id ?? deployment.action_id ?? ''
+    return { query: { [`${deployment.source_type}_id`]: sourceId }, deploymentId: deployment.id }
+  })
+}
+
+/** Returns the deployment of the release before, or null. After a failed attempt this is the release in force. */
+async function findBefore({ client }: Context, installed: Installed): Promise<string | null> {
+  const { target_id: id, source_id, last_attempt: last } = installed
+  const hasFailed = last !== null && ['failed', 'cancelled', 'rollback_failed'].includes(last.state)
+  if (hasFailed || installed.deployment_id === null) return installed.deployment_id
+  let current: Item<'listTargetReleases'> | undefined
+  let before: string | null = null
+  for await (const release of client.each('listTargetReleases', { params: { id } })) {
+    if (release.source_id !== source_id) continue
+    if (current === undefined) {
+      if (!release.is_current) continue
+      current = release
+      before = release.replaced_deployment_id
+    } else if (release.deployment_id === before) {
+      // The same version with the same values again is no other release.
+      if (release.version !== current.version || release.values_hash !== current.values_hash) return before
+      before = release.replaced_deployment_id
+    }
+    if (current !== undefined && before === null) return null
+  }
+  return before
+}
+
+function chooseDeployment(targets: readonly { one: Installed; before: string | null }[]): string {
+  const groups = new Map<string | null, { name: string }[]>()
+  for (const { one, before } of targets) groups.set(before, [...(groups.get(before) ?? []), { name: one.target_name }])
+  const [first, another] = groups.keys()
+  if (another === undefined && first) return first
+  if (another === undefined) throw new RefusedError('there is no release before the present one on the targets')
+  const lines = [...groups].map(([id, names]) => `\n  ${id ? `deployment ${id}` : 'nothing'} on ${formatNames(names)}`)
+  throw new RefusedError(
+    `the targets had different releases before: choose some with --target or --tag${lines.join('')}`,
+  )
+}
