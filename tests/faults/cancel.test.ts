@@ -43,12 +43,12 @@ const stepOf = async (id: string) => (await api.get(`/deployments/${id}`)).body.
 const startsIn = (file: string) =>
   fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n').map(Number) : []
 
-/** Cancels when a retry is about to start. */
-async function cancelAtRetry(afterMs: number): Promise<number> {
+/** Cancels this long after the first attempt has started, or once a retry has. Answers how many retries were recorded. */
+async function cancelAtRetry(moment: number | 'after a retry'): Promise<number> {
   const file = path.join(suite.folder, randomUUID())
   const id = await deploy(`date +%s%3N >> ${file}; exit 1`, 10)
-  await waitFor(() => startsIn(file).length > 0, { everyMs: 1 })
-  await delay(Math.max(0, (startsIn(file)[0] ?? 0) + afterMs - Date.now()))
+  await waitFor(() => startsIn(file).length > (moment === 'after a retry' ? 1 : 0), { everyMs: 1 })
+  if (moment !== 'after a retry') await delay(Math.max(0, (startsIn(file)[0] ?? 0) + moment - Date.now()))
   expect((await api.post(`/deployments/${id}/cancel`)).body.state).toBe('cancelled')
 
   const { body: cancelled } = await api.get(`/deployments/${id}`)
@@ -72,10 +72,10 @@ async function cancelAtRetry(afterMs: number): Promise<number> {
 test('every attempt that starts was recorded before the cancel, whatever the moment', async () => {
   // The retry starts after a second: long before it, around it, and long after it.
   const around = Array.from({ length: 3 * PARALLEL - 2 }, (_, n) => 990 + 8 * n)
-  const moments = [500, ...around, 2_500]
+  const moments = [500, ...around, 'after a retry' as const]
   const retries: number[] = []
   while (moments.length > 0) retries.push(...(await Promise.all(moments.splice(0, PARALLEL).map(cancelAtRetry))))
-  expect(retries).toEqual(expect.arrayContaining([0, 1]))
+  expect(retries.at(-1)).toBeGreaterThan(0)
 })
 
 test('a cancelled command has all its output in the log, and the stream stays open for it', async () => {
