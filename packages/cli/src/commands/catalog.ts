@@ -22,7 +22,7 @@ const GET_VERSION = {
 export function addCatalog(program: Command): void {
   addSource(program, 'actions', 'action', 'actions: single scripts or steps')
   addSource(program, 'sequences', 'sequence', 'sequences: actions in their order')
-  addSource(program, 'solutions', 'solution', 'solutions: sequences and actions that are deployed together')
+  addSource(program, 'solutions', 'solution', 'solutions: sequences that are deployed together')
   addRecordCommands(program, 'environments', 'environment', 'environments of targets')
   addRecordCommands(program, 'tenants', 'tenant', 'tenants, which own records')
 }

@@ -27,6 +27,7 @@ export async function ask(question: string, { hidden = false, instead }: { hidde
 
 /** Asks a question that y or yes confirms. Without a terminal it throws a UsageError that names the option to give. */
 export async function confirm(question: string, instead: string): Promise<boolean> {
+  if (!hasTerminal()) throw new UsageError(`there is no terminal to ask "${question}": ${instead}`)
   return /^y(es)?$/i.test(await ask(`${question} [y/N]`, { instead }))
 }
 
