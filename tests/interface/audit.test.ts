@@ -305,14 +305,26 @@ test('every operation that changes something is called below', () => {
 })
 
 describe('a call that succeeds leaves one record', () => {
+  let keyed: Api
+  let key: { id: string; name: string }
+
+  beforeAll(async () => {
+    const { body } = await admin.post('/auth/api-keys', { name: name() })
+    keyed = apiWithToken(suite.url, body.full_key)
+    key = { id: body.api_key.id, name: body.api_key.name }
+  })
+
   test.each(audited)('%s', async (id, operation) => {
-    const sent = (await CALLS[id]?.()) ?? {}
+    // What needs a permission is called with an API key.
+    const byKey = operation.access.includes(':') && operation.loginOnly !== true
+    const sent: Sent = { ...(byKey ? { api: keyed } : {}), ...(await CALLS[id]?.()) }
     const { answer, records } = await send(id, sent)
     expect({ status: answer.status < 300, body: answer.status < 300 ? null : answer.body }).toEqual({
       status: true,
       body: null,
     })
     expect(records).toMatchObject([{ action: operation.audit, actor_ip: '127.0.0.1', actor_name: expect.any(String) }])
+    expect(records[0]?.details['api_key']).toEqual(byKey ? key : undefined)
     expect(['refused', 'failed']).not.toContain(records[0]?.details['outcome'])
     expect(records[0]?.resource_id).not.toBeNull()
   })

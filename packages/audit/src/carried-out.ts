@@ -1,4 +1,4 @@
-import { auditResourceType, type CommandBody } from '@slipway/contracts'
+import { auditResourceType, type CallingKey, type CommandBody } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { isCarriedOut } from './record.sql.ts'
 import { recordAudit } from './record.ts'
@@ -19,6 +19,7 @@ export interface CallRecord {
     | 'instance.update'
     | 'instance.delete'
   caller: Caller
+  api_key: CallingKey | undefined
   request_id: string | null
   /** If the name of the action does not say it: a create may lead to a pending request. */
   resource_type?: 'pending_request'

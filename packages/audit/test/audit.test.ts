@@ -54,6 +54,8 @@ const entry = (details: Record<string, unknown> = {}): AuditEntry => ({
   details,
 })
 
+const KEY = { id: uuidv7(), name: 'pipeline' }
+
 const hashes = async () =>
   (await database.query<{ hash: string }>('SELECT hash FROM audit_links ORDER BY position')).rows.map(
     ({ hash }) => hash,
@@ -61,7 +63,8 @@ const hashes = async () =>
 
 /** So many records, one a transaction, all linked. */
 async function linked(count: number): Promise<void> {
-  for (let n = 1; n <= count; n += 1) await recordAudit(gateway, [entry({ n, big: 2 ** 60, text: 'é\n' })])
+  for (let n = 1; n <= count; n += 1)
+    await recordAudit(gateway, [{ ...entry({ n, big: 2 ** 60, text: 'é\n' }), api_key: KEY }])
   expect(await linkAudit(gateway, { late: true })).toMatchObject({ position: count, linked: count, more: false })
 }
 
@@ -241,6 +244,7 @@ describe('verification finds', () => {
     ],
     ['its time', `UPDATE audit_records SET at = at - interval '1 ms' WHERE number = 5`],
     ['its actor', `UPDATE audit_records SET actor_id = NULL WHERE number = 5`],
+    ['its API key', `UPDATE audit_records SET details = details - 'api_key' WHERE number = 5`],
     ['its id', `UPDATE audit_records SET id = gen_random_uuid() WHERE number = 5`],
     ['its tenant', `UPDATE audit_records SET tenant_id = gen_random_uuid() WHERE number = 5`],
     ['an empty field for an absent one', `UPDATE audit_records SET request_id = '' WHERE number = 5`],

@@ -1,4 +1,4 @@
-import { COMMANDS, type CommandType, type Envelope, EVENTS, validateBody } from '@slipway/contracts'
+import { type CallingKey, COMMANDS, type CommandType, type Envelope, EVENTS, validateBody } from '@slipway/contracts'
 import { currentTraceparent } from '@slipway/runtime'
 import type { ConsumeMessage, Message, Options } from 'amqplib'
 import { PoisonMessage } from './errors.ts'
@@ -18,6 +18,8 @@ export interface OutgoingMessage {
   correlation_id?: string
   /** Commands only, ISO 8601: past it the command is dropped before it has an effect. */
   deadline?: string
+  /** Commands only: the API key of the call. */
+  api_key?: CallingKey | undefined
 }
 
 /** How a message was delivered. */
@@ -43,6 +45,8 @@ export const HEADER = {
   timestamp: 'x-slipway-timestamp',
   traceparent: 'traceparent',
   deadline: 'x-slipway-deadline',
+  /** JSON. */
+  apiKey: 'x-slipway-api-key',
   attempt: 'x-slipway-attempt',
   /** Why a message is dead, or why it is retried. */
   reason: 'x-slipway-reason',
@@ -76,6 +80,7 @@ export function encode(message: OutgoingMessage, namespace: string): WireMessage
         ...(message.request_id === null ? {} : { [HEADER.requestId]: message.request_id }),
         ...(traceparent === null ? {} : { [HEADER.traceparent]: traceparent }),
         ...(message.deadline === undefined ? {} : { [HEADER.deadline]: message.deadline }),
+        ...(message.api_key === undefined ? {} : { [HEADER.apiKey]: JSON.stringify(message.api_key) }),
       },
     },
   }
@@ -116,6 +121,7 @@ export function decode(message: ConsumeMessage): { envelope: Envelope; delivery:
   if (deadline !== undefined && Number.isNaN(Date.parse(String(deadline)))) {
     throw new PoisonMessage('its deadline is not a time')
   }
+  const apiKey = callingKey(headers[HEADER.apiKey])
   return {
     envelope: {
       message_id: properties.messageId,
@@ -124,6 +130,7 @@ export function decode(message: ConsumeMessage): { envelope: Envelope; delivery:
       timestamp: String(headers[HEADER.timestamp] ?? new Date(Number(properties.timestamp ?? 0) * 1000).toISOString()),
       ...(typeof traceparent === 'string' ? { traceparent } : {}),
       ...(deadline === undefined ? {} : { deadline: String(deadline) }),
+      ...(apiKey === undefined ? {} : { api_key: apiKey }),
       body,
     },
     delivery: {
@@ -133,6 +140,13 @@ export function decode(message: ConsumeMessage): { envelope: Envelope; delivery:
       redelivered: message.fields.redelivered,
     },
   }
+}
+
+function callingKey(header: unknown): CallingKey | undefined {
+  if (header === undefined) return undefined
+  const { id, name } = (parse(Buffer.from(String(header))) ?? {}) as Partial<CallingKey>
+  if (typeof id !== 'string' || typeof name !== 'string') throw new PoisonMessage('its API key has no id and name')
+  return { id, name }
 }
 
 /** How many times handlers have started this message, including this time. */

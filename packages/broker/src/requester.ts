@@ -1,4 +1,5 @@
 import {
+  type CallingKey,
   type CommandBody,
   type CommandReply,
   type CommandType,
@@ -22,6 +23,8 @@ export interface RequestOptions {
   deadline?: string
   request_id: string | null
   message_id?: string
+  /** The API key of the call, for the audit record. */
+  api_key?: CallingKey | undefined
 }
 
 interface OpenRequest {
@@ -72,6 +75,7 @@ export class Requester {
         reply_to: REPLY_TO,
         correlation_id: correlationId,
         deadline: options.deadline ?? new Date(Date.now() + options.timeoutMs).toISOString(),
+        api_key: options.api_key,
       },
       this.#namespace,
     )

@@ -1,4 +1,4 @@
-import type { MessageHeaders } from '@slipway/contracts'
+import type { CallingKey, MessageHeaders } from '@slipway/contracts'
 import { hasPassed } from './deadline.sql.ts'
 import type { Queryable } from './queryable.ts'
 
@@ -15,11 +15,14 @@ export interface ReceivedCommand {
   /** After this time the command has no effect. */
   deadline?: string | undefined
   request_id: string | null
+  /** The API key of the call, if any. */
+  api_key?: CallingKey | undefined
 }
 
 /** The id of a command is the id of its message. */
-export const receivedCommand = ({ message_id, deadline, request_id }: MessageHeaders): ReceivedCommand => ({
+export const receivedCommand = ({ message_id, deadline, request_id, api_key }: MessageHeaders): ReceivedCommand => ({
   command_id: message_id,
   deadline,
   request_id,
+  api_key,
 })

@@ -11,7 +11,7 @@ import { ADMIN, addInstance, deployment, startCommand, startDeployment } from '.
 
 const { database, asDispatcher, catalog } = await testDatabase()
 
-const received = { request_id: 'request-1' }
+const received = { request_id: 'request-1', api_key: { id: uuidv7(), name: 'pipeline' } }
 const command = () => ({ command_id: uuidv7(), request_id: 'request-2' })
 
 async function recordsOf(resourceId: string): Promise<Record<string, unknown>[]> {
@@ -61,6 +61,7 @@ test('a start leaves one record, however often and wherever the command comes', 
         environment: null,
         target_count: 2,
         priority: 7,
+        api_key: received.api_key,
       },
     },
   ])

@@ -20,6 +20,7 @@ let admin: Client
 let ofA: Client
 let tenantA: string
 const actor = uuidv7()
+const apiKey = uuidv7()
 
 const at = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString()
 
@@ -28,15 +29,17 @@ beforeAll(async () => {
   admin = clientOf(gateway, gateway.adminToken)
   ;({ id: tenantA, admin: ofA } = await addTenant(gateway, 'A'))
   const { id: tenantB } = await addTenant(gateway, 'B')
-  // Sixty records of long ago, a second apart: a third of each tenant, a third of none.
+  // Sixty records of long ago, a second apart: a third of each tenant, a third of none. Every fifth came with an API key.
   await gateway.database.query(
     `INSERT INTO audit_records (id, at, actor_id, actor_name, actor_ip, action, resource_type, resource_id, tenant_id, details)
      SELECT gen_random_uuid(), '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => n), $1, 'ada', '192.0.2.7',
             CASE WHEN n % 2 = 0 THEN 'target.create' ELSE 'deployment.cancel' END,
             CASE WHEN n % 2 = 0 THEN 'target' ELSE 'deployment' END, 'r-' || n % 10,
-            CASE n % 3 WHEN 0 THEN $2::uuid WHEN 1 THEN $3::uuid END, jsonb_build_object('n', n)
+            CASE n % 3 WHEN 0 THEN $2::uuid WHEN 1 THEN $3::uuid END, 
+            jsonb_build_object('n', n) || CASE WHEN n % 5 = 0
+              THEN jsonb_build_object('api_key', jsonb_build_object('id', $4::text, 'name', 'pipeline')) ELSE '{}' END
        FROM generate_series(0, 59) n`,
-    [actor, tenantA, tenantB],
+    [actor, tenantA, tenantB, apiKey],
   )
 })
 afterAll(() => gateway.close())
@@ -61,6 +64,8 @@ describe('the list', () => {
           actor_id: actor,
           actor_name: 'ada',
           actor_ip: '192.0.2.7',
+          api_key_id: null,
+          api_key_name: null,
           action: 'deployment.cancel',
           resource_type: 'deployment',
           resource_id: 'r-9',
@@ -78,6 +83,8 @@ describe('the list', () => {
     expect((await list(`${ours}&resource_type=deployment`)).numbers).toEqual(upTo60((n) => n % 2 === 1))
     expect((await list(`${ours}&resource_id=r-3`)).numbers).toEqual(upTo60((n) => n % 10 === 3))
     expect((await list(`actor_id=${uuidv7()}`)).meta.total).toBe(0)
+    expect((await list(`${ours}&api_key_id=${apiKey.toUpperCase()}`)).numbers).toEqual(upTo60((n) => n % 5 === 0))
+    expect((await list(`api_key_id=${uuidv7()}`)).meta.total).toBe(0)
     expect((await list(`${ours}&from=${at(10)}&to=${at(13)}`)).numbers).toEqual([12, 11, 10])
     expect((await list(`${ours}&from=2026-01-01T01:00:58%2B01:00`)).numbers).toEqual([59, 58])
     const all = `${ours}&action=target.create&resource_type=target&resource_id=r-4&from=${at(5)}&to=${at(40)}`
@@ -128,6 +135,7 @@ describe('the list', () => {
     ['action=target.paint', 'query/action'],
     ['resource_type=deployments', 'query/resource_type'],
     ['actor_id=ada', 'query/actor_id'],
+    ['api_key_id=pipeline', 'query/api_key_id'],
     ['from=yesterday', 'query/from'],
     ['to=2026-06-30T23:59:60Z', 'query/to'],
     ['from=', 'query/from'],
@@ -179,6 +187,25 @@ describe('the chain', () => {
     expect(refusal(await ofA.send('checkAuditChain', '/audit/chain'))).toEqual(refused(403, 'FORBIDDEN'))
     expect((await admin.send('checkAuditChain', '/audit/chain?after=-1')).status).toBe(400)
   })
+})
+
+test('a record names the API key that acted, also after the key is deleted', async () => {
+  const made = await admin.send('createApiKey', '/auth/api-keys', { name: 'pipeline', scopes: ['targets:read'] })
+  const { id, name } = made.body.api_key
+  const refusedCall = await clientOf(gateway, made.body.full_key).send('createTenant', '/tenants', { name: 'x' })
+  expect(refusal(refusedCall)).toMatchObject(refused(403, 'INSUFFICIENT_PERMISSIONS'))
+  await admin.send('deleteApiKey', `/auth/api-keys/${id}`)
+  const { body } = await admin.send('listAuditLogs', `/audit/logs?api_key_id=${id}`)
+  expect(body.data).toEqual([
+    expect.objectContaining({
+      ...{ action: 'tenant.create', actor_name: 'admin', api_key_id: id, api_key_name: name },
+      details: { outcome: 'refused', status: 403, code: 'INSUFFICIENT_PERMISSIONS' },
+    }),
+  ])
+  const { rows } = await gateway.database.query('SELECT FROM audit_records WHERE details::text LIKE $1', [
+    `%${made.body.full_key.slice(0, 12)}%`,
+  ])
+  expect(rows).toEqual([])
 })
 
 describe('refusals', () => {

@@ -216,14 +216,15 @@ describe('at the same time', () => {
 })
 
 describe('a key whose gateway died', () => {
+  const API_KEY = { id: uuidv7(), name: 'pipeline' }
   const taken = async (age: string) => {
     const key = uuidv7()
     const old = uuidv7()
     await gateway.database.query(
-      `INSERT INTO idempotency_keys (user_id, scope, key, command_id, body_hash, request_id, client_ip, claimed_at)
-       SELECT id, 'POST /deployments', $1, $2, 'test.unknown', $4, '192.0.2.7', now() - $3::interval
+      `INSERT INTO idempotency_keys (user_id, scope, key, command_id, body_hash, request_id, client_ip, api_key, claimed_at)
+       SELECT id, 'POST /deployments', $1, $2, 'test.unknown', $4, '192.0.2.7', $5, now() - $3::interval
          FROM users WHERE username = 'admin'`,
-      [key, old, age, `first-${key}`],
+      [key, old, age, `first-${key}`, JSON.stringify(API_KEY)],
     )
     return { key, old }
   }
@@ -254,7 +255,7 @@ describe('a key whose gateway died', () => {
         request_id: `first-${key}`,
         actor_name: 'admin',
         actor_ip: '192.0.2.7',
-        details: { outcome: 'failed', status: 503 },
+        details: { outcome: 'failed', status: 503, api_key: API_KEY },
       },
       { request_id: `retry-${key}`, details: { outcome: 'refused', status: 404, code: 'NOT_FOUND' } },
     ])

@@ -11,6 +11,7 @@ interface AuditOptions {
   resourceType?: string
   resource?: string
   actor?: string
+  apiKey?: string
   from?: string
   to?: string
   limit: number
@@ -24,6 +25,7 @@ export function addAudit(program: Command): void {
     .option('--resource-type <type>', 'only changes of this kind of record, for example deployment')
     .option('--resource <id>', 'only changes of this record')
     .option('--actor <id>', 'only changes by this user')
+    .option('--api-key <id>', 'only calls with this API key, also a deleted one')
     .option('--from <time>', 'only from this time on', parseTimestamp)
     .option('--to <time>', 'only before this time', parseTimestamp)
     .option('--limit <number>', 'how many records to show', parseIntegerBetween(1, 1_000_000), 50)
@@ -31,14 +33,18 @@ export function addAudit(program: Command): void {
 }
 
 async function listAuditRecords({ client, output }: Context, options: AuditOptions): Promise<void> {
-  const { action: name, resourceType, resource, actor, from, to } = options
-  const filters = { action: name, resource_type: resourceType, resource_id: resource, actor_id: actor, from, to }
+  const { action: name, resourceType, resource, actor, apiKey, from, to } = options
+  const filters = {
+    ...{ action: name, resource_type: resourceType, resource_id: resource },
+    ...{ actor_id: actor, api_key_id: apiKey, from, to },
+  }
   const query = filters as NonNullable<Input<'listAuditLogs'>['query']>
   output.printList(
     await take(client.each('listAuditLogs', { query }), options.limit),
     [
       ['AT', ({ at }) => formatTime(at, { digits: 19 })],
       ['WHO', ({ actor_name }) => actor_name],
+      ['API KEY', ({ api_key_name }) => api_key_name],
       ['FROM', ({ actor_ip }) => actor_ip],
       ['ACTION', (record) => record.action],
       ['RECORD', ({ resource_id }) => resource_id],

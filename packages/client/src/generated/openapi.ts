@@ -177,6 +177,10 @@ export interface components {
             actor_ip: string | null;
             /** @description Name of that user */
             actor_name: string | null;
+            /** @description The API key that authenticated the call; null: none did */
+            api_key_id: string | null;
+            /** @description Name of that key. It stays when the key is deleted */
+            api_key_name: string | null;
             /**
              * Format: date-time
              * @description When the change or the refusal was committed
@@ -3261,6 +3265,8 @@ export interface operations {
                 action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.cancel" | "pending_request.supersede" | "pending_request.update" | "release.check" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "session.delete" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
                 /** @description Only calls of this user */
                 actor_id?: string;
+                /** @description Only calls with this API key, which may be deleted */
+                api_key_id?: string;
                 /** @description From this moment on */
                 from?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */

@@ -14,6 +14,8 @@ export const AuditRecord = Strict({
   actor_id: NullableRef('user', 'The user who called; null in a call without authentication'),
   actor_name: NullableText('Name of that user', 'ada'),
   actor_ip: NullableText('Client address of the call; null: Slipway itself did it', '203.0.113.7'),
+  api_key_id: NullableRef('apiKey', 'The API key that authenticated the call; null: none did'),
+  api_key_name: NullableText('Name of that key. It stays when the key is deleted', 'pipeline of the storefront'),
   action: Text('What was done or refused: kind of record and verb', 'deployment.create'),
   resource_type: Text('The kind of record', 'deployment'),
   resource_id: NullableText('The record, by id; null: none, for example in a refused create', STORY.deployment),

@@ -9,6 +9,12 @@ import {
 } from './commands.ts'
 import { EVENTS, type EventBody, type EventsOf, type Subscriber } from './events.ts'
 
+/** The API key that authenticated a call: the audit record of the call names it. The name stays there when the key is deleted. */
+export interface CallingKey {
+  id: string
+  name: string
+}
+
 export interface Envelope<B = unknown> {
   message_id: string
   type: string
@@ -19,6 +25,11 @@ export interface Envelope<B = unknown> {
   traceparent?: string
   /** Only in command messages: after this time (ISO 8601) the command has no effect. */
   deadline?: string
+  /**
+   * Only in command messages: the API key of the call, if any. It is not in the body, because a service of the release before
+   * refuses bodies with unknown fields.
+   */
+  api_key?: CallingKey
   body: B
 }
 

@@ -41,9 +41,9 @@ export function createCommandHandler({
   const others = new Semaphore(OTHERS)
 
   /** A started deployment uses its slot, so the queue does not need to run. */
-  async function start(body: CommandBody<'deployment.start'>, { deadline, request_id }: MessageHeaders) {
+  async function start(body: CommandBody<'deployment.start'>, { deadline, request_id, api_key }: MessageHeaders) {
     try {
-      const outcome = await starter(body, { deadline, request_id })
+      const outcome = await starter(body, { deadline, request_id, api_key })
       requests.inc({ outcome: outcome?.outcome ?? 'late' })
       if (outcome?.outcome === 'queued') wake()
       return outcome

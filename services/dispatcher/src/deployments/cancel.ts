@@ -15,7 +15,7 @@ import { checkMayChange } from './visibility.ts'
 export function cancelDeployment(
   database: Database,
   { deployment_id, caller, reason }: CommandBody<'deployment.cancel'>,
-  { command_id, deadline, request_id }: ReceivedCommand,
+  { command_id, deadline, request_id, api_key }: ReceivedCommand,
 ): Promise<CommandReply<'deployment.cancel'> | null> {
   const cancelled = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
@@ -48,6 +48,7 @@ export function cancelDeployment(
       command_id,
       action: 'deployment.cancel',
       caller,
+      api_key,
       request_id,
       resource_id: deployment_id,
       tenant_id: deployment.tenant_id,

@@ -1,4 +1,4 @@
-import type { CommandBody } from '@slipway/contracts'
+import type { CallingKey, CommandBody } from '@slipway/contracts'
 import type { Queryable, RowOf } from '@slipway/database'
 import { findStatus, lockCommandIds } from './start-commands.sql.ts'
 
@@ -7,6 +7,7 @@ export interface StartCommand {
   command: CommandBody<'deployment.start'>
   deadline?: string | undefined
   request_id: string | null
+  api_key?: CallingKey | undefined
   traceparent: string | null
 }
 

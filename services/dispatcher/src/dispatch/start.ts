@@ -86,13 +86,14 @@ function startingOf({ slot, ...start }: AssignedStart): Starting[] {
   return [{ deployment_id: command.command_id, request_id, traceparent, slot, command, locks, was_queued: false }]
 }
 
-function recordOf({ command, request_id, overridden, superseded, slot }: AssignedStart): CallRecord {
+function recordOf({ command, request_id, api_key, overridden, superseded, slot }: AssignedStart): CallRecord {
   const { command_id, caller, plan, source_deployment_id, freeze_override } = command
   const outcome = slot === undefined ? 'queued' : 'started'
   return {
     command_id,
     action: source_deployment_id === null ? 'deployment.create' : 'deployment.redeploy',
     caller,
+    api_key,
     request_id,
     ...(outcome === 'queued' ? { resource_type: 'pending_request' } : {}),
     resource_id: command_id,

@@ -13,7 +13,7 @@ const LARGE = { maxGroups: 2, maxGroupSize: 1 }
 /** @throws Problem */
 export type StartDeployment = (
   command: CommandBody<'deployment.start'>,
-  received: Pick<StartCommand, 'deadline' | 'request_id'>,
+  received: Pick<StartCommand, 'deadline' | 'request_id' | 'api_key'>,
 ) => Promise<StartOutcome | null>
 
 /**

@@ -7,7 +7,7 @@ import { requestChecks } from './schedule.sql.ts'
 export function requestReleaseChecks(
   database: Database,
   { caller, source_id, target_ids }: CommandBody<'release.check'>,
-  { command_id, deadline, request_id }: ReceivedCommand,
+  { command_id, deadline, request_id, api_key }: ReceivedCommand,
 ): Promise<CommandReply<'release.check'> | null> {
   const { tenant_id } = caller
   const requested = database.transaction(async (tx) => {
@@ -18,6 +18,7 @@ export function requestReleaseChecks(
       command_id,
       action: 'release.check',
       caller,
+      api_key,
       request_id,
       // A record is found by the source, or else by the first target.
       resource_id: source_id ?? target_ids?.[0] ?? null,

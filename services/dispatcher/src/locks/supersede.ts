@@ -1,5 +1,5 @@
 import { recordAudit } from '@slipway/audit'
-import type { CommandBody } from '@slipway/contracts'
+import type { CallingKey, CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { supersedeRequests } from './locks.sql.ts'
 import { idsOf, type LockedTargets } from './locks.ts'
@@ -7,6 +7,7 @@ import { idsOf, type LockedTargets } from './locks.ts'
 interface NewerRequest {
   command: CommandBody<'deployment.start'>
   request_id: string | null
+  api_key?: CallingKey | undefined
 }
 
 export interface Superseded {
@@ -20,7 +21,7 @@ export interface Superseded {
  */
 export async function supersede(
   tx: Queryable,
-  { command, request_id }: NewerRequest,
+  { command, request_id, api_key }: NewerRequest,
   locks: readonly LockedTargets[],
 ): Promise<Superseded> {
   const { plan, caller, command_id } = command
@@ -47,6 +48,7 @@ export async function supersede(
         actor_id: caller.user_id,
         actor_name: caller.username,
         actor_ip: caller.ip,
+        api_key,
         action: 'pending_request.supersede',
         resource_type: 'pending_request',
         resource_id: id,

@@ -13,7 +13,7 @@ import { cancelRequest, lockRequest } from './queue.sql.ts'
 export function cancelPending(
   database: Database,
   { pending_request_id: id, caller }: CommandBody<'pending.cancel'>,
-  { command_id, deadline, request_id }: ReceivedCommand,
+  { command_id, deadline, request_id, api_key }: ReceivedCommand,
 ): Promise<CommandReply<'pending.cancel'> | null> {
   const done = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
@@ -31,6 +31,7 @@ export function cancelPending(
       command_id,
       action: 'pending_request.cancel',
       caller,
+      api_key,
       request_id,
       resource_id: id,
       tenant_id: request.tenant_id,

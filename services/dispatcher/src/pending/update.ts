@@ -13,7 +13,7 @@ import { lockRequest, setPriority } from './queue.sql.ts'
 export function updatePending(
   database: Database,
   { pending_request_id: id, caller, priority }: CommandBody<'pending.update'>,
-  { command_id, deadline, request_id }: ReceivedCommand,
+  { command_id, deadline, request_id, api_key }: ReceivedCommand,
 ): Promise<CommandReply<'pending.update'> | null> {
   const updated = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
@@ -32,6 +32,7 @@ export function updatePending(
       command_id,
       action: 'pending_request.update',
       caller,
+      api_key,
       request_id,
       resource_id: id,
       tenant_id: request.tenant_id,

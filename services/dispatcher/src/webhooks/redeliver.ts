@@ -12,7 +12,7 @@ import { lockDelivery, renewDelivery } from './webhooks.sql.ts'
 export function redeliver(
   database: Database,
   { webhook_id, delivery_id, caller }: CommandBody<'webhook.redeliver'>,
-  { command_id, deadline, request_id }: ReceivedCommand,
+  { command_id, deadline, request_id, api_key }: ReceivedCommand,
 ): Promise<CommandReply<'webhook.redeliver'> | null> {
   const done = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
@@ -27,6 +27,7 @@ export function redeliver(
       command_id,
       action: 'webhook.redeliver',
       caller,
+      api_key,
       request_id,
       resource_id: webhook_id,
       tenant_id: found.tenant_id,

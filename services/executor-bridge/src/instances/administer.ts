@@ -71,7 +71,7 @@ interface Order extends ReceivedCommand {
 /** Runs the work on the locked instance in one transaction with the audit record. The work returns the details of the record. */
 function administer(
   database: Database,
-  { instance_id, caller, action, command_id, deadline, request_id }: Order,
+  { instance_id, caller, action, command_id, deadline, request_id, api_key }: Order,
   work: (tx: Queryable, before: InstanceRow) => Promise<Record<string, unknown>>,
 ): Promise<Administered | null> {
   const done = database.transaction(async (tx) => {
@@ -83,7 +83,7 @@ function administer(
     if (!before) throw notFound('The instance')
     const details = await work(tx, before)
     await recordCall(tx, {
-      ...{ command_id, action, caller, request_id, details },
+      ...{ command_id, action, caller, api_key, request_id, details },
       resource_id: instance_id,
       tenant_id: null,
     })

@@ -1,5 +1,5 @@
 import { type AuditEntry, recordAudit } from '@slipway/audit'
-import { auditResourceType, type Operation } from '@slipway/contracts'
+import { auditResourceType, type CallingKey, type Operation } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import type { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
@@ -24,6 +24,8 @@ interface EarlierCall {
   command_id: string
   request_id: string | null
   client_ip: string | null
+  /** Null: it was authenticated without an API key. */
+  api_key: CallingKey | null
 }
 
 /**
@@ -79,6 +81,7 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
     actor_id: actor === undefined ? (call.caller?.user_id ?? null) : actor.id,
     actor_name: actor === undefined ? (call.caller?.username ?? null) : actor.name,
     actor_ip: call.clientIp,
+    api_key: call.caller?.api_key,
     action: action ?? '',
     resource_type: auditResourceType(action ?? ''),
     request_id: call.requestId,
@@ -117,7 +120,12 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
       else await call.refusals.write(refusal(problem))
     },
     async forbid(problem, earlier) {
-      const its = earlier && { id: earlier.command_id, request_id: earlier.request_id, actor_ip: earlier.client_ip }
+      const its = earlier && {
+        id: earlier.command_id,
+        request_id: earlier.request_id,
+        actor_ip: earlier.client_ip,
+        api_key: earlier.api_key ?? undefined,
+      }
       return silent || (await call.refusals.claim({ ...refusal(problem), ...its }))
     },
   }

@@ -2,18 +2,23 @@ import { int8, nullable, statement, text, timestamptz, uuid } from '@slipway/dat
 import { isoTime, jsonObject } from '@slipway/views'
 import { ownSql } from '../tenancy/visibility.ts'
 
+/** SQL: the id of the API key that acted. The index `audit_records_api_key_idx` has this expression. */
+const API_KEY_ID = `r.details #>> '{api_key,id}'`
+
 const RECORD = jsonObject({
   id: 'r.id',
   at: isoTime('r.at'),
   actor_id: 'r.actor_id',
   actor_name: 'r.actor_name',
   actor_ip: 'r.actor_ip',
+  api_key_id: API_KEY_ID,
+  api_key_name: `r.details #>> '{api_key,name}'`,
   action: 'r.action',
   resource_type: 'r.resource_type',
   resource_id: 'r.resource_id',
   tenant_id: 'r.tenant_id',
   request_id: 'r.request_id',
-  details: 'r.details',
+  details: `r.details - 'api_key'`,
 })
 
 /** Null means no condition. */
@@ -23,6 +28,7 @@ const filter = {
   resource_type: nullable(text),
   resource_id: nullable(text),
   actor_id: nullable(uuid),
+  api_key_id: nullable(uuid),
   from: nullable(timestamptz),
   to: nullable(timestamptz),
 }
@@ -30,6 +36,7 @@ const FILTER = `${ownSql('r')} AND (:action::text IS NULL OR r.action = :action)
        AND (:resource_type::text IS NULL OR r.resource_type = :resource_type)
        AND (:resource_id::text IS NULL OR r.resource_id = :resource_id)
        AND (:actor_id::uuid IS NULL OR r.actor_id = :actor_id)
+       AND (:api_key_id::uuid IS NULL OR ${API_KEY_ID} = :api_key_id::uuid::text)
        AND (:from::timestamptz IS NULL OR r.at >= :from) AND (:to::timestamptz IS NULL OR r.at < :to)`
 
 export const countRecords = statement({

@@ -9,13 +9,22 @@ import { countRecords, pageFromNewest, pageFromOldest } from './list.sql.ts'
 export async function listAuditLogs(db: Queryable, { caller, query }: Call<'listAuditLogs'>): Promise<Answer> {
   const page = parsePage(query)
   const { limit, offset } = page
-  const { action = null, resource_type = null, resource_id = null, actor_id = null, from, to } = query
+  const {
+    action = null,
+    resource_type = null,
+    resource_id = null,
+    actor_id = null,
+    api_key_id = null,
+    from,
+    to,
+  } = query
   const filter = {
     tenant_id: caller.tenant_id,
     action,
     resource_type,
     resource_id,
     actor_id,
+    api_key_id,
     ...momentsOf({ from, to }),
   }
   const isWhole = Object.values(filter).every((value) => value === null)

@@ -45,8 +45,8 @@ export const findUserOfSession = statement({
 export const findUserOfKey = statement({
   name: 'gateway.callers.find-user-of-key',
   parameters: { key_hash: text, client_ip: text },
-  row: { ...USER.row, key_id: uuid, scopes: array(text), key_expired: bool, use_is_due: bool },
-  sql: `SELECT ${USER.columns}, k.id AS key_id, coalesce(k.scopes, '{}') AS scopes,
+  row: { ...USER.row, key_id: uuid, key_name: text, scopes: array(text), key_expired: bool, use_is_due: bool },
+  sql: `SELECT ${USER.columns}, k.id AS key_id, k.name AS key_name, coalesce(k.scopes, '{}') AS scopes,
        coalesce(k.expires_at <= now(), false) AS key_expired,
        coalesce(k.last_used_at < now() - interval '1 minute', true)
          OR k.last_used_ip IS DISTINCT FROM :client_ip AS use_is_due

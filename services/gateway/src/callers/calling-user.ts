@@ -1,10 +1,12 @@
-import type { StreamCredential } from '@slipway/contracts'
+import type { CallingKey, StreamCredential } from '@slipway/contracts'
 import type { RowOf } from '@slipway/database'
 import type { findUserOfSession } from './calling-user.sql.ts'
 
 /** The user of a request, with the credential and the client address of the request. */
 export interface CallingUser extends UserWithRoles {
   credential: StreamCredential
+  /** The API key of the request; undefined in a session. */
+  api_key?: CallingKey
   client_ip: string
 }
 

@@ -1,5 +1,5 @@
 import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
-import type { CommandBody, CommandReply, CommandType } from '@slipway/contracts'
+import type { CallingKey, CommandBody, CommandReply, CommandType } from '@slipway/contracts'
 import { Problem, unavailable } from '@slipway/domain'
 import { sleep } from '@slipway/runtime'
 
@@ -13,6 +13,8 @@ const LOOK_AGAIN_MS = 250
 
 export interface CommandOptions<R> {
   requestId: string
+  /** The API key of the call, for the audit record of the command. */
+  apiKey?: CallingKey | undefined
   /** The start of the deadline, by Date.now(). Default: now. */
   since?: number
   /** The id of the message, for commands that are identified by it. */
@@ -36,7 +38,7 @@ export async function sendCommand<T extends CommandType>(
   broker: Pick<Broker, 'request'>,
   type: T,
   body: CommandBody<T>,
-  { requestId, since, commandId, effect }: CommandOptions<CommandReply<T>>,
+  { requestId, apiKey, since, commandId, effect }: CommandOptions<CommandReply<T>>,
 ): Promise<CommandReply<T>> {
   const sentAt = since ?? Date.now()
   const began = performance.now()
@@ -47,6 +49,7 @@ export async function sendCommand<T extends CommandType>(
       timeoutMs: Math.max(0, sentAt + ANSWER_MS - Date.now()),
       deadline: new Date(sentAt + DEADLINE_MS).toISOString(),
       request_id: requestId,
+      api_key: apiKey,
       ...(commandId === undefined ? {} : { message_id: commandId }),
     })
     waited(reply.ok ? 'answered' : 'refused')

@@ -37,7 +37,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         const started = await startOnce({ database, keys }, call, 'POST /deployments', (commandId, since) => {
           audit.leaveToCommand(commandId)
           const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
-          return sendCommand(broker, 'plan.create', messageOf(commandId), { requestId, since, effect })
+          const options = { requestId, apiKey: caller.api_key, since, effect }
+          return sendCommand(broker, 'plan.create', messageOf(commandId), options)
         })
         if (started.outcome === 'queued') return queued(started)
         const { deployment_id, warnings } = started
@@ -75,7 +76,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         const started = await startOnce({ database, keys }, call, scope, (commandId, since) => {
           audit.leaveToCommand(commandId)
           const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
-          return sendCommand(broker, 'plan.redeploy', messageOf(commandId), { requestId, since, effect })
+          const options = { requestId, apiKey: caller.api_key, since, effect }
+          return sendCommand(broker, 'plan.redeploy', messageOf(commandId), options)
         })
         if (started.outcome === 'queued') return queued(started)
         const detail = await readDetail(database, caller, started.deployment_id, { plan: 'none', asStarted: true })

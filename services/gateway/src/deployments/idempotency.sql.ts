@@ -1,4 +1,5 @@
-import { bool, int8, nullable, statement, text, uuid } from '@slipway/database'
+import type { CallingKey } from '@slipway/contracts'
+import { bool, int8, jsonb, nullable, statement, text, uuid } from '@slipway/database'
 
 /** A key is valid for this time after the call that took it. */
 const IS_OVER = `claimed_at <= now() - interval '24 hours'`
@@ -16,12 +17,13 @@ export const takeKey = statement({
     body_hash: text,
     request_id: text,
     client_ip: text,
+    api_key: nullable(jsonb<CallingKey>()),
   },
-  sql: `INSERT INTO idempotency_keys AS k (user_id, scope, key, command_id, body_hash, request_id, client_ip)
-    VALUES (:user_id, :scope, :key, :command_id, :body_hash, :request_id, :client_ip)
+  sql: `INSERT INTO idempotency_keys AS k (user_id, scope, key, command_id, body_hash, request_id, client_ip, api_key)
+    VALUES (:user_id, :scope, :key, :command_id, :body_hash, :request_id, :client_ip, :api_key)
     ON CONFLICT (user_id, scope, key) DO UPDATE
       SET command_id = EXCLUDED.command_id, body_hash = EXCLUDED.body_hash, request_id = EXCLUDED.request_id,
-          client_ip = EXCLUDED.client_ip, claimed_at = now()
+          client_ip = EXCLUDED.client_ip, api_key = EXCLUDED.api_key, claimed_at = now()
     WHERE k.${IS_OVER}`,
 })
 
@@ -32,8 +34,11 @@ export const takeKey = statement({
 export const findKey = statement({
   name: 'gateway.idempotency.find',
   parameters: key,
-  row: { command_id: uuid, body_hash: text, request_id: nullable(text), client_ip: nullable(text), in_progress: bool },
-  sql: `SELECT command_id, body_hash, request_id, client_ip, claimed_at > now() - interval '10 seconds' AS in_progress
+  row: {
+    ...{ command_id: uuid, body_hash: text, request_id: nullable(text), client_ip: nullable(text) },
+    ...{ api_key: nullable(jsonb<CallingKey>()), in_progress: bool },
+  },
+  sql: `SELECT command_id, body_hash, request_id, client_ip, api_key, claimed_at > now() - interval '10 seconds' AS in_progress
       FROM idempotency_keys WHERE ${IS_KEY}`,
 })
 

@@ -39,7 +39,7 @@ export async function startOnce(
 
   for (let wait = LOOK_AGAIN_MS; ; wait = Math.min(2 * wait, MAX_LOOK_AGAIN_MS)) {
     const commandId = uuidv7()
-    const call = { command_id: commandId, request_id: requestId, client_ip: clientIp }
+    const call = { command_id: commandId, request_id: requestId, client_ip: clientIp, api_key: caller.api_key ?? null }
     if ((await takeKey.run(database, { ...key, ...call, body_hash: bodyHash })) === 1)
       return carryOutHoldingKey(database, key, commandId, since, carryOut)
     const claim = await findKey.first(database, key)

@@ -2,6 +2,7 @@ import type { CommandBody, CommandReply, CommandType } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import type { Subject } from '../audit-trail/trail.ts'
+import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call } from '../http/handler.ts'
 import { sendCommand } from './command.ts'
@@ -14,7 +15,7 @@ import { isRecorded } from './recorded-command.sql.ts'
  */
 export async function sendRecordedCommand<T extends CommandType>(
   { database, broker }: Pick<Dependencies, 'database' | 'broker'>,
-  { requestId, audit }: Pick<Call, 'requestId' | 'audit'>,
+  { caller, requestId, audit }: Pick<Call, 'requestId' | 'audit'> & { caller: CallingUser },
   subject: Subject,
   { type, body, done }: { type: T; body: CommandBody<T>; done: CommandReply<T> },
 ): Promise<void> {
@@ -22,7 +23,8 @@ export async function sendRecordedCommand<T extends CommandType>(
   const commandId = uuidv7()
   audit.leaveToCommand(commandId)
   const lookUp = async () => ((await tookEffect(database, commandId)) ? done : null)
-  await sendCommand(broker, type, body, { requestId, commandId, effect: { lookUp, forbid: audit.forbid } })
+  const effect = { lookUp, forbid: audit.forbid }
+  await sendCommand(broker, type, body, { requestId, apiKey: caller.api_key, commandId, effect })
 }
 
 /** Whether this command took effect, not a similar one of another call. */

@@ -58,10 +58,15 @@ async function keyCaller(
   if (found === null || found.key_expired) {
     throw new Problem('INVALID_CREDENTIALS', 'This API key is unknown, expired or revoked')
   }
-  const { key_id, scopes, key_expired, ...user } = found
+  const { key_id, key_name, scopes, key_expired, ...user } = found
   requireActive(user)
   const permissions = scopes.length === 0 ? user.permissions : user.permissions.filter((one) => scopes.includes(one))
-  return { ...user, permissions, credential: { kind: 'api_key', id: key_id, token_version: user.token_version } }
+  return {
+    ...user,
+    permissions,
+    credential: { kind: 'api_key', id: key_id, token_version: user.token_version },
+    api_key: { id: key_id, name: key_name },
+  }
 }
 
 /**

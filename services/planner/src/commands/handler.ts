@@ -41,6 +41,7 @@ export function createCommandHandler({ database, broker, keyRing, logger, thread
         ...(delivery.replyTo === undefined ? {} : { reply_to: delivery.replyTo }),
         ...(delivery.correlationId === undefined ? {} : { correlation_id: delivery.correlationId }),
         ...(envelope.deadline === undefined ? {} : { deadline: envelope.deadline }),
+        api_key: envelope.api_key,
       },
     ])
   }

@@ -25,6 +25,11 @@ export function AuditDetails({ record }: { record: Item<'listAuditLogs'> }) {
         <Text size="sm">
           Request <Code>{record.request_id ?? '–'}</Code>
         </Text>
+        {record.api_key_id !== null && (
+          <Text size="sm">
+            API key {record.api_key_name} <Code>{record.api_key_id}</Code>
+          </Text>
+        )}
         {resource_id !== null && (
           <Text size="sm">
             {resource_type} <Code>{resource_id}</Code>

@@ -6,7 +6,7 @@ import { withoutFilters } from '../../components/use-address.ts'
 import { ACTION_GROUPS, RESOURCE_TYPES } from './actions.ts'
 import { ActorFilter } from './actor-filter.tsx'
 
-export const FILTERS = ['action', 'resource_type', 'resource_id', 'actor_id', 'from', 'to'] as const
+export const FILTERS = ['action', 'resource_type', 'resource_id', 'actor_id', 'api_key_id', 'from', 'to'] as const
 
 interface Props {
   search: Search
@@ -47,6 +47,12 @@ export function AuditFilters({ search, onChange }: Props) {
         onChange={(id) => onChange({ resource_id: id })}
       />
       <ActorFilter value={search['actor_id']} onChange={(id) => onChange({ actor_id: id })} />
+      <SearchInput
+        label="API key"
+        placeholder="Any, or an id"
+        value={search['api_key_id']}
+        onChange={(id) => onChange({ api_key_id: id })}
+      />
       <TimeInput label="From" value={search['from']} onChange={(from) => onChange({ from })} />
       <TimeInput label="Before" value={search['to']} onChange={(to) => onChange({ to })} />
       {isFiltered && (

@@ -10,7 +10,7 @@ type AuditRecord = Item<'listAuditLogs'>
 
 interface Props {
   records: readonly AuditRecord[]
-  /** A click on actor, action or resource filters by it. */
+  /** A click on actor, API key, action or resource filters by it. */
   onFilter: (changed: Search) => void
 }
 
@@ -42,9 +42,21 @@ interface CellProps {
   onFilter: (changed: Search) => void
 }
 
-function Actor({ record: { actor_id, actor_name }, onFilter }: CellProps) {
+function Actor({ record: { actor_id, actor_name, api_key_id, api_key_name }, onFilter }: CellProps) {
   if (actor_id === null) return actor_name ?? 'Nobody'
-  return <Filter onClick={() => onFilter({ actor_id })}>{actor_name ?? actor_id}</Filter>
+  return (
+    <>
+      <Filter onClick={() => onFilter({ actor_id })}>{actor_name ?? actor_id}</Filter>
+      {api_key_id !== null && (
+        <Text size="xs" c="dimmed" style={ONE_LINE}>
+          by the key{' '}
+          <Anchor component="button" size="xs" onClick={() => onFilter({ api_key_id })}>
+            {api_key_name ?? api_key_id}
+          </Anchor>
+        </Text>
+      )}
+    </>
+  )
 }
 
 function Resource({ record: { resource_type, resource_id }, onFilter }: CellProps) {

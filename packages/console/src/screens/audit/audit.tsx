@@ -46,6 +46,7 @@ const OPTIONS: Record<(typeof FILTERS)[number], string> = {
   resource_type: '--resource-type',
   resource_id: '--resource',
   actor_id: '--actor',
+  api_key_id: '--api-key',
   from: '--from',
   to: '--to',
 }

@@ -28,7 +28,10 @@ export function Trail({ id }: { id: string }) {
                   <Table.Td>
                     <TimeAgo at={record.at} />
                   </Table.Td>
-                  <Table.Td>{record.actor_name ?? 'nobody known'}</Table.Td>
+                  <Table.Td>
+                    {record.actor_name ?? 'nobody known'}
+                    {record.api_key_name !== null && ` by the key ${record.api_key_name}`}
+                  </Table.Td>
                   <Table.Td>{record.action}</Table.Td>
                   <Table.Td>{record.actor_ip ?? '–'}</Table.Td>
                 </Table.Tr>

@@ -18,7 +18,7 @@ export function auditOperations(others: Record<string, Operation>) {
       path: '/audit/logs',
       summary: 'List audit records of changes and refusals, newest first',
       description:
-        'Lists who changed what, and which calls were refused, newest first. Filters are combined with "and".',
+        'Lists who changed what, with which API key, and which calls were refused, newest first. Filters are combined with "and".',
       tag: 'audit',
       access: 'audit:read',
       query: Strict({
@@ -31,6 +31,7 @@ export function auditOperations(others: Record<string, Operation>) {
           describe(Type.String({ maxLength: 128 }), 'Only records about the record with this id', STORY.deployment),
         ),
         actor_id: Type.Optional(Ref('user', 'Only calls of this user')),
+        api_key_id: Type.Optional(Ref('apiKey', 'Only calls with this API key, which may be deleted')),
         from: Type.Optional(Moment('From this moment on')),
         to: Type.Optional(Moment('Before this moment', MOMENTS.later)),
       }),
