@@ -75,11 +75,13 @@ export async function stopSuite(list) {
   for (const name of killed) say(`${name} did not stop within 20 s and was killed; its log: make logs SERVICE=${name}`)
   if (runningServices().length > 0) return
   fs.rmSync(portsFile, { force: true })
-  stopStorefront()
+  stopExamples()
 }
 
-/** Stops what the example has started: its processes outlive the deployment, and so they would outlive the suite. */
-function stopStorefront() {
-  const { stdout = '' } = spawnSync('sh', ['examples/storefront/stop.sh'], { cwd: root, encoding: 'utf8' })
-  for (const line of stdout.split('\n').filter(Boolean)) say(line)
+/** Stops what the examples have started: their processes outlive the deployments, and so they would outlive the suite. */
+function stopExamples() {
+  for (const command of [['examples/storefront/stop.sh'], ['examples/tutorial/servers.sh', 'stop']]) {
+    const { stdout = '' } = spawnSync('sh', command, { cwd: root, encoding: 'utf8' })
+    for (const line of stdout.split('\n').filter(Boolean)) say(line)
+  }
 }

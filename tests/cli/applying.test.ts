@@ -222,8 +222,8 @@ describe('apply', () => {
     expect(refused.stderr).toMatch(
       /^catalog\.yaml:12:1: version is 1\.0\.0, but this version is published with another definition \(script\)/m,
     )
-    edit('version: 1.0.0', 'version: 1.1.0')
-    const done = await apply([], SECRET)
+    edit('version: 1.0.0', 'version: !env GREET_VERSION')
+    const done = await apply([], { ...SECRET, GREET_VERSION: '1.1.0' })
     is(done, 0)
     expect(done.stdout).toMatch(
       /\+ publish action greet \d+ 1\.1\.0[\s\S]*version: "1\.0\.0" -> "1\.1\.0"[\s\S]* {2}\+ echo bye/,

@@ -48,10 +48,14 @@ const ELSEWHERE: readonly [contains: string, where: string][] = [
 const isRunHere = (block: string) => !ELSEWHERE.some(([contains]) => block.includes(contains))
 
 test('every document with shell blocks is run by this file', () => {
-  const files = execFileSync('git', ['ls-files', 'README.md', 'docs/cli.md', 'docs/client.md', 'examples/**.md'], {
-    cwd: repositoryRoot,
-    encoding: 'utf8',
-  })
+  const files = execFileSync(
+    'git',
+    ['ls-files', 'README.md', 'docs/cli.md', 'docs/client.md', 'docs/tutorial.md', 'examples/**.md'],
+    {
+      cwd: repositoryRoot,
+      encoding: 'utf8',
+    },
+  )
   const withBlocks = files
     .trim()
     .split('\n')
@@ -59,6 +63,7 @@ test('every document with shell blocks is run by this file', () => {
   expect(withBlocks).toEqual([
     'README.md',
     'docs/cli.md',
+    'docs/tutorial.md',
     'examples/pipelines/README.md',
     'examples/storefront/README.md',
   ])
@@ -279,6 +284,35 @@ describe('examples/storefront', () => {
 
     const stopped = await shell(`sh examples/storefront/stop.sh ${folder()}`, {}, repositoryRoot)
     expect(stopped.stdout.match(/stopped process/g)).toHaveLength(3)
+  })
+})
+
+describe('docs/tutorial.md', () => {
+  const servers = () => path.join(repository(), 'examples/tutorial/servers.sh')
+  afterAll(() => shell(`sh ${servers()} stop`, {}, repository()))
+
+  /** The lines of a text without what differs from run to run: ids, times, ports, processes, widths of columns. */
+  const lines = (text: string) =>
+    text
+      .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}/g, 'ID')
+      .replace(/\d+(\.\d+)? (ms|s|min)( \d+ s)?$/gm, 'TIME')
+      .replace(/\d+(\.\d+)? (ms|s|min)( \d+ s)? /g, 'TIME ')
+      .replace(/\d+/g, 'N')
+      .split('\n')
+      .map((line) => line.trim().replace(/\s+/g, ' '))
+      .filter((line) => line !== '')
+
+  test('its commands print what it shows: a release, a rollback, why, where, a mended release, the way back, a freeze', async () => {
+    fs.cpSync(path.join(repositoryRoot, 'examples'), path.join(repository(), 'examples'), { recursive: true })
+    const env = { TZ: 'UTC', TUTORIAL_DIRECTORY: '' }
+    const ended = await shell(`exec 2>&1\n${blocks('docs/tutorial.md', 'sh').join('\n')}`, env, repository())
+    expect(ended).toMatchObject({ code: 0 })
+    const printed = new Set(lines(ended.stdout))
+    const shown = blocks('docs/tutorial.md', 'text').flatMap(lines)
+    expect(shown.filter((line) => !printed.has(line))).toEqual([])
+    // What the normalization leaves out.
+    expect(ended.stdout).toContain('shop-3: Shop 1.1.1: a book costs 12.00 EUR\n')
+    expect(ended.stdout.match(/: stopped sshd /g)).toHaveLength(4)
   })
 })
 

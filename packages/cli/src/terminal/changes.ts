@@ -27,12 +27,19 @@ export const formatDeletion = ({ kind, record }: Deletion, output: Output): stri
   output.paint(`- delete ${kind} ${sanitize(record.name)}`, 'red')
 
 /** Returns a function that detects values of environment variables, also inside a larger value. */
-function createSecretDetector({ entry: { document } }: Change) {
-  const secrets = [...document.secrets]
+function createSecretDetector({ entry: { document, value } }: Change) {
+  const shown = listShownValues(value)
+  const secrets = [...document.secrets].filter((secret) => !shown.includes(secret))
   return function hasSecret(value: unknown): boolean {
     if (typeof value === 'object' && value !== null) return Object.entries(value).flat().some(hasSecret)
     return secrets.some((secret) => String(value ?? '').includes(secret))
   }
+}
+
+/** Lists the values that are no secret wherever they come from: the version, and the hashes of files. */
+function listShownValues({ version, definition }: Change['entry']['value']): unknown[] {
+  const { files = [] } = (definition ?? {}) as { files?: { content: unknown }[] }
+  return [version, ...files.map(({ content }) => content)]
 }
 
 export function summarizeChange(change: Change) {

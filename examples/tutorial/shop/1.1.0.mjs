@@ -1,0 +1,29 @@
+// Shop 1.1.0: the price has a currency, which depends on the region of the server.
+import { createServer } from 'node:http'
+
+const { PORT, REGION } = process.env
+const version = '1.1.0'
+
+const currencies = { north: 'SEK', west: 'EUR' }
+
+function price() {
+  const currency = currencies[REGION]
+  if (currency === undefined) throw new Error(`no currency for the region "${REGION}"`)
+  return `12.00 ${currency}`
+}
+
+const routes = {
+  '/': () => `Shop ${version}: a book costs ${price()}\n`,
+  '/health': () => {
+    price()
+    return JSON.stringify({ status: 'ok', version })
+  },
+}
+
+createServer((request, response) => {
+  try {
+    response.end(routes[request.url]?.() ?? 'There is no such page.\n')
+  } catch (error) {
+    response.writeHead(500).end(JSON.stringify({ status: 'failing', version, error: error.message }))
+  }
+}).listen(Number(PORT), '127.0.0.1', () => console.log(`shop ${version} for ${REGION}: listening on ${PORT}`))
