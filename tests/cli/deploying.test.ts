@@ -271,9 +271,9 @@ describe('the queue', () => {
     expect(other.stdout).toContain('queued as')
     const second = idIn(other.stdout)
     const explained = (await cli.run(['pending', 'why', second])).stdout
-    for (const fact of [/position: +2/, /source: +greet 1\.0\.0/, /targets: +1$/m]) expect(explained).toMatch(fact)
+    for (const fact of [/position: +2/, /source: +greet 1\.0\.0/, /targets: +two$/m]) expect(explained).toMatch(fact)
     expect((await cli.run(['pending', 'list'])).stdout).toMatch(
-      new RegExp(`^2 +${second} +pending +0 +greet 1\\.0\\.0 +- +1 `, 'm'),
+      new RegExp(`^2 +${second} +pending +0 +greet 1\\.0\\.0 +- +two `, 'm'),
     )
     await api.post('/tenants', { name: 'somebody-else' })
     expect((await cli.run(['pending', 'list', '--tenant', 'somebody-else'])).stdout).toContain('no pending requests')

@@ -18,6 +18,7 @@ const REQUEST = jsonObject({
   source_name: 'r.source_name',
   source_version: 'r.source_version',
   target_count: 'r.target_count',
+  targets: 'r.first_targets',
   triggered_by: 'r.triggered_by',
   queued_at: plainTime('r.queued_at'),
   created_at: plainTime('r.created_at'),

@@ -51,13 +51,14 @@ test('requests are dispatched by priority, then age, as slots become free', asyn
   expect(await dispatchOrder()).toEqual([urgent, old, young, low])
 })
 
-test('a queued request tells its source and how many targets it has', async () => {
+test('a queued request tells its source, how many targets it has, and the first of them', async () => {
   expect(await pending(await submit())).toMatchObject({
     source_type: 'action',
     source_id: catalog.action_id,
     source_name: 'release',
     source_version: '1.0.0',
     target_count: catalog.target_ids.length,
+    first_targets: catalog.target_ids.map((id) => ({ id, name: expect.any(String) })),
   })
 })
 

@@ -119,7 +119,7 @@ export interface PendingParts {
   priority?: number
   command?: object
   /** Requests of earlier releases have none of it. */
-  source?: { type: string; id: string; name: string; version: string; targets: number }
+  source?: { type: string; id: string; name: string; version: string; targets: number; first?: object[] }
 }
 
 export async function addPending(database: Database, parts: PendingParts = {}): Promise<string> {
@@ -127,11 +127,18 @@ export async function addPending(database: Database, parts: PendingParts = {}): 
   const { source } = parts
   await database.query(
     `INSERT INTO pending_requests (id, status, priority, tenant_id, tenant_name, triggered_by, command, queued_at,
-       source_type, source_id, source_name, source_version, target_count)
-     VALUES ($1, $2::pending_status, $3, $4, $5, 'admin', $6, clock_timestamp(), $7::source_kind, $8, $9, $10, $11)`,
+       source_type, source_id, source_name, source_version, target_count, first_targets)
+     VALUES ($1, $2::pending_status, $3, $4, $5, 'admin', $6, clock_timestamp(), $7::source_kind, $8, $9, $10, $11, $12)`,
     [
       ...[id, status, priority, tenant_id, tenant_name, command],
-      ...[source?.type, source?.id, source?.name, source?.version, source?.targets],
+      ...[
+        source?.type,
+        source?.id,
+        source?.name,
+        source?.version,
+        source?.targets,
+        source?.first && JSON.stringify(source.first),
+      ],
     ],
   )
   return id

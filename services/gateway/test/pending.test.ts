@@ -42,14 +42,16 @@ test('pending requests stand by position; ended ones only when asked for', async
   expect(body[0].queued_at).toMatch(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
 })
 
-test('a pending request tells what it deploys, and on how many targets', async () => {
-  const source = { type: 'solution', id: uuidv7(), name: 'web', version: '2.1.0', targets: 12 }
+test('a pending request tells what it deploys, and on which targets', async () => {
+  const first = [{ id: uuidv7(), name: 'web-1' }]
+  const source = { type: 'solution', id: uuidv7(), name: 'web', version: '2.1.0', targets: 12, first }
   const item = {
     source_type: 'solution',
     source_id: source.id,
     source_name: 'web',
     source_version: '2.1.0',
     target_count: 12,
+    targets: first,
   }
   const waiting = await addPending(gateway.database, { source })
   const cancelled = await addPending(gateway.database, { source, status: 'cancelled' })

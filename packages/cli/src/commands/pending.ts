@@ -1,6 +1,7 @@
 import type { Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/colour.ts'
+import { formatNames } from '../terminal/name-list.ts'
 import { formatFacts, formatTime, toIsoTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { findId } from './records.ts'
@@ -53,6 +54,16 @@ export function addPending(program: Command): void {
 /** Undefined for requests of earlier releases. */
 const formatSource = ({ source_name, source_version }: Pending) => source_name && `${source_name} ${source_version}`
 
+/** Requests of earlier releases do not name their targets. */
+const formatTargets = ({ targets, target_count = 0 }: Pending, most: number) =>
+  targets === undefined
+    ? target_count || undefined
+    : formatNames(
+        targets.map(({ name }) => name),
+        target_count,
+        most,
+      )
+
 const formatPlace = ({ tenant_name, environment_name }: Pending) =>
   [tenant_name, environment_name].filter((name) => name).join(', ') || undefined
 
@@ -89,7 +100,7 @@ async function list({ client, output }: Context, { status, tenant }: ListOptions
       ['PRIORITY', ({ priority }) => priority],
       ['SOURCE', formatSource],
       ['ENVIRONMENT', formatPlace],
-      ['TARGETS', ({ target_count }) => target_count],
+      ['TARGETS', (request) => formatTargets(request, 3)],
       ['QUEUED', ({ queued_at }) => formatTime(queued_at)],
       ['BY', ({ triggered_by }) => triggered_by],
       ['WHY', (one) => (one.status === 'pending' ? getWaitingReason(one) : (one.error_message ?? one.deployment_id))],
@@ -114,7 +125,7 @@ export async function printPending({ output }: Context, pending: Pending): Promi
       ['request', request.id],
       ['source', sanitize(formatSource(request) ?? '')],
       ['environment', sanitize(formatPlace(request) ?? '')],
-      ['targets', request.target_count],
+      ['targets', sanitize(String(formatTargets(request, 6) ?? ''))],
       ['status', request.status],
       ['position', request.position],
       ['priority', request.priority],

@@ -1706,6 +1706,16 @@ export interface components {
             superseded_by?: string;
             /** @description How many targets the plan has. Like the source, absent in requests of earlier releases */
             target_count?: number;
+            /** @description The first targets of the plan, in its order, at most 5; target_count counts all. Absent in requests of earlier releases */
+            targets?: {
+                /**
+                 * Format: uuid
+                 * @description The record, by UUID
+                 */
+                id: string;
+                /** @description Its name */
+                name: string;
+            }[];
             /**
              * Format: uuid
              * @description The tenant that the deployment is for; absent: none

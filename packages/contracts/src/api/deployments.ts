@@ -409,6 +409,9 @@ export const HeldTarget = Strict({
   since: Moment('Since when that deployment holds the target'),
 })
 
+/** How many targets a pending request names. */
+export const PENDING_TARGETS = 5
+
 export const PendingStatus = describe(
   literals(PENDING_STATES),
   'Where the request stands: `pending` waits, `processing` is being dispatched; the others are final',
@@ -428,6 +431,12 @@ export const PendingRequest = Strict(
     source_version: Type.Optional(Text('The version that would be deployed', '1.1.0')),
     target_count: Type.Optional(
       Count('How many targets the plan has. Like the source, absent in requests of earlier releases', 2),
+    ),
+    targets: Type.Optional(
+      describe(
+        Type.Array(NamedRecord, { maxItems: PENDING_TARGETS }),
+        `The first targets of the plan, in its order, at most ${PENDING_TARGETS}; target_count counts all. Absent in requests of earlier releases`,
+      ),
     ),
     triggered_by: Type.Optional(Text('The name of the user who created it, also by an API key', 'pipeline')),
     queued_at: PlainTime('When the request was queued'),
@@ -485,6 +494,10 @@ export const PendingRequest = Strict(
         source_name: 'storefront',
         source_version: '1.1.0',
         target_count: 2,
+        targets: [
+          { id: STORY.target, name: 'web-1' },
+          { id: STORY.secondTarget, name: 'web-2' },
+        ],
         triggered_by: 'pipeline',
         queued_at: '2026-03-14 09:00:00',
         created_at: '2026-03-14 09:00:00',

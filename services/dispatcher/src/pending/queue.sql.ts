@@ -19,6 +19,11 @@ import {
 } from '@slipway/database'
 import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 
+interface NamedTarget {
+  id: string
+  name: string
+}
+
 // --- one request ---------------------------------------------------------------------------------------------------
 
 /** Sends all commands as one jsonb value. With jsonb[], client and server escape and parse each command twice. */
@@ -29,23 +34,23 @@ export const addRequests = statement({
     ...{ tenant_ids: array(nullable(uuid)), tenant_names: array(nullable(text)) },
     ...{ environment_ids: array(nullable(uuid)), environment_names: array(nullable(text)) },
     ...{ source_types: array(sourceKind), source_ids: array(uuid), source_names: array(text) },
-    ...{ source_versions: array(text), target_counts: array(int4) },
+    ...{ source_versions: array(text), target_counts: array(int4), first_targets: array(jsonb<NamedTarget[]>()) },
     ...{ triggered_by: array(text), request_ids: array(nullable(text)), traceparents: array(nullable(text)) },
     queued_at: array(nullable(text)),
   },
   sql: `INSERT INTO pending_requests (id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
-                                  source_id, source_name, source_version, target_count, triggered_by, command,
+                                  source_id, source_name, source_version, target_count, first_targets, triggered_by, command,
                                   request_id, traceparent, queued_at)
     SELECT id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
-           source_id, source_name, source_version, target_count, triggered_by, :commands::jsonb -> (place::int - 1),
+           source_id, source_name, source_version, target_count, first_targets, triggered_by, :commands::jsonb -> (place::int - 1),
            request_id, traceparent, coalesce(queued_at::timestamptz, now())
       FROM unnest(:ids::uuid[], :priorities::int[], :tenant_ids::uuid[], :tenant_names::text[], :environment_ids::uuid[],
                   :environment_names::text[], :source_types::source_kind[], :source_ids::uuid[], :source_names::text[],
-                  :source_versions::text[], :target_counts::int[], :triggered_by::text[], :request_ids::text[],
-                  :traceparents::text[], :queued_at::text[])
+                  :source_versions::text[], :target_counts::int[], :first_targets::jsonb[], :triggered_by::text[],
+                  :request_ids::text[], :traceparents::text[], :queued_at::text[])
            WITH ORDINALITY AS r (id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
-                                 source_id, source_name, source_version, target_count, triggered_by, request_id,
-                                 traceparent, queued_at, place)`,
+                                 source_id, source_name, source_version, target_count, first_targets, triggered_by,
+                                 request_id, traceparent, queued_at, place)`,
 })
 
 export const lockRequest = statement({

@@ -1,4 +1,4 @@
-import type { CommandBody } from '@slipway/contracts'
+import { type CommandBody, PENDING_TARGETS } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
 import { type MaybeSelector, matchesLabels } from '@slipway/domain'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
@@ -38,6 +38,7 @@ export async function enqueueRequests(tx: Queryable, requests: readonly NewReque
     source_names: plans.map(({ source }) => source.name),
     source_versions: plans.map(({ source }) => source.version),
     target_counts: plans.map(({ targets }) => targets.length),
+    first_targets: plans.map(({ targets }) => targets.slice(0, PENDING_TARGETS).map(({ id, name }) => ({ id, name }))),
     triggered_by: requests.map(({ command }) => command.caller.username),
     request_ids: requests.map(({ request_id }) => request_id),
     traceparents: requests.map(({ traceparent }) => traceparent),

@@ -3,9 +3,11 @@ import type { Answer } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { counted } from '../../components/counted.ts'
 import { withLocalTimes } from '../../components/local-times.ts'
 import { Named } from '../../components/named.tsx'
 import { requestSourceName } from '../../components/source-name.ts'
+import { TargetNames } from '../../components/target-names.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
 import { ChangePriority } from './change-priority.tsx'
@@ -15,12 +17,21 @@ type Request = Answer<'listPending'>[number]
 const whereOf = ({ tenant_name, environment_name }: Request) =>
   [tenant_name, environment_name].filter(Boolean).join(' / ') || '–'
 
-/** What the request deploys, and on how many targets. */
+/** Requests of earlier releases do not name their targets. */
+function Targets({ request: { targets, target_count = 0 } }: { request: Request }) {
+  return targets === undefined ? (
+    counted(target_count, 'target')
+  ) : (
+    <TargetNames targets={targets} count={target_count} size="xs" />
+  )
+}
+
+/** What the request deploys, and on which targets. */
 function SourceCell({ request }: { request: Request }) {
   const { can } = useSession()
-  const { source_type, source_id, target_count } = request
+  const { source_type, source_id } = request
   const name = requestSourceName(request)
-  if (name === undefined || target_count === undefined) return <Table.Td>–</Table.Td>
+  if (name === undefined) return <Table.Td>–</Table.Td>
   return (
     <Table.Td>
       <Named
@@ -34,7 +45,7 @@ function SourceCell({ request }: { request: Request }) {
           )
         }
       >
-        {target_count === 1 ? '1 target' : `${target_count.toLocaleString()} targets`}
+        <Targets request={request} />
       </Named>
     </Table.Td>
   )

@@ -4,10 +4,10 @@ import { Link } from '@tanstack/react-router'
 import { DataTable } from '../../components/data-table.tsx'
 import { Named } from '../../components/named.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
+import { TargetLink } from '../../components/target-link.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { ReleaseCheck } from './release-check.tsx'
 import { SourceLink } from './source-link.tsx'
-import { TargetLink } from './target-link.tsx'
 
 type Installed = Item<'listReleases'>
 

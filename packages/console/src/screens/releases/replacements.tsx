@@ -1,12 +1,11 @@
 import { Anchor, Group, Paper, Stack, Text } from '@mantine/core'
 import type { Schema } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
-import { Fragment } from 'react'
 import { counted } from '../../components/counted.ts'
 import { StateBadge } from '../../components/state-badge.tsx'
+import { TargetNames } from '../../components/target-names.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { Difference } from './difference.tsx'
-import { TargetLink } from './target-link.tsx'
 
 type Replacement = Schema<'Replacement'>
 
@@ -85,17 +84,9 @@ function Head({ replacement, version }: { replacement: Replacement; version: str
 const MAX_NAMED = 10
 
 function Targets({ replacement: { targets: all, target_count } }: { replacement: Replacement }) {
-  const named = all.slice(0, MAX_NAMED)
-  const more = target_count - named.length
   return (
     <Text size="sm">
-      {named.map(({ id, name }, index) => (
-        <Fragment key={id}>
-          {index > 0 && ', '}
-          <TargetLink id={id} name={name} />
-        </Fragment>
-      ))}
-      {more > 0 && ` and ${more.toLocaleString()} more`}
+      <TargetNames targets={all.slice(0, MAX_NAMED)} count={target_count} />
     </Text>
   )
 }
