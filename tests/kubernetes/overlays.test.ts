@@ -50,6 +50,46 @@ test('an overlay of your own, as the page shows it, changes what it says', () =>
   expect(violations(manifests)).toEqual([])
 })
 
+test('a pool, as the page shows it, has instances that reach the bridge and ssh targets', () => {
+  const page = fs.readFileSync(path.join(repositoryRoot, 'docs/kubernetes.md'), 'utf8')
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-overlay-'))
+  fs.symlinkSync(repositoryRoot, path.join(folder, 'slipway-release'))
+  for (const [, file = '', text = ''] of page.matchAll(/^```yaml\n# (slipway\/.*)\n([\s\S]*?)^```/gm)) {
+    fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
+    fs.writeFileSync(path.join(folder, file), text)
+  }
+  const manifests = parseManifests(kustomize(path.join(folder, 'slipway')))
+  fs.rmSync(folder, { recursive: true })
+  expect(violations(manifests)).toEqual([])
+  expect(misfits(manifests)).toEqual([])
+  expect(
+    services(manifests)
+      .map(({ metadata }) => metadata.name)
+      .sort(),
+  ).toEqual([...SERVICES, 'orchestration-instance-zone-a'].sort())
+
+  const [first, copy] = ['orchestration-instance', 'orchestration-instance-zone-a'].map(
+    (name) => services(manifests).find(({ metadata }) => metadata.name === name)?.spec?.template,
+  )
+  const { containers = [], ...pod } = copy?.spec ?? {}
+  const { env = [], ...container } = containers[0] ?? {}
+  const labels = { name: 'SLIPWAY_INSTANCE_LABELS', value: 'zone=a' }
+  // It differs from the first in nothing else.
+  expect(env).toEqual([...(first?.spec.containers[0]?.env ?? []), labels])
+  expect(first?.spec).toMatchObject({ ...pod, topologySpreadConstraints: expect.anything(), containers: [container] })
+  const bridge = services(manifests).find(({ metadata }) => metadata.name === 'executor-bridge')
+  expect(settingsOf(manifests, bridge?.spec?.template?.spec ?? { containers: [] })).toMatchObject({
+    SLIPWAY_KUBERNETES_LABELS: 'zone=a',
+  })
+
+  const end = (labels = {}): End => ({ namespace: 'slipway', labels })
+  const from = end(copy?.metadata.labels)
+  expect(reaches(manifests, from, end(bridge?.spec?.template?.metadata.labels), 8082)).toBe(true)
+  expect(reaches(manifests, from, { address: '203.0.113.7' }, 22)).toBe(true)
+  const gateway = services(manifests).find(({ metadata }) => metadata.name === 'gateway')
+  expect(reaches(manifests, from, end(gateway?.spec?.template?.metadata.labels), 8080)).toBe(false)
+})
+
 test('the patches for backups that the page shows change the overlay production', () => {
   const page = fs.readFileSync(path.join(repositoryRoot, 'docs/kubernetes.md'), 'utf8')
   const blocks = [...page.matchAll(/^```yaml\n(patches:[\s\S]*?)^```/gm)].map(([, patches]) => patches)
