@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { isFinalState, type LogFilter, type Schema } from '@slipway/client'
-import { LOG_LEVELS, LOG_STREAMS, type StreamLog } from '@slipway/contracts'
+import type { StreamLog } from '@slipway/contracts'
 import { type Command, Option } from 'commander'
 import { DeploymentView } from '../terminal/watch.ts'
 import { type Context, provideContext } from './context.ts'
@@ -10,6 +10,9 @@ import { collect, omitUndefined, parseIntegerBetween, parsePastTime } from './va
 import { runUntilInterrupted, waitForDispatch } from './wait.ts'
 
 const PAGE = 1_000
+// Not the lists of the contracts: their schemas would cost each command a third of its start. The types keep them complete.
+const LEVELS: Record<NonNullable<LogFilter['level']>, true> = { info: true, warning: true, error: true }
+const STREAMS: Record<NonNullable<LogFilter['stream']>, true> = { stdout: true, stderr: true, system: true }
 
 export function addLogs(program: Command): void {
   program
@@ -25,10 +28,10 @@ export function addLogs(program: Command): void {
     .option('-t, --target <name>', 'only the lines of this target (repeatable)', collect(String))
     .option('--action <name>', 'only the lines of the steps with this action')
     .option('--step <id>', 'only the lines of this step')
-    .addOption(new Option('--level <level>', 'only the lines of this level').choices(LOG_LEVELS))
+    .addOption(new Option('--level <level>', 'only the lines of this level').choices(Object.keys(LEVELS)))
     .addOption(
       new Option('--stream <stream>', 'only the lines of this origin; system: the sentences of Slipway')
-        .choices(LOG_STREAMS)
+        .choices(Object.keys(STREAMS))
         .conflicts('follow'),
     )
     .action(provideContext(showLogs))
@@ -44,8 +47,8 @@ interface LogOptions {
   target?: string[]
   action?: string
   step?: string
-  level?: (typeof LOG_LEVELS)[number]
-  stream?: (typeof LOG_STREAMS)[number]
+  level?: LogFilter['level']
+  stream?: LogFilter['stream']
 }
 
 async function showLogs(context: Context, reference: string, options: LogOptions): Promise<void> {
