@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long bench screenshots images package-cli release clean
+.PHONY: help install generate build client configuration catalog packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long bench screenshots images package-cli release clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -56,6 +56,9 @@ client: build ## Generate the client's types from the OpenAPI document
 
 configuration: build ## Write docs/configuration.md from the services' schemas
 	@node scripts/configuration.mjs
+
+catalog: build ## Write the tables of docs/catalog.md from the schemas
+	@node packages/cli/scripts/catalog-page.mjs
 
 packages:
 	@scripts/infra.sh packages

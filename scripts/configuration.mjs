@@ -2,6 +2,7 @@
 // With --check it only says whether the page is as it should be. Needs a build.
 import fs from 'node:fs'
 import path from 'node:path'
+import { code, table } from './markdown.mjs'
 
 const root = path.resolve(import.meta.dirname, '..')
 const file = path.join(root, 'docs/configuration.md')
@@ -48,14 +49,6 @@ async function rows() {
     .map((row) => ({ ...row, all: row.readers.length === present.length }))
 }
 
-const LONGEST = 60
-
-/** What is longer, such as a list of algorithms, shows how it begins. */
-function code(value) {
-  const text = String(value).replaceAll('|', '\\|')
-  return text.length > LONGEST ? `\`${text.slice(0, LONGEST)}\`…` : `\`${text}\``
-}
-
 function cells({ name, property, required, readers, all }) {
   const { default: value, examples, description, expects, writeOnly } = property
   const example = examples?.find((each) => each !== value)
@@ -67,13 +60,6 @@ function cells({ name, property, required, readers, all }) {
     writeOnly ? 'yes' : '',
     all ? 'all' : readers.join(', '),
   ]
-}
-
-function table(lines) {
-  const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length), 3))
-  const render = (line) => `| ${line.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`
-  const [head, ...rest] = lines
-  return [render(head), render(widths.map((width) => '-'.repeat(width))), ...rest.map(render)].join('\n')
 }
 
 const HEAD = ['variable', 'default', 'meaning', 'example', 'secret', 'read by']

@@ -22,7 +22,7 @@ async function types() {
     operation.responses = Object.fromEntries(given.map(([status, { headers: _, ...rest }]) => [status, rest]))
   }
   slim.components = { schemas: slim.components.schemas }
-  const nodes = await openapiTypes(slim, { alphabetize: true })
+  const nodes = await openapiTypes(slim, { alphabetize: true, defaultNonNullable: false })
   return HEADER + astToString(nodes.filter(({ name }) => ['components', 'operations'].includes(name?.text)))
 }
 

@@ -39,6 +39,10 @@ export const NullableRef = (record: keyof typeof STORY, description: string, exa
 
 export const withOptions = <S extends TSchema>(schema: S, options: SchemaOptions): S => ({ ...schema, ...options })
 
+/** An optional field, with the value that counts when it is omitted. */
+export const Omissible = <S extends TSchema>(schema: S, value: unknown) =>
+  Type.Optional(withOptions(schema, { default: value }))
+
 /** An id of this kind, as a UUID or a SqId. */
 export const Id = (kind: IdKind, description = `The ${kind}, by UUID or SqId`) =>
   describe(Type.String({ format: `id-${kind}`, maxLength: 64 }), description, STORY[kind])

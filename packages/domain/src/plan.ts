@@ -19,8 +19,8 @@ import {
   mergeValues,
 } from './variables.ts'
 
-const DEFAULT_TIMEOUT_SECONDS = 3600
-const DEFAULT_MAX_RETRIES = 0
+export const DEFAULT_TIMEOUT_SECONDS = 3600
+export const DEFAULT_MAX_RETRIES = 0
 
 export const TARGET_STATUSES = ['online', 'stale', 'offline'] as const
 export type TargetStatus = (typeof TARGET_STATUSES)[number]

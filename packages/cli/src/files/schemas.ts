@@ -1,4 +1,4 @@
-import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type TArray, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import {
   CreateAction,
   CreateEnvironment,
@@ -7,12 +7,12 @@ import {
   CreateSolution,
   CreateTarget,
   CreateTenant,
+  describe,
   Name,
   SequenceDefinition,
   SolutionDefinition,
   Strict,
-  Variables,
-  VersionRequirement,
+  Version,
 } from '@slipway/contracts'
 import type { FileKind } from './kinds.ts'
 
@@ -21,23 +21,30 @@ import type { FileKind } from './kinds.ts'
 const omitFields = (schema: TObject, names: readonly string[]): TProperties =>
   Object.fromEntries(Object.entries(schema.properties).filter(([name]) => !names.includes(name)))
 
-const reference = Type.Optional(Name)
-const tenant = { tenant: reference }
-const createEntrySchema = (field: string) =>
-  Strict({
-    [field]: Name,
-    version_requirement: Type.Optional(VersionRequirement),
-    variables: Type.Optional(Variables),
-  })
-
-/** Creates a definition with the names of actions or sequences in place of their ids. */
-const createDefinitionSchema = (schema: TObject, list: string, field: string) => {
-  const { minItems, maxItems } = schema.properties[list] as unknown as { minItems: number; maxItems: number }
-  return Strict({ ...schema.properties, [list]: Type.Array(createEntrySchema(field), { minItems, maxItems }) })
+const refer = (description: string, example: string) => Type.Optional(describe(Name, description, example))
+const tenant = {
+  tenant: refer(
+    'Name of the tenant that owns the record. When omitted, that of `--tenant`, and without it none',
+    'Acme',
+  ),
 }
 
+/** Creates a definition with the names of actions or sequences in place of their ids. */
+const createDefinitionSchema = (schema: TObject, list: string, field: string, example: string) => {
+  const given = schema.properties[list] as TArray<TObject>
+  const { [`${field}_id`]: _, ...others } = given.items.properties
+  const items = Strict({ [field]: describe(Name, `Name of the ${field}`, example), ...others })
+  return Strict({ ...schema.properties, [list]: { ...given, items } }, { description: schema.description ?? '' })
+}
+
+const version = describe(
+  Version,
+  'A full semantic version. A published version never changes: a changed definition needs a higher version',
+  '1.0.0',
+)
+
 const createKindSchema = (name: FileKind, properties: TProperties) =>
-  Strict({ kind: Type.Literal(name), ...properties })
+  Strict({ kind: describe(Type.Literal(name), 'What the document describes', name), ...properties })
 
 export const SCHEMAS: Record<FileKind, TObject> = {
   tenant: createKindSchema('tenant', omitFields(CreateTenant, ['managed_by'])),
@@ -45,27 +52,33 @@ export const SCHEMAS: Record<FileKind, TObject> = {
     ...omitFields(CreateEnvironment, ['tenant_id', 'managed_by']),
     ...tenant,
   }),
-  action: createKindSchema('action', { ...omitFields(CreateAction, ['tenant_id', 'managed_by']), ...tenant }),
+  action: createKindSchema('action', { ...omitFields(CreateAction, ['tenant_id', 'managed_by']), ...tenant, version }),
   sequence: createKindSchema('sequence', {
     ...omitFields(CreateSequence, ['tenant_id', 'managed_by']),
     ...tenant,
-    definition: createDefinitionSchema(SequenceDefinition, 'actions', 'action'),
+    version,
+    definition: createDefinitionSchema(SequenceDefinition, 'actions', 'action', 'restart web'),
   }),
   solution: createKindSchema('solution', {
     ...omitFields(CreateSolution, ['tenant_id', 'managed_by']),
     ...tenant,
-    definition: createDefinitionSchema(SolutionDefinition, 'sequences', 'sequence'),
+    version,
+    definition: createDefinitionSchema(SolutionDefinition, 'sequences', 'sequence', 'release web'),
   }),
   target: createKindSchema('target', {
     ...omitFields(CreateTarget, ['tenant_id', 'environment_id', 'managed_by']),
     ...tenant,
-    environment: reference,
+    environment: refer('Name of the environment that the target belongs to', 'production'),
   }),
   freeze: createKindSchema('freeze', {
     ...omitFields(CreateFreeze, ['tenant_id', 'environment_id', 'solution_id', 'managed_by']),
-    ...tenant,
-    environment: reference,
-    solution: reference,
+    tenant: refer(
+      'Name of the tenant that the freeze belongs to. It freezes deployments of this tenant and to its targets. When omitted, ' +
+        'that of `--tenant`, and without it none',
+      'Acme',
+    ),
+    environment: refer('Name of an environment: freezes its deployments, and those to its targets', 'production'),
+    solution: refer('Name of a solution: freezes its deployments only', 'storefront'),
   }),
 }
 

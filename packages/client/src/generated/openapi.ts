@@ -14,7 +14,10 @@ export interface components {
                 interval_seconds?: number;
                 /** @description The script of the check. It must change nothing */
                 script: string;
-                /** @description Seconds until the check is killed; 60 when omitted */
+                /**
+                 * @description Seconds until the check is killed
+                 * @default 60
+                 */
                 timeout_seconds?: number;
             };
             /** @description Environment variables of the command, by name; their values are used as they are */
@@ -24,11 +27,15 @@ export interface components {
             /** @description Content that lies in the working directory before the script starts */
             files?: components["schemas"]["ActionFile"][];
             /**
-             * @description The program on the target that runs the script; sh when omitted
+             * @description The program on the target that runs the script
+             * @default sh
              * @enum {string}
              */
             interpreter?: "sh" | "bash" | "python3" | "node" | "pwsh";
-            /** @description How often a failed command is retried; 0 when omitted. A deployment may set another number */
+            /**
+             * @description How often a failed command is retried. A deployment may set another number
+             * @default 0
+             */
             max_retries?: number;
             /** @description Runs after a failure if the rollback strategy of the deployment names the step. It receives the same variables and files */
             rollback?: {
@@ -37,7 +44,10 @@ export interface components {
             };
             /** @description The script, at most 512 KiB. `{{ name }}` becomes the value of the variable, quoted for the interpreter */
             script: string;
-            /** @description Seconds until an attempt of the command is killed; 3600 when omitted. A deployment may set another timeout */
+            /**
+             * @description Seconds until an attempt of the command is killed. A deployment may set another timeout
+             * @default 3600
+             */
             timeout_seconds?: number;
             /**
              * @description The only kind of action
@@ -52,7 +62,10 @@ export interface components {
         ActionFile: {
             /** @description Id of content, from POST /api/v1/content */
             content: string;
-            /** @description Permissions in octal; 0644 when omitted */
+            /**
+             * @description Permissions in octal
+             * @default 0644
+             */
             mode?: string;
             /** @description Relative to the working directory and below it */
             path: string;
@@ -223,7 +236,7 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
              */
             name?: string;
-            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
+            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters */
             sensitive_variables?: string[];
             /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
             tenant_id?: string | null;
@@ -309,7 +322,7 @@ export interface components {
             connection?: components["schemas"]["ConnectionInput"];
             /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
-            /** @description Whether deployments may use the target; true when omitted */
+            /** @description Whether deployments may use the target */
             enabled?: boolean;
             /** @description The environment that the target belongs to */
             environment_id?: string | null;
@@ -322,7 +335,7 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
              */
             name?: string;
-            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
+            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters */
             sensitive_variables?: string[];
             /** @description Tags, by which deployments select the target */
             tags?: components["schemas"]["Tag"][];
@@ -344,7 +357,7 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
              */
             name?: string;
-            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
+            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters */
             sensitive_variables?: string[];
             /** @description Short name of lower-case letters, digits and hyphens, unique among tenants. When omitted, it is made of the name */
             slug?: string;
@@ -640,12 +653,20 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
              */
             name: string;
-            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
+            /**
+             * @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters
+             * @default []
+             */
             sensitive_variables?: string[];
             /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
             tenant_id?: string | null;
-            /** @description Values by name. Deployments that use the record receive them */
-            variables?: components["schemas"]["Variables"];
+            /**
+             * @description Values by name. Deployments that use the record receive them
+             * @default {}
+             */
+            variables?: {
+                [key: string]: unknown;
+            };
         };
         CreateFreeze: {
             /** @description Free text for people, at most 10,000 characters */
@@ -803,7 +824,10 @@ export interface components {
             connection: components["schemas"]["ConnectionInput"];
             /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
-            /** @description Whether deployments may use the target; true when omitted */
+            /**
+             * @description Whether deployments may use the target
+             * @default true
+             */
             enabled?: boolean;
             /** @description The environment that the target belongs to */
             environment_id?: string | null;
@@ -816,14 +840,25 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
              */
             name: string;
-            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
+            /**
+             * @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters
+             * @default []
+             */
             sensitive_variables?: string[];
-            /** @description Tags, by which deployments select the target */
+            /**
+             * @description Tags, by which deployments select the target
+             * @default []
+             */
             tags?: components["schemas"]["Tag"][];
             /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
             tenant_id?: string | null;
-            /** @description Values by name. Deployments that use the record receive them */
-            variables?: components["schemas"]["Variables"];
+            /**
+             * @description Values by name. Deployments that use the record receive them
+             * @default {}
+             */
+            variables?: {
+                [key: string]: unknown;
+            };
         };
         CreateTenant: {
             /** @description Free text for people, at most 10,000 characters */
@@ -837,12 +872,20 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
              */
             name: string;
-            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
+            /**
+             * @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters
+             * @default []
+             */
             sensitive_variables?: string[];
             /** @description Short name of lower-case letters, digits and hyphens, unique among tenants. When omitted, it is made of the name */
             slug?: string;
-            /** @description Values by name. Deployments that use the record receive them */
-            variables?: components["schemas"]["Variables"];
+            /**
+             * @description Values by name. Deployments that use the record receive them
+             * @default {}
+             */
+            variables?: {
+                [key: string]: unknown;
+            };
         };
         CreateUser: {
             /** @description Full name for people */
@@ -2079,7 +2122,7 @@ export interface components {
                 variables?: components["schemas"]["Variables"];
                 /**
                  * Format: version-requirement
-                 * @description An npm version range of the action; the latest version when omitted. A deployment resolves it when it is planned
+                 * @description An npm version range of the action. The highest version in the range counts; when omitted, the highest that is no pre-release. A deployment resolves the range when it is planned
                  */
                 version_requirement?: string;
             }[];
@@ -2122,15 +2165,27 @@ export interface components {
         ShownReleaseState: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed" | "drifted";
         /** @description Executes nothing and answers as this connection says. Target, action and attempt decide which commands fail, so a repeated deployment has the same result. Rollback scripts succeed unless the connection is lost. */
         SimulatedConnection: {
-            /** @description Share of the commands and rollback scripts during which the connection to the target is lost: 0 is none, 1 is all */
+            /**
+             * @description Share of the commands and rollback scripts during which the connection to the target is lost: 0 is none, 1 is all
+             * @default 0
+             */
             drop_rate?: number;
-            /** @description How long each command takes, in milliseconds; 0 when omitted */
+            /**
+             * @description How long each command takes, in milliseconds
+             * @default 0
+             */
             duration_ms?: number;
-            /** @description Exit code of every command or, with failure_rate, of the commands that fail (then 1 when omitted or 0) */
+            /**
+             * @description Exit code of every command or, with failure_rate, of the commands that fail (then 0 counts as 1)
+             * @default 0
+             */
             exit_code?: number;
-            /** @description Share of the commands that fail: 0 is none, 1 is all */
+            /** @description Share of the commands that fail: 0 is none, 1 is all. When omitted, exit_code alone decides */
             failure_rate?: number;
-            /** @description Lines that each command writes; 1 when omitted */
+            /**
+             * @description Lines that each command writes
+             * @default 1
+             */
             output_lines?: number;
             /**
              * @description Nothing is executed
@@ -2151,7 +2206,7 @@ export interface components {
                 variables?: components["schemas"]["Variables"];
                 /**
                  * Format: version-requirement
-                 * @description An npm version range of the sequence; the latest version when omitted. A deployment resolves it when it is planned
+                 * @description An npm version range of the sequence. The highest version in the range counts; when omitted, the highest that is no pre-release. A deployment resolves the range when it is planned
                  */
                 version_requirement?: string;
             }[];
@@ -2262,7 +2317,10 @@ export interface components {
             host: string;
             /** @description The key that the host must have: a public key, a line of `known_hosts`, or a `SHA256:` fingerprint. When omitted, the first connection pins the key */
             host_key?: string;
-            /** @description TCP port; 22 when omitted */
+            /**
+             * @description TCP port
+             * @default 22
+             */
             port?: number;
             /**
              * @description Commands run on a host over SSH
@@ -2280,7 +2338,10 @@ export interface components {
             host_key?: string;
             /** @description Password for a host that accepts no key. It is sealed and never shown */
             password?: string;
-            /** @description TCP port; 22 when omitted */
+            /**
+             * @description TCP port
+             * @default 22
+             */
             port?: number;
             /** @description Private key in OpenSSH or PEM form, without passphrase. It is sealed and never shown */
             private_key?: string;
@@ -2423,7 +2484,7 @@ export interface components {
             enrolled_at: string;
             /** @description Where orchestration instances reach the agent: host name or IP address */
             host: string;
-            /** @description Its last heartbeat; null: none yet */
+            /** @description When its last heartbeat, or a command, proved that it can be reached; null: never */
             last_seen_at: string | null;
             /** @description Its TCP port */
             port: number;
@@ -2569,14 +2630,24 @@ export interface components {
             id?: string;
             /** @description Letters, digits and _. The script reads the value as `SLIPWAY_VAR_<NAME>` in upper case, or as `{{ name }}` */
             name: string;
-            /** @description Whether people are asked for the value when they deploy; `prompted_values` gives it. False when omitted */
+            /**
+             * @description Whether people are asked for the value when they deploy; `prompted_values` gives it
+             * @default false
+             */
             prompted?: boolean;
-            /** @description Whether a deployment without a value is refused; false when omitted */
+            /**
+             * @description Whether a deployment without a value is refused
+             * @default false
+             */
             required?: boolean;
-            /** @description Whether the value is a secret: sealed, shown as `***`, masked in output; false when omitted */
+            /**
+             * @description Whether the value is a secret: sealed, shown as `***`, masked in output. It then needs at least 4 characters
+             * @default false
+             */
             sensitive?: boolean;
             /**
-             * @description What the value must be; string when omitted
+             * @description What the value must be
+             * @default string
              * @enum {string}
              */
             type?: "string" | "number" | "boolean" | "json";

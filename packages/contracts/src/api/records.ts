@@ -12,6 +12,7 @@ import {
   Nullable,
   NullableRef,
   NullableText,
+  Omissible,
   Ref,
   Text,
   VARIABLE_NAME,
@@ -61,20 +62,22 @@ export const shownVariables = {
   ]),
 }
 export const givenVariables = {
-  variables: Type.Optional(
+  variables: Omissible(
     describe(Variables, 'Values by name. Deployments that use the record receive them', {
       region: 'eu-west-1',
       api_token: 'correct horse',
     }),
+    {},
   ),
-  sensitive_variables: Type.Optional(
+  sensitive_variables: Omissible(
     Type.Array(Type.String({ pattern: VARIABLE_NAME }), {
       maxItems: 1_000,
       description:
         'Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of ' +
-        'them needs a value of at least 4 characters.',
+        'them needs a value of at least 4 characters',
       examples: [['api_token']],
     }),
+    [],
   ),
 }
 export const VARIABLES_OF_A_CHANGE =
@@ -101,6 +104,9 @@ export const ConcurrencyField = describe(
   null,
 )
 
-/** The fields of a create, all optional. A field that is present replaces the whole value. */
+/** The fields of a create, all optional. A field that is present replaces the whole value, an omitted one does not change. */
 export const changeOf = <P extends TProperties>(create: TObject<P>, description: string) =>
-  Type.Partial(create, { additionalProperties: false, description })
+  Type.Partial(Type.Object(withoutDefaults(create.properties)), { additionalProperties: false, description })
+
+const withoutDefaults = <P extends TProperties>(properties: P): P =>
+  Object.fromEntries(Object.entries(properties).map(([name, { default: _, ...schema }]) => [name, schema])) as P

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { DEFAULT_FILE_MODE, DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS } from '@slipway/domain'
 import {
   ContentId,
   Description,
@@ -9,6 +10,7 @@ import {
   literals,
   Moment,
   NullableText,
+  Omissible,
   Strict,
   Text,
   Uuid,
@@ -29,24 +31,23 @@ export const VariableDefinition = Strict({
     'Letters, digits and _. The script reads the value as `SLIPWAY_VAR_<NAME>` in upper case, or as `{{ name }}`',
     'service',
   ),
-  type: Type.Optional(
-    describe(
-      literals(['string', 'number', 'boolean', 'json']),
-      'What the value must be; string when omitted',
-      'string',
-    ),
+  type: Omissible(
+    describe(literals(['string', 'number', 'boolean', 'json']), 'What the value must be', 'string'),
+    'string',
   ),
   description: Type.Optional(describe(Description, 'What the variable is for', 'The systemd unit to restart')),
   default: Type.Optional(describe(Type.Unknown(), 'The value if nothing else gives one', 'nginx')),
-  required: Type.Optional(Flag('Whether a deployment without a value is refused; false when omitted')),
-  prompted: Type.Optional(
+  required: Omissible(Flag('Whether a deployment without a value is refused'), false),
+  prompted: Omissible(
+    Flag('Whether people are asked for the value when they deploy; `prompted_values` gives it', false),
+    false,
+  ),
+  sensitive: Omissible(
     Flag(
-      'Whether people are asked for the value when they deploy; `prompted_values` gives it. False when omitted',
+      'Whether the value is a secret: sealed, shown as `***`, masked in output. It then needs at least 4 characters',
       false,
     ),
-  ),
-  sensitive: Type.Optional(
-    Flag('Whether the value is a secret: sealed, shown as `***`, masked in output; false when omitted', false),
+    false,
   ),
 })
 
@@ -68,7 +69,7 @@ export const ActionFile = Strict({
     'Relative to the working directory and below it',
     'etc/nginx.conf',
   ),
-  mode: Type.Optional(describe(FileMode, 'Permissions in octal; 0644 when omitted', '0644')),
+  mode: Omissible(FileMode, DEFAULT_FILE_MODE),
 })
 
 export const MIN_CHECK_INTERVAL_SECONDS = 60
@@ -78,8 +79,9 @@ const ActionCheck = Strict(
   {
     script: script('The script of the check. It must change nothing', 'systemctl is-active --quiet nginx'),
     interpreter: Type.Optional(describe(literals(INTERPRETERS), 'That of the action when omitted', 'sh')),
-    timeout_seconds: Type.Optional(
-      describe(Type.Integer({ minimum: 1, maximum: 3_600 }), 'Seconds until the check is killed; 60 when omitted', 60),
+    timeout_seconds: Omissible(
+      describe(Type.Integer({ minimum: 1, maximum: 3_600 }), 'Seconds until the check is killed', 60),
+      60,
     ),
     interval_seconds: Type.Optional(
       describe(
@@ -103,8 +105,9 @@ export const ActionDefinition = Strict(
       'The script, at most 512 KiB. `{{ name }}` becomes the value of the variable, quoted for the interpreter',
       'systemctl restart "$SLIPWAY_VAR_SERVICE"',
     ),
-    interpreter: Type.Optional(
-      describe(literals(INTERPRETERS), 'The program on the target that runs the script; sh when omitted', 'sh'),
+    interpreter: Omissible(
+      describe(literals(INTERPRETERS), 'The program on the target that runs the script', 'sh'),
+      'sh',
     ),
     working_directory: Type.Optional(
       describe(
@@ -136,19 +139,21 @@ export const ActionDefinition = Strict(
       ),
     ),
     check: Type.Optional(ActionCheck),
-    timeout_seconds: Type.Optional(
+    timeout_seconds: Omissible(
       describe(
         Type.Integer({ minimum: 1, maximum: 86_400 }),
-        'Seconds until an attempt of the command is killed; 3600 when omitted. A deployment may set another timeout',
+        'Seconds until an attempt of the command is killed. A deployment may set another timeout',
         120,
       ),
+      DEFAULT_TIMEOUT_SECONDS,
     ),
-    max_retries: Type.Optional(
+    max_retries: Omissible(
       describe(
         Type.Integer({ minimum: 0, maximum: 10 }),
-        'How often a failed command is retried; 0 when omitted. A deployment may set another number',
+        'How often a failed command is retried. A deployment may set another number',
         1,
       ),
+      DEFAULT_MAX_RETRIES,
     ),
     variables: Type.Optional(definitions),
   },
@@ -159,7 +164,8 @@ const requirement = (kind: string) =>
   Type.Optional(
     describe(
       VersionRequirement,
-      `An npm version range of the ${kind}; the latest version when omitted. A deployment resolves it when it is planned`,
+      `An npm version range of the ${kind}. The highest version in the range counts; when omitted, the highest that is no ` +
+        'pre-release. A deployment resolves the range when it is planned',
       '^1.0.0',
     ),
   )

@@ -9,12 +9,13 @@ import {
   Nullable,
   NullableMoment,
   NullableRef,
+  Omissible,
   Ref,
   Strict,
   Tag,
   Text,
 } from '../schema.ts'
-import { MOMENTS } from '../story.ts'
+import { MOMENTS, STORY } from '../story.ts'
 import {
   ConcurrencyField,
   changeOf,
@@ -45,7 +46,7 @@ const ssh = {
     'Host name or IP address, as the orchestration instance reaches it',
     'web-1.example.com',
   ),
-  port: Type.Optional(describe(Type.Integer({ minimum: 1, maximum: 65_535 }), 'TCP port; 22 when omitted', 22)),
+  port: Omissible(describe(Type.Integer({ minimum: 1, maximum: 65_535 }), 'TCP port', 22), 22),
   username: describe(
     Type.String({ minLength: 1, maxLength: 255 }),
     'The user as whom the connection logs in and commands run',
@@ -86,32 +87,40 @@ export const SshConnectionInput = Strict(
 )
 
 const share = (description: string, example: number) =>
-  Type.Optional(describe(Type.Number({ minimum: 0, maximum: 1 }), description, example))
+  describe(Type.Number({ minimum: 0, maximum: 1 }), description, example)
 
 export const SimulatedConnection = Strict(
   {
     type: typeOf('simulated', 'Nothing is executed'),
-    duration_ms: Type.Optional(
+    duration_ms: Omissible(
       describe(
         Type.Integer({ minimum: 0, maximum: 86_400_000 }),
-        'How long each command takes, in milliseconds; 0 when omitted',
+        'How long each command takes, in milliseconds',
         2_000,
       ),
+      0,
     ),
-    exit_code: Type.Optional(
+    exit_code: Omissible(
       describe(
         Type.Integer({ minimum: 0, maximum: 255 }),
-        'Exit code of every command or, with failure_rate, of the commands that fail (then 1 when omitted or 0)',
+        'Exit code of every command or, with failure_rate, of the commands that fail (then 0 counts as 1)',
         3,
       ),
+      0,
     ),
-    failure_rate: share('Share of the commands that fail: 0 is none, 1 is all', 0.02),
-    output_lines: Type.Optional(
-      describe(Type.Integer({ minimum: 0, maximum: 100_000 }), 'Lines that each command writes; 1 when omitted', 20),
+    failure_rate: Type.Optional(
+      share('Share of the commands that fail: 0 is none, 1 is all. When omitted, exit_code alone decides', 0.02),
     ),
-    drop_rate: share(
-      'Share of the commands and rollback scripts during which the connection to the target is lost: 0 is none, 1 is all',
-      0.001,
+    output_lines: Omissible(
+      describe(Type.Integer({ minimum: 0, maximum: 100_000 }), 'Lines that each command writes', 20),
+      1,
+    ),
+    drop_rate: Omissible(
+      share(
+        'Share of the commands and rollback scripts during which the connection to the target is lost: 0 is none, 1 is all',
+        0.001,
+      ),
+      0,
     ),
   },
   {
@@ -208,11 +217,11 @@ export const CreateTarget = Strict({
       '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a02',
     ),
   ),
-  tags: Type.Optional(givenTags),
+  tags: Omissible(givenTags, []),
   connection: ConnectionInput,
   ...givenVariables,
   ...givenSelector,
-  enabled: Type.Optional(Flag('Whether deployments may use the target; true when omitted')),
+  enabled: Omissible(Flag('Whether deployments may use the target'), true),
   concurrency: Type.Optional(ConcurrencyField),
 })
 
@@ -228,11 +237,11 @@ export const TargetAgent = Strict({
   port: Count('Its TCP port', 8_474),
   version: Text('The version of Slipway that the agent runs', '0.1.0'),
   enrolled_at: Moment('When the agent enrolled', MOMENTS.made),
-  last_seen_at: NullableMoment('Its last heartbeat; null: none yet'),
+  last_seen_at: NullableMoment('When its last heartbeat, or a command, proved that it can be reached; null: never'),
 })
 
 export const AgentToken = Strict({
-  token: Text('For `target-agent enrol`, once. It is not shown again', 'slat_2hT9cQ…'),
+  token: Text('For `target-agent enrol`, once. It is not shown again', `${STORY.grant}.Vb3kq9…`),
   expires_at: Moment('The token is void from this moment on', MOMENTS.later),
 })
 

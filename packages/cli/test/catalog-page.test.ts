@@ -1,0 +1,35 @@
+// docs/catalog.md says what the schemas say, and `apply` reads its examples.
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { expect, test } from '@jest/globals'
+import { PAGE, withTables } from '../scripts/catalog-page.mjs'
+import { KINDS } from '../src/files/kinds.ts'
+import { loadFileSet } from '../src/files/load.ts'
+import { SCHEMAS } from '../src/files/schemas.ts'
+
+const page = fs.readFileSync(PAGE, 'utf8')
+
+test('its tables are those of the schemas (else: make catalog)', () => {
+  expect(page).toBe(withTables(page, SCHEMAS))
+})
+
+test('a schema with an object that has no table is refused', () => {
+  const without = page.replace('<!-- fields: action.definition.check -->', '')
+  expect(() => withTables(without, SCHEMAS)).toThrow('no table for the fields script,interpreter')
+})
+
+test('its examples are files that apply reads, one of each kind', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'catalog-page-'))
+  try {
+    const examples = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text)
+    for (const [n, text] of examples.entries()) fs.writeFileSync(path.join(folder, `${n}.yaml`), text)
+    process.env['SHOP_KEY'] = 'a private key'
+    const { entries, manager } = loadFileSet([folder], null)
+    expect(new Set(entries.map(({ kind }) => kind))).toEqual(new Set(KINDS))
+    expect(manager).toBe('shop/catalog')
+  } finally {
+    delete process.env['SHOP_KEY']
+    fs.rmSync(folder, { recursive: true })
+  }
+})
