@@ -98,6 +98,14 @@ describe('docs/api.md', () => {
   })
 })
 
+describe('docs/agent.md', () => {
+  test('its first commands make a target and a token for its agent', async () => {
+    const [enrol = 'false'] = blocks('docs/agent.md', 'sh')
+    const ended = await shell(enrol, { SLIPWAY_API_KEY: key }, repository())
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('{"token":"') })
+  })
+})
+
 describe('docs/client.md', () => {
   test('its examples have the right types, and run with the installed package', async () => {
     const folder = path.join(suite.folder, 'client')
@@ -313,6 +321,21 @@ describe('docs/tutorial.md', () => {
     // What the normalization leaves out.
     expect(ended.stdout).toContain('shop-3: Shop 1.1.1: a book costs 12.00 EUR\n')
     expect(ended.stdout.match(/: stopped sshd /g)).toHaveLength(4)
+  })
+})
+
+describe('docs/catalog.md', () => {
+  test('its examples are applied together, and a second time nothing changes', async () => {
+    const folder = path.join(suite.folder, 'catalog-page')
+    fs.mkdirSync(folder)
+    fs.writeFileSync(path.join(folder, 'all.yaml'), blocks('docs/catalog.md', 'yaml').join('---\n'))
+    const script = [
+      'printf test >orders.conf && slipway content upload orders.conf',
+      'slipway apply -f all.yaml',
+      'slipway apply -f all.yaml --dry-run --exit-code',
+    ].join('\n')
+    const ended = await shell(script, { SLIPWAY_TOKEN: api.token, ORDERS_KEY: 'a private key' }, folder)
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('11 created') })
   })
 })
 

@@ -24,12 +24,12 @@ test('its examples are files that apply reads, one of each kind', () => {
   try {
     const examples = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text)
     for (const [n, text] of examples.entries()) fs.writeFileSync(path.join(folder, `${n}.yaml`), text)
-    process.env['SHOP_KEY'] = 'a private key'
+    process.env['ORDERS_KEY'] = 'a private key'
     const { entries, manager } = loadFileSet([folder], null)
     expect(new Set(entries.map(({ kind }) => kind))).toEqual(new Set(KINDS))
-    expect(manager).toBe('shop/catalog')
+    expect(manager).toBe('orders/catalog')
   } finally {
-    delete process.env['SHOP_KEY']
+    delete process.env['ORDERS_KEY']
     fs.rmSync(folder, { recursive: true })
   }
 })

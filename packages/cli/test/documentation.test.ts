@@ -1,0 +1,195 @@
+// The commands that the documents name exist: each is parsed as if it were called. tests/cli/documentation.test.ts runs examples.
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { OPERATIONS, type Operation } from '@slipway/contracts'
+import { type Command, CommanderError } from 'commander'
+import { buildProgram } from '../src/commands/program.ts'
+
+const root = path.resolve(import.meta.dirname, '../../..')
+const listed = execFileSync('git', ['ls-files', '*.md', ':!CHANGELOG.md', ':!docs/decisions'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+const documents = listed
+  .trim()
+  .split('\n')
+  .map((name) => ({ name, ...readCode(fs.readFileSync(path.join(root, name), 'utf8')) }))
+
+/** Shell text of blocks and indented lines, and code inside of sentences. */
+function readCode(text: string): { shell: string; inline: string[] } {
+  const fenced = [...text.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block]) => block)
+  const prose = text.replaceAll(/^ *```.*?^ *```$/gms, '')
+  const indented = prose.split('\n').filter((line) => /^ {4}/.test(line))
+  const inline = [...prose.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code.replaceAll(/\s+/g, ' '))
+  return { shell: [...fenced, ...indented].join('\n'), inline }
+}
+
+/** Where a command begins: after an operator, a keyword of the shell, values for its environment, or `docker run`. */
+const BEGIN =
+  '(?:^|\\$\\(|\\||&&|;) *(?:(?:until|while|if|!) +)*(?:[A-Z_]+=(?:"[^"]*"|\\S*) +)*(?:docker run [^|;\\n]*? )?'
+const CALL = new RegExp(`${BEGIN}slipway(?:/cli:\\S+)?(?![\\w/.:-])(.*?(?<!\\\\))$`, 'gms')
+
+/** The words of each call of `slipway`, without quotes. */
+function listCalls(shell: string): string[][] {
+  return [...shell.matchAll(CALL)].map(([, rest = '']) => readWords(rest))
+}
+
+/** Splits a command line at blanks, up to its end: a pipe, a redirection, a comment or a bracket. */
+function readWords(line: string): string[] {
+  const words: string[] = []
+  for (const [token] of line.replaceAll('\\\n', ' ').matchAll(/(?:"[^"]*"|'[^']*'|[^\s|&;<>)#"'])+|[|&;<>)#]/g)) {
+    if (/^[|&;<>)#]$/.test(token)) break
+    words.push(token.replaceAll(/["']/g, ''))
+  }
+  return words
+}
+
+/** Codes of the errors that a command has whose arguments a sentence leaves out, or replaces by a word such as N. */
+const INCOMPLETE = new Set([
+  'commander.help',
+  'commander.invalidArgument',
+  'commander.missingArgument',
+  'commander.missingMandatoryOptionValue',
+  'commander.optionMissingArgument',
+])
+
+/** Why the command line refuses these words, or null. Calls no command. */
+function parse(words: readonly string[], { mayBeIncomplete = false } = {}): string | null {
+  const program = buildProgram()
+  replaceActions(program)
+  try {
+    program.parse(['node', 'slipway', ...words])
+    return null
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    const isFine = error.exitCode === 0 || (mayBeIncomplete && INCOMPLETE.has(error.code))
+    return isFine ? null : error.message
+  }
+}
+
+function replaceActions(command: Command): void {
+  command.configureOutput({ writeOut: () => {}, writeErr: () => {} })
+  if (command.commands.length === 0) command.action(() => {})
+  for (const child of command.commands) replaceActions(child)
+}
+
+/** `--version` looks at the arguments of this process. */
+const isVersion = (words: readonly string[]) => words.join(' ') === '--version'
+
+describe('calls of slipway', () => {
+  const calls = documents.flatMap(({ name, shell }) => listCalls(shell).map((words) => ({ name, words })))
+
+  test('in blocks are complete', () => {
+    expect(calls.length).toBeGreaterThan(60)
+    const wrong = calls.flatMap(({ name, words }) => {
+      const problem = isVersion(words) ? null : parse(words)
+      return problem === null ? [] : [`${name}: slipway ${words.join(' ')}: ${problem}`]
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('in sentences name subcommands and options that exist', () => {
+    const subcommands = buildProgram().commands.flatMap((command) => [command.name(), ...command.aliases()])
+    const isAlone = (name: string, code: string) =>
+      name === 'docs/cli.md' && subcommands.includes(code.split(' ')[0] ?? '') && !code.startsWith('export PATH')
+    const named = documents.flatMap(({ name, inline }) =>
+      inline.flatMap((code) =>
+        listCalls(isAlone(name, code) ? `slipway ${code}` : code).map((words) => ({ name, words })),
+      ),
+    )
+    expect(named.length).toBeGreaterThan(60)
+    const wrong = named.flatMap(({ name, words }) => {
+      const problem = isVersion(words) ? null : parse(words, { mayBeIncomplete: true })
+      return problem === null ? [] : [`${name}: slipway ${words.join(' ')}: ${problem}`]
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('are refused here when they are wrong', () => {
+    const shell = [
+      'A=1 slipway deploy "a b" \\',
+      "  --var x='y z' | jq .",
+      'X=$(slipway nothing)',
+      'until slipway status; do sleep 1; done',
+      'docker run --rm slipway/cli:1.2.3 status -o json',
+      'kubectl -n slipway get pods',
+    ]
+    expect(listCalls(shell.join('\n'))).toEqual([
+      ['deploy', 'a b', '--var', 'x=y z'],
+      ['nothing'],
+      ['status'],
+      ['status', '-o', 'json'],
+    ])
+    expect(parse(['nothing'])).toContain('unknown command')
+    expect(parse(['deploy', 'x', '--nothing'])).toContain('unknown option')
+    expect(parse(['redeploy'])).toContain('missing required argument')
+    expect(parse(['status', 'a', 'b'])).toContain('too many arguments')
+    expect(parse(['redeploy'], { mayBeIncomplete: true })).toBeNull()
+  })
+
+  test('options that docs/cli.md names exist', () => {
+    const known = new Set(listOptions(buildProgram()))
+    const { inline } = documents.find(({ name }) => name === 'docs/cli.md') ?? { inline: [] }
+    const named = inline.flatMap((code) => code.match(/^--[a-z-]+/) ?? [])
+    expect(named.length).toBeGreaterThan(20)
+    expect(named.filter((option) => !known.has(option))).toEqual([])
+  })
+})
+
+function listOptions(command: Command): string[] {
+  const own = [...command.options.map(({ long }) => long ?? ''), '--help']
+  return [...own, ...command.commands.flatMap(listOptions)]
+}
+
+test('operations that documents name exist, with their query', () => {
+  const operations: Operation[] = Object.values(OPERATIONS)
+  const named = documents.flatMap(({ name, inline }) =>
+    inline.flatMap((code) => {
+      const [, method, route = '', query] =
+        /^(GET|POST|PATCH|PUT|DELETE) (?:\/api\/v1)?(\/[^ ?]*)(?:\?([^ ]*))?/.exec(code) ?? []
+      // The bridge has operations of its own below /v1.
+      return method === undefined || route.startsWith('/v1/') ? [] : [{ name, method, route, query }]
+    }),
+  )
+  expect(named.length).toBeGreaterThan(30)
+  const withoutNames = (route: string) => route.replaceAll(/\{\w+\}/g, '{}')
+  const wrong = named.filter(({ method, route, query }) => {
+    const found = operations.find((one) => one.method === method && withoutNames(one.path) === withoutNames(route))
+    const fields = [...new URLSearchParams(query).keys()]
+    return found === undefined || fields.some((field) => found.query?.properties[field] === undefined)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('targets of make that documents name exist', () => {
+  const targets = [...fs.readFileSync(path.join(root, 'Makefile'), 'utf8').matchAll(/^([a-z-]+):/gm)].map(
+    ([, one]) => one,
+  )
+  const named = documents.flatMap(({ name, shell, inline }) =>
+    [shell, ...inline].flatMap((code) =>
+      [...code.matchAll(/^ *(?:[A-Z_]+=\S* +)*make ([a-z-]+)/gm)].map(([, target]) => ({ name, target })),
+    ),
+  )
+  expect(named.length).toBeGreaterThan(50)
+  expect(named.filter(({ target }) => !targets.includes(target))).toEqual([])
+})
+
+test('scripts that documents call exist, with their options', () => {
+  const named = documents.flatMap(({ name, shell, inline }) =>
+    [shell, ...inline].flatMap((code) =>
+      [
+        ...code.matchAll(/(?<![\w./-])((?:deploy|examples|scripts|packages|bench)\/[\w./-]+\.(?:sh|mjs))([^\n|;&]*)/g),
+      ].map(([, script = '', rest = '']) => ({ name, script, options: rest.match(/(?<= )--[a-z-]+/g) ?? [] })),
+    ),
+  )
+  expect(named.length).toBeGreaterThan(10)
+  const wrong = named.filter(({ script, options }) => {
+    const file = path.join(root, script)
+    if (!fs.existsSync(file)) return true
+    const text = fs.readFileSync(file, 'utf8')
+    return options.some((option) => !text.includes(option))
+  })
+  expect(wrong).toEqual([])
+})
