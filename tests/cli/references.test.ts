@@ -127,6 +127,7 @@ test('content is uploaded, and comes back', async () => {
   fs.writeFileSync(file, Buffer.from([0, 255, 10, 13]))
   const sha256 = createHash('sha256').update(fs.readFileSync(file)).digest('hex')
   expect(await run('content', 'upload', file)).toContain(sha256)
+  expect(await run('content', 'list')).toMatch(new RegExp(`^${sha256} +4 +20.* -$`, 'm'))
   await run('content', 'download', sha256, path.join(folder, 'copy.bin'))
   expect(fs.readFileSync(path.join(folder, 'copy.bin'))).toEqual(fs.readFileSync(file))
   const missing = await cli.run(['content', 'upload', path.join(folder, 'missing')], { env })

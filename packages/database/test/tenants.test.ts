@@ -167,7 +167,7 @@ describe('the setting of a connection', () => {
     'pending_targets',
   ])
   /** A tenant sees no row of these: the content store acts for all tenants, and grants to join belong to the installation. */
-  const NOBODYS = new Set(['content_tenants', 'content_uploads', 'content_usage', 'instance_grants'])
+  const NOBODYS = new Set(['content_uploads', 'content_usage', 'instance_grants'])
   const own = (name: string) => (NOBODYS.has(name) ? 0 : SHARED.has(name) ? 2 : 1)
 
   test('* sees everything, in every table', async () => {

@@ -243,6 +243,71 @@ describe('files of an action', () => {
   })
 })
 
+describe('the list', () => {
+  const list = async (token?: string, query = '') => {
+    const { body, status } = await clientOf(gateway, token ?? gateway.adminToken).send(
+      'listContent',
+      `/content${query}`,
+    )
+    expect(status).toBe(200)
+    return body
+  }
+
+  test('has what the caller may read, last uploaded first, and the newest versions that use it', async () => {
+    const person = (tenant: 'a' | 'b') => addUser(gateway, { role: 'operator', tenant_id: tenants[tenant] })
+    const [owner, colleague, stranger] = [await person('a'), await person('a'), await person('b')]
+    const own = (await upload(Buffer.from('own'), {}, owner.token)).body.id
+    const shared = (await upload(Buffer.from('shared'))).body.id
+    const used = (await upload(Buffer.from('used'), {}, owner.token)).body.id
+    const ofA = clientOf(gateway, owner.token)
+    const ids = async (token?: string) => (await list(token)).data.map(({ id }: { id: string }) => id)
+
+    expect(await ids(owner.token)).toEqual([used, own])
+    expect(await ids(colleague.token)).toEqual([])
+    expect(await ids()).toEqual([used, shared, own])
+
+    const made = await ofA.send('createAction', '/actions', action('listed', { content: used, path: 'x' }))
+    for (const version of ['1.1.0', '1.2.0', '1.3.0']) {
+      const next = { version, definition: definition({ content: used, path: 'x' }) }
+      await ofA.send('createActionVersion', `/actions/${made.body.id}/versions`, next)
+    }
+    const admin = clientOf(gateway, gateway.adminToken)
+    await admin.send('createAction', '/actions', action('listed for all', { content: shared, path: 'x' }))
+    expect(await ids(colleague.token)).toEqual([used, shared])
+    expect(await ids(stranger.token)).toEqual([shared])
+    const { data, meta } = await list(owner.token)
+    const of = (version: string) => ({ action_id: made.body.id, action_name: 'listed', version })
+    expect(data).toEqual([
+      {
+        ...{ id: used, size: 4, uploaded_at: expect.any(String), version_count: 4 },
+        used_by: [of('1.3.0'), of('1.2.0'), of('1.1.0')],
+      },
+      { id: own, size: 3, uploaded_at: expect.any(String), version_count: 0, used_by: [] },
+      // The tenant sees that a shared action uses it, not when somebody else uploaded it.
+      {
+        id: shared,
+        size: 6,
+        uploaded_at: null,
+        version_count: 1,
+        used_by: [expect.objectContaining({ version: '1.0.0' })],
+      },
+    ])
+    expect(meta).toMatchObject({ total: 3, page: 1 })
+    expect((await list(owner.token, '?limit=1&page=2')).data).toMatchObject([{ id: own }])
+  })
+
+  test('tells no tenant that another one uploads or uses the same', async () => {
+    const person = (tenant: 'a' | 'b') => addUser(gateway, { role: 'operator', tenant_id: tenants[tenant] })
+    const [ours, theirs] = [await person('a'), await person('b')]
+    const { id } = (await upload(Buffer.from('equal'), {}, ours.token)).body
+    const before = await list(ours.token)
+    await upload(Buffer.from('equal'), {}, theirs.token)
+    await clientOf(gateway, theirs.token).send('createAction', '/actions', action('theirs', { content: id, path: 'x' }))
+    expect(await list(ours.token)).toEqual(before)
+    expect((await list()).data).toMatchObject([{ id, version_count: 1 }])
+  })
+})
+
 describe('content of somebody else', () => {
   test('is there for who brought it, then for who sees a source with it; a hash alone is not enough', async () => {
     const person = (tenant: 'a' | 'b') => addUser(gateway, { role: 'operator', tenant_id: tenants[tenant] })

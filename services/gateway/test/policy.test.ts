@@ -45,6 +45,7 @@ const POLICY: Record<string, string> = {
   ...sources('actions'),
   ...sources('sequences'),
   ...sources('solutions'),
+  'GET /content': 'content:read aou',
   'POST /content': 'content:create ao',
   'GET /content/{sha256}': 'content:read aou',
   ...records('targets', 'ao'),

@@ -104,6 +104,8 @@ test('content of another tenant is not there', async () => {
   }
   expect((await ofA.send('getContent', `/content/${content.a}`)).status).toBe(200)
   expect((await ofA.send('getContent', `/content/${content.b}`)).status).toBe(404)
+  const { body: listed } = await ofA.send('listContent', '/content')
+  expect(listed).toMatchObject({ data: [{ id: content.a, version_count: 1 }], meta: { total: 1 } })
   const stolen = { version: '1.0.0', definition: { ...script, files: [{ content: content.b, path: 'x' }] } }
   expect((await ofA.send('createAction', '/actions', { name: 'stolen', ...stolen })).status).toBe(400)
 })

@@ -1,10 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import type { Item } from '@slipway/client'
 import type { Command } from 'commander'
 import { RefusedError } from '../exit-code.ts'
+import { formatNames } from '../terminal/name-list.ts'
+import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
+import { take } from './lists.ts'
+import { addListAction } from './watching.ts'
 
 export function addContent(program: Command): void {
   const content = program.command('content').description('files that actions use, named by their SHA-256')
+  const listing = content.command('list').description('list files, last uploaded first, and the actions that use them')
+  addListAction(listing, list)
   content
     .command('upload')
     .argument('<files...>', 'paths of the files')
@@ -22,6 +29,24 @@ export function addContent(program: Command): void {
         else await writeFile(file, bytes)
       }),
     )
+}
+
+async function list({ client, output }: Context): Promise<void> {
+  output.printList(
+    await take(client.each('listContent')),
+    [
+      ['SHA-256', ({ id }) => id],
+      ['SIZE', ({ size }) => size],
+      ['UPLOADED', ({ uploaded_at }) => formatTime(uploaded_at)],
+      ['USED BY', formatUses],
+    ],
+    'no content',
+  )
+}
+
+function formatUses({ used_by, version_count }: Item<'listContent'>): string | undefined {
+  const names = used_by.map(({ action_name, version }) => `${action_name} ${version}`)
+  return version_count === 0 ? undefined : formatNames(names, version_count, 2)
 }
 
 async function upload({ client, output }: Context, files: readonly string[]): Promise<void> {

@@ -1509,6 +1509,31 @@ export interface components {
              */
             operator: "Exists" | "DoesNotExist";
         };
+        ListedContent: {
+            /** @description SHA-256 of the content, in hex */
+            id: string;
+            /** @description Bytes */
+            size: number;
+            /** @description When it was last uploaded: by a user of the tenant of the caller, or by anybody if the caller has none. Null: the tenant did not upload it, and an action uses it */
+            uploaded_at: string | null;
+            /** @description The newest of these versions, at most 3 */
+            used_by: {
+                /**
+                 * Format: uuid
+                 * @description The action, by UUID
+                 */
+                action_id: string;
+                /** @description Its name */
+                action_name: string;
+                /**
+                 * Format: version
+                 * @description A full semantic version
+                 */
+                version: string;
+            }[];
+            /** @description How many versions of actions use it, of those that the caller may see. Content that no version uses is deleted some days after its last upload */
+            version_count: number;
+        };
         /** @description Commands run on the machine of the orchestration instance. Creating a local target, or changing a target to local, needs the permission `targets:local`; users of a tenant never may. */
         LocalConnection: {
             /**
@@ -3749,6 +3774,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SseTokenResponse"];
+                };
+            };
+        };
+    };
+    listContent: {
+        parameters: {
+            query?: {
+                /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
+                limit?: string;
+                /** @description Number of the page, from 1; a smaller number counts as 1 */
+                page?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The entries of this page */
+                        data: components["schemas"]["ListedContent"][];
+                        /** @description Where this page stands in the list */
+                        meta: components["schemas"]["PageMeta"];
+                    };
                 };
             };
         };

@@ -69,6 +69,7 @@ export const ROUTES = {
   listApiKeys: { method: 'GET', path: '/api/v1/auth/api-keys', bearer: true },
   listAuditLogs: { method: 'GET', path: '/api/v1/audit/logs', bearer: true },
   listCommandResults: { method: 'GET', path: '/api/v1/deployments/{id}/analysis', bearer: true },
+  listContent: { method: 'GET', path: '/api/v1/content', bearer: true },
   listDeploymentLogs: { method: 'GET', path: '/api/v1/deployments/{id}/logs/history', bearer: true },
   listDeployments: { method: 'GET', path: '/api/v1/deployments', bearer: true },
   listEnvironments: { method: 'GET', path: '/api/v1/environments', bearer: true },

@@ -4,6 +4,7 @@ import { notFound } from '@slipway/domain'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { claimedDigest, digestHeader, digestMismatch } from './digest.ts'
+import { listContent } from './list.ts'
 import { insertUploader } from './store.sql.ts'
 import { storeContent } from './store.ts'
 import { visibleContent } from './visible-content.ts'
@@ -13,7 +14,8 @@ const SHA256 = /^[0-9a-f]{64}$/
 export const contentHandlers = ({
   database,
   contentLimits,
-}: Dependencies): HandlersOf<'createContent' | 'getContent'> => ({
+}: Dependencies): HandlersOf<'listContent' | 'createContent' | 'getContent'> => ({
+  listContent: { handle: (call) => listContent(database, call) },
   createContent: {
     async handle({ body, headers, caller, audit }) {
       const claimed = claimedDigest(headers['content-digest'])

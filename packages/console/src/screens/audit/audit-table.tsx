@@ -21,7 +21,7 @@ export function AuditTable({ records, onFilter }: Props) {
       minWidth={900}
       columns={[
         { head: 'When', cell: ({ at }) => <span style={ONE_LINE}>{exactTime(at)}</span> },
-        { head: 'Actor', cell: (record) => <Actor record={record} onFilter={onFilter} /> },
+        { head: 'Actor', maxWidth: 180, cell: (record) => <Actor record={record} onFilter={onFilter} /> },
         { head: 'Address', cell: ({ actor_ip }) => actor_ip ?? '–' },
         { head: 'Action', cell: ({ action }) => <Filter onClick={() => onFilter({ action })}>{action}</Filter> },
         { head: 'Resource', cell: (record) => <Resource record={record} onFilter={onFilter} /> },
@@ -48,9 +48,9 @@ function Actor({ record: { actor_id, actor_name, api_key_id, api_key_name }, onF
     <>
       <Filter onClick={() => onFilter({ actor_id })}>{actor_name ?? actor_id}</Filter>
       {api_key_id !== null && (
-        <Text size="xs" c="dimmed" style={ONE_LINE}>
+        <Text size="xs" c="dimmed">
           by the key{' '}
-          <Anchor component="button" size="xs" onClick={() => onFilter({ api_key_id })}>
+          <Anchor component="button" size="xs" ta="left" onClick={() => onFilter({ api_key_id })}>
             {api_key_name ?? api_key_id}
           </Anchor>
         </Text>

@@ -1,7 +1,20 @@
-import { Content } from '../content.ts'
+import { Strict } from '../../schema.ts'
+import { Page, PageQuery } from '../common.ts'
+import { Content, ListedContent } from '../content.ts'
 import { op } from './operation.ts'
 
 export const contentOperations = {
+  listContent: op({
+    method: 'GET',
+    path: '/content',
+    summary: 'List the content that the caller may read, last uploaded first',
+    description:
+      'Lists content that the caller uploaded or that an action uses which the caller sees; all content for callers without tenant. Each entry tells when it was last uploaded, and which versions of actions use it.',
+    tag: 'content',
+    access: 'content:read',
+    query: Strict(PageQuery),
+    responses: { 200: Page(ListedContent) },
+  }),
   createContent: op({
     method: 'POST',
     path: '/content',
