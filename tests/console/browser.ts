@@ -2,7 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { AxeBuilder } from '@axe-core/playwright'
 import { expect } from '@jest/globals'
 import { type Suite, waitForValue } from '@slipway/testing'
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Locator,
+  type Page,
+  type ViewportSize,
+} from 'playwright-core'
 
 /** On a machine with both cores busy. */
 const PATIENCE_MS = 60_000
@@ -56,6 +63,19 @@ export interface Login {
   password: string
 }
 
+/** A window that knows nobody: neither cookies nor storage. Its caches stay, so that the next page costs less. */
+async function forget(page: Page): Promise<void> {
+  const context = page.context()
+  page.removeAllListeners()
+  await Promise.all(context.pages().map((other) => other === page || other.close()))
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null })
+  // A page that has not been opened has no storage, and refuses access to it.
+  if (page.url() !== 'about:blank') await page.evaluate('localStorage.clear(); sessionStorage.clear()')
+  // An answer that is still under way may set a cookie.
+  await page.goto('about:blank')
+  await context.clearCookies()
+}
+
 /** A window of its own, with its own cookies, in which what goes wrong is noted. */
 export class Visitor {
   readonly context: BrowserContext
@@ -76,8 +96,13 @@ export class Visitor {
   static async arrive(
     browser: Browser,
     suite: Pick<Suite, 'url'>,
-    size = { width: 1280, height: 800 },
+    { size = { width: 1280, height: 800 }, used }: { size?: ViewportSize | undefined; used?: Page | undefined } = {},
   ): Promise<Visitor> {
+    if (used !== undefined) {
+      await used.context().clearCookies()
+      await used.setViewportSize(size)
+      return new Visitor(used.context(), used, suite.url)
+    }
     const context = await browser.newContext({ viewport: size })
     context.setDefaultTimeout(PATIENCE_MS)
     return new Visitor(context, await context.newPage(), suite.url)
@@ -201,9 +226,16 @@ export class Visitor {
     expect(told).toEqual([])
   }
 
-  async leave(): Promise<void> {
-    await this.context.close()
-    expect(this.errors).toEqual([])
-    expect([...this.origins]).toEqual([this.#url])
+  /** Expects that nothing went wrong, and returns the window for another visitor. */
+  async leave(): Promise<Page> {
+    try {
+      await forget(this.page)
+      expect(this.errors).toEqual([])
+      expect([...this.origins]).toEqual([this.#url])
+    } catch (error) {
+      await this.context.close()
+      throw error
+    }
+    return this.page
   }
 }

@@ -10,16 +10,18 @@ import {
   type SuiteOptions,
   startSuite,
 } from '@slipway/testing'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page, ViewportSize } from 'playwright-core'
 import { type Login, launch, Visitor } from './browser.ts'
 
-/** One suite and one browser for the tests of a file. The windows of a test close after it. */
+/** One suite and one browser for the tests of a file. The windows of a test are empty after it. */
 export class Stage {
   suite!: Suite
   /** As the administrator. */
   api!: Api
   #browser: Browser | undefined
   readonly #visitors: Visitor[] = []
+  /** Windows that visitors have left. */
+  readonly #used: Page[] = []
 
   constructor(options: SuiteOptions = {}) {
     beforeAll(async () => {
@@ -29,9 +31,12 @@ export class Stage {
     })
     afterEach(async () => {
       const visitors = this.#visitors.splice(0)
-      const problems = await Promise.allSettled(visitors.map((visitor) => visitor.leave()))
+      const left = await Promise.allSettled(visitors.map((visitor) => visitor.leave()))
       await this.suite.restore()
-      for (const problem of problems) if (problem.status === 'rejected') throw problem.reason
+      for (const result of left) {
+        if (result.status === 'rejected') throw result.reason
+        this.#used.push(result.value)
+      }
     })
     afterAll(async () => {
       await this.#browser?.close()
@@ -40,9 +45,9 @@ export class Stage {
   }
 
   /** A window of somebody new. */
-  async arrive(size?: { width: number; height: number }): Promise<Visitor> {
+  async arrive(size?: ViewportSize): Promise<Visitor> {
     if (this.#browser === undefined) throw new Error('the browser has not started')
-    const visitor = await Visitor.arrive(this.#browser, this.suite, size)
+    const visitor = await Visitor.arrive(this.#browser, this.suite, { size, used: this.#used.pop() })
     this.#visitors.push(visitor)
     return visitor
   }
