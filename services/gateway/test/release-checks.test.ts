@@ -177,7 +177,7 @@ describe('POST /releases/check', () => {
     [
       'two sources',
       () => ({ action_id: id('web'), sequence_id: UNKNOWN_ID }),
-      refused(400, 'VALIDATION_ERROR', expect.anything()),
+      refused(400, 'VALIDATION_ERROR', { errors: [expect.objectContaining({ path: '/action_id' })] }),
     ],
     ['an unknown source', () => ({ sequence_id: UNKNOWN_ID }), refused(404, 'NOT_FOUND', expect.anything())],
     ['an unknown target', () => ({ target_ids: [UNKNOWN_ID] }), refused(404, 'NOT_FOUND', expect.anything())],

@@ -21,12 +21,15 @@ export const ofSourceSql = (alias: string) =>
  * What the statements filter by; null if the id cannot name a source.
  * @throws Problem VALIDATION_ERROR for more than one source
  */
-export function sourceFilter(query: Partial<Record<keyof typeof SOURCE_FIELDS, string>>) {
-  const [field, second] = NAMES.filter((name) => query[name] !== undefined)
+export function sourceFilter(
+  given: Partial<Record<keyof typeof SOURCE_FIELDS, string>>,
+  place: 'query' | '' = 'query',
+) {
+  const [field, second] = NAMES.filter((name) => given[name] !== undefined)
   if (second !== undefined) {
-    throw validationProblem([{ path: `query/${second}`, message: `give at most one of ${NAMES.join(', ')}` }])
+    throw validationProblem([{ path: `${place}/${second}`, message: `give at most one of ${NAMES.join(', ')}` }])
   }
   if (field === undefined) return { of_source_kind: null, of_source: null, of_source_number: null }
-  const source = recordFilter(SOURCE_FIELDS[field], query[field])
+  const source = recordFilter(SOURCE_FIELDS[field], given[field])
   return source && { of_source_kind: SOURCE_FIELDS[field], of_source: source.id, of_source_number: source.number }
 }

@@ -12,7 +12,7 @@ export async function checkReleases(dependencies: Dependencies, call: Call<'chec
   const { database } = dependencies
   const { caller, body } = call
   const { target_ids } = body
-  const given = sourceFilter(body)
+  const given = sourceFilter(body, '')
   if (given?.of_source_kind === null && target_ids === undefined) {
     const message = 'give a source or targets: without both, everything would be checked'
     throw validationProblem([{ path: '/target_ids', message }])
