@@ -9,8 +9,8 @@ export const SourceType = describe(
 )
 export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { batch_size: number } }>({
   description:
-    '`sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: at most ' +
-    '`batch_size` targets at a time, the next one as soon as one has ended',
+    '`sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: batches of ' +
+    '`batch_size` targets, and a batch begins when all targets of the one before have ended',
   examples: [{ rolling: { batch_size: 1 } }, 'parallel'],
   if: { type: 'string' },
   then: { enum: ['sequential', 'parallel'] },
@@ -29,7 +29,7 @@ export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { b
             type: 'integer',
             minimum: 1,
             maximum: 1_000_000,
-            description: 'How many targets the deployment may work on at the same time',
+            description: 'Targets in a batch; the deployment works on them at the same time',
             examples: [1],
           },
         },
@@ -39,8 +39,9 @@ export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { b
 })
 export const FailureStrategy = describe(
   literals(['stop_on_first_failure', 'continue_on_failure', 'ignore_failures']),
-  'What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere; `continue_on_failure` ' +
-    'skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success',
+  'What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere, while commands that run ' +
+    'finish; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the ' +
+    'deployment ends with success if any step completed',
   'stop_on_first_failure',
 )
 export const RollbackStrategy = describe(
