@@ -81,7 +81,7 @@ export interface components {
         AgentToken: {
             /**
              * Format: date-time
-             * @description The token is void from this moment on
+             * @description The token is void from this moment on, an hour after its creation
              */
             expires_at: string;
             /** @description For `target-agent enrol`, once. It is not shown again */
@@ -124,13 +124,13 @@ export interface components {
             id: string;
             /** @description The first characters of the key, by which people recognise it */
             key_prefix: string;
-            /** @description When the key was last used; null: never */
+            /** @description When the key was last used, to within a minute; null: never */
             last_used_at: string | null;
             /** @description The client address of that call; null: none */
             last_used_ip: string | null;
             /** @description Name, for people */
             name: string;
-            /** @description The permissions of the key; none listed: all permissions of its user. It never has more than its user */
+            /** @description The permissions of the key; an empty list: all permissions of its user. It never has more than its user */
             scopes: string[];
         };
         ApiKeys: {
@@ -290,7 +290,7 @@ export interface components {
             /** @description The new password, 12 to 128 characters */
             new_password: components["schemas"]["NewPassword"];
         };
-        /** @description Takes effect at once for all users with the role. Built-in roles cannot be changed (409). */
+        /** @description Takes effect at once for all users with the role. `permissions` replaces all permissions; the caller needs those that are added. Built-in roles cannot be changed (409). */
         ChangeRole: {
             /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
@@ -364,7 +364,7 @@ export interface components {
             /** @description Values by name. Deployments that use the record receive them */
             variables?: components["schemas"]["Variables"];
         };
-        /** @description A new password, status or tenant ends the sessions and open streams of the user. `roles` replaces all roles. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards. Only a caller without tenant can remove the tenant of a user (403). To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. */
+        /** @description A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` replaces all roles. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, `tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. */
         ChangeUser: {
             /** @description Full name for people */
             display_name?: string | null;
@@ -384,7 +384,7 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "inactive" | "suspended";
-            /** @description The tenant that the user belongs to; null: the user sees all tenants */
+            /** @description The tenant that the user belongs to; null: the user sees all tenants. Users whom a caller with a tenant creates belong to that tenant */
             tenant_id?: string | null;
             /**
              * Format: name
@@ -465,11 +465,11 @@ export interface components {
              * @description When the start of the last attempt was recorded, which is before it began
              */
             started_at: string;
-            /** @description How the last attempt ended: `completed` or `failed` */
+            /** @description How the last attempt ended: `completed`, `failed` or `cancelled` */
             status: string;
-            /** @description The end of the standard error, with secrets masked */
+            /** @description The last 2,000 characters of the standard error, with secrets masked */
             stderr_tail?: string;
-            /** @description The end of the standard output, with secrets masked */
+            /** @description The last 2,000 characters of the standard output, with secrets masked */
             stdout_tail?: string;
             /**
              * Format: uuid
@@ -527,7 +527,7 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
              */
             name: string;
-            /** @description The permissions of the key; none: all permissions of its user */
+            /** @description The permissions of the key. When omitted or empty, all that its user may do, now and after later changes of roles */
             scopes?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
         };
         CreatedApiKey: {
@@ -548,22 +548,22 @@ export interface components {
             bypass_cache?: boolean;
             /** @description Seconds from the start of the deployment after which it fails; 0: no limit, also when omitted */
             deployment_timeout_seconds?: number;
-            /** @description Answers with the preview, and creates nothing */
+            /** @description Answers 200 with the preview, and creates nothing */
             dry_run?: boolean;
             /**
              * Format: id-environment
-             * @description The environment, by UUID or SqId. It gives variables, and all targets must be of it
+             * @description The environment, by UUID or SqId. It gives variables. Targets must be of it, or of no environment
              */
             environment_id?: string;
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             expected_plan_hash?: string;
-            /** @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success */
+            /** @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere, while commands that run finish; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success if any step completed */
             failure_strategy?: components["schemas"]["FailureStrategy"];
             /** @description How often a failed command is retried. When omitted, the number of each action */
             max_retries?: number;
             /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
             only_changed?: boolean;
-            /** @description Whether to deploy in spite of a freeze. Needs the role admin and override_reason; false when omitted */
+            /** @description Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin (403 otherwise, also without a freeze), and the request override_reason */
             override_freeze?: boolean;
             /** @description Why the freeze is overridden; the audit record has it */
             override_reason?: string;
@@ -587,17 +587,17 @@ export interface components {
             solution_id?: string;
             /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
             strict?: boolean;
-            /** @description Targets by id. They run in this order, before those that tags select */
+            /** @description Targets by id. They run in this order, before those that tags select. A disabled target, or one of another environment, is 400 */
             target_ids?: string[];
-            /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: at most `batch_size` targets at a time, the next one as soon as one has ended */
+            /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: batches of `batch_size` targets, and a batch begins when all targets of the one before have ended */
             target_mode?: components["schemas"]["TargetMode"];
-            /** @description Targets by tag: those with any of the tags, by name. target_tags_match_all asks for all of the tags */
+            /** @description Targets by tag: those with any of the tags, by name, without disabled ones and those of another environment. target_tags_match_all asks for all of the tags. If no target has the tags, the answer is 400 */
             target_tags?: components["schemas"]["Tag"][];
             /** @description Whether a target needs all of the target_tags, not only one of them; false when omitted */
             target_tags_match_all?: boolean;
             /**
              * Format: id-tenant
-             * @description The tenant to deploy for, by UUID or SqId. Needs environment_id
+             * @description The tenant to deploy for, by UUID or SqId. Needs environment_id. When omitted: the tenant of the caller, and none for a caller without tenant
              */
             tenant_id?: string;
             /** @description Seconds until an attempt of a command is killed. When omitted, that of each action */
@@ -906,7 +906,7 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "inactive" | "suspended";
-            /** @description The tenant that the user belongs to; null: the user sees all tenants */
+            /** @description The tenant that the user belongs to; null: the user sees all tenants. Users whom a caller with a tenant creates belong to that tenant */
             tenant_id?: string | null;
             /**
              * Format: name
@@ -963,7 +963,7 @@ export interface components {
         DeploymentConfig: {
             /** @description The environment of the request; null: none */
             environment_id: string | null;
-            /** @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success */
+            /** @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere, while commands that run finish; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success if any step completed */
             failure_strategy: components["schemas"]["FailureStrategy"];
             /** @description How often a failed command is retried */
             max_retries: number;
@@ -973,7 +973,7 @@ export interface components {
             rollback_strategy: components["schemas"]["RollbackStrategy"];
             /** @description The targets that the request named by id */
             target_ids: string[];
-            /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: at most `batch_size` targets at a time, the next one as soon as one has ended */
+            /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: batches of `batch_size` targets, and a batch begins when all targets of the one before have ended */
             target_mode: components["schemas"]["TargetMode"];
             /** @description The tags by which the request selected targets */
             target_tags: components["schemas"]["Tag"][];
@@ -1027,7 +1027,7 @@ export interface components {
              * @description UUID of the deployment
              */
             id: string;
-            /** @description The plan with the states of its steps */
+            /** @description The plan with the states of its steps; null in the answers of a cancel and a redeploy */
             plan: components["schemas"]["PlanView"] | null;
             /** @description Share of the steps that have ended. It never falls */
             progress: number;
@@ -1050,9 +1050,9 @@ export interface components {
             source_deployment_id?: string;
             /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
             source_type: components["schemas"]["SourceType"];
-            /** @description When an instance took it; null: not yet */
+            /** @description When it got a slot of an instance */
             started_at: string | null;
-            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change */
+            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change. No deployment is shown as `pending` or `queued`: before its start there is a pending request */
             state: components["schemas"]["DeploymentState"];
             /** @description The tenant that the deployment is for; null: none */
             tenant_id: string | null;
@@ -1108,9 +1108,9 @@ export interface components {
             solution_version: string | null;
             /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
             source_type: components["schemas"]["SourceType"];
-            /** @description When an instance took it; null: not yet */
+            /** @description When it got a slot of an instance */
             started_at: string | null;
-            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change */
+            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change. No deployment is shown as `pending` or `queued`: before its start there is a pending request */
             state: components["schemas"]["DeploymentState"];
             /** @description The steps on this target. Failed are those that have ever failed */
             target_steps: {
@@ -1131,7 +1131,7 @@ export interface components {
             triggered_by: string | null;
         };
         /**
-         * @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change
+         * @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change. No deployment is shown as `pending` or `queued`: before its start there is a pending request
          * @enum {string}
          */
         DeploymentState: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
@@ -1180,9 +1180,9 @@ export interface components {
             solution_version: string | null;
             /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
             source_type: components["schemas"]["SourceType"];
-            /** @description When an instance took it; null: not yet */
+            /** @description When it got a slot of an instance */
             started_at: string | null;
-            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change */
+            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change. No deployment is shown as `pending` or `queued`: before its start there is a pending request */
             state: components["schemas"]["DeploymentState"];
             /** @description The tenant that the deployment is for; null: none */
             tenant_id: string | null;
@@ -1212,7 +1212,7 @@ export interface components {
             instance_selector: null | components["schemas"]["InstanceSelector"];
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
-            /** @description Name, unique among the records of this kind that a tenant sees */
+            /** @description Name, unique among the records of this kind that belong to the same tenant, or to none */
             name: string;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
@@ -1242,7 +1242,7 @@ export interface components {
             };
         };
         /**
-         * @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success
+         * @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere, while commands that run finish; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success if any step completed
          * @enum {string}
          */
         FailureStrategy: "stop_on_first_failure" | "continue_on_failure" | "ignore_failures";
@@ -1272,7 +1272,7 @@ export interface components {
             id: string;
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
-            /** @description Name, unique among freezes */
+            /** @description Name, unique among the freezes that belong to the same tenant, or to none */
             name: string;
             /** @description The RFC 5545 RRULE that repeats the first window; null: there is one window */
             recurrence: string | null;
@@ -1863,28 +1863,28 @@ export interface components {
             /** @description The warnings of a create, and whether it would be queued */
             warnings: string[];
         };
-        /** @description Fields that are omitted keep the value of the earlier deployment */
+        /** @description Fields that are omitted keep the value of the earlier deployment. bypass_cache, override_freeze, only_changed, strict and dry_run are false when omitted. */
         RedeployDeployment: {
             /** @description Whether instances download all files again instead of using those that they keep; false when omitted */
             bypass_cache?: boolean;
-            /** @description Answers with the preview, and creates nothing */
+            /** @description Answers 200 with the preview, and creates nothing */
             dry_run?: boolean;
             /**
              * Format: id-environment
-             * @description The environment, by UUID or SqId. It gives variables, and all targets must be of it
+             * @description The environment, by UUID or SqId. It gives variables. Targets must be of it, or of no environment
              */
             environment_id?: string;
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             expected_plan_hash?: string;
-            /** @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success */
+            /** @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere, while commands that run finish; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success if any step completed */
             failure_strategy?: components["schemas"]["FailureStrategy"];
             /** @description How often a failed command is retried. When omitted, the number of each action */
             max_retries?: number;
             /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
             only_changed?: boolean;
-            /** @description Only targets with steps that are not completed: failed, skipped, cancelled or rolled back */
+            /** @description Only targets with steps that are not completed: failed, skipped, cancelled or rolled back. Together with target_ids or target_tags, and if there is no such target, the answer is 400 */
             only_failed_targets?: boolean;
-            /** @description Whether to deploy in spite of a freeze. Needs the role admin and override_reason; false when omitted */
+            /** @description Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin (403 otherwise, also without a freeze), and the request override_reason */
             override_freeze?: boolean;
             /** @description Why the freeze is overridden; the audit record has it */
             override_reason?: string;
@@ -1898,11 +1898,11 @@ export interface components {
             rollback_strategy?: components["schemas"]["RollbackStrategy"];
             /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
             strict?: boolean;
-            /** @description Targets by id. They run in this order, before those that tags select */
+            /** @description Targets by id. They run in this order, before those that tags select. A disabled target, or one of another environment, is 400 */
             target_ids?: string[];
-            /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: at most `batch_size` targets at a time, the next one as soon as one has ended */
+            /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: batches of `batch_size` targets, and a batch begins when all targets of the one before have ended */
             target_mode?: components["schemas"]["TargetMode"];
-            /** @description Targets by tag: those with any of the tags, by name. target_tags_match_all asks for all of the tags */
+            /** @description Targets by tag: those with any of the tags, by name, without disabled ones and those of another environment. target_tags_match_all asks for all of the tags. If no target has the tags, the answer is 400 */
             target_tags?: components["schemas"]["Tag"][];
             /** @description Seconds until an attempt of a command is killed. When omitted, that of each action */
             timeout_seconds?: number;
@@ -1950,7 +1950,7 @@ export interface components {
              * @description UUID of the deployment
              */
             id: string;
-            /** @description The plan with the states of its steps */
+            /** @description The plan with the states of its steps; null in the answers of a cancel and a redeploy */
             plan: components["schemas"]["PlanView"] | null;
             /** @description Share of the steps that have ended. It never falls */
             progress: number;
@@ -1973,9 +1973,9 @@ export interface components {
             source_deployment_id?: string;
             /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
             source_type: components["schemas"]["SourceType"];
-            /** @description When an instance took it; null: not yet */
+            /** @description When it got a slot of an instance */
             started_at: string | null;
-            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change */
+            /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change. No deployment is shown as `pending` or `queued`: before its start there is a pending request */
             state: components["schemas"]["DeploymentState"];
             /** @description The tenant that the deployment is for; null: none */
             tenant_id: string | null;
@@ -2255,7 +2255,7 @@ export interface components {
             latest_version: string | null;
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
-            /** @description Name, unique among the records of this kind that a tenant sees */
+            /** @description Name, unique among the records of this kind that belong to the same tenant, or to none */
             name: string;
             /** @description Short id of the record. Paths and bodies accept it wherever they accept the UUID */
             sqid: string;
@@ -2286,7 +2286,7 @@ export interface components {
             latest_version: string | null;
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
-            /** @description Name, unique among the records of this kind that a tenant sees */
+            /** @description Name, unique among the records of this kind that belong to the same tenant, or to none */
             name: string;
             /** @description Short id of the record. Paths and bodies accept it wherever they accept the UUID */
             sqid: string;
@@ -2355,7 +2355,7 @@ export interface components {
             /** @description The user as whom the connection logs in and commands run */
             username: string;
         };
-        /** @description Commands run on a host over SSH, with a private key or a password */
+        /** @description Commands run on a host over SSH, with a private key, a password, or neither if the host asks for none */
         SshConnectionInput: {
             /** @description Host name or IP address, as the orchestration instance reaches it */
             host: string;
@@ -2418,7 +2418,7 @@ export interface components {
             /** @description When its first attempt started; null: not yet */
             started_at: string | null;
             /**
-             * @description Where the step stands. `skipped`: it never started, because of a failure elsewhere
+             * @description Where the step stands. `skipped`: it never started, because of a failure or the timeout of the deployment
              * @enum {string}
              */
             state: "pending" | "running" | "completed" | "failed" | "cancelled" | "skipped" | "rolling_back" | "rolled_back" | "rollback_failed";
@@ -2474,7 +2474,7 @@ export interface components {
             last_seen_at: string | null;
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
-            /** @description Name, unique among the records of this kind that a tenant sees */
+            /** @description Name, unique among the records of this kind that belong to the same tenant, or to none */
             name: string;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
@@ -2516,11 +2516,11 @@ export interface components {
             /** @description The version of Slipway that the agent runs */
             version: string;
         };
-        /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: at most `batch_size` targets at a time, the next one as soon as one has ended */
+        /** @description `sequential`: one target after the other (the default); `parallel`: all at once; `rolling`: batches of `batch_size` targets, and a batch begins when all targets of the one before have ended */
         TargetMode: ("sequential" | "parallel") | {
             /** @description Rolling deployment: a part of the targets at a time */
             rolling: {
-                /** @description How many targets the deployment may work on at the same time */
+                /** @description Targets in a batch; the deployment works on them at the same time */
                 batch_size: number;
             };
         };
@@ -2546,7 +2546,7 @@ export interface components {
             instance_selector: null | components["schemas"]["InstanceSelector"];
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
-            /** @description Name, unique among the records of this kind that a tenant sees */
+            /** @description Name, unique among the records of this kind that belong to the same tenant, or to none */
             name: string;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
@@ -2901,7 +2901,7 @@ export interface operations {
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Only entries with this text in their name, in upper or lower case */
+                /** @description Only versions that contain this text */
                 search?: string;
             };
             header?: never;
@@ -3221,7 +3221,7 @@ export interface operations {
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Only entries with this text in their name, in upper or lower case */
+                /** @description Only users with this text in user name, full name or e-mail, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -4002,7 +4002,7 @@ export interface operations {
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Only entries with this text in their name, in upper or lower case */
+                /** @description Only deployments with this text in the name of the source or in the state, in upper or lower case */
                 search?: string;
                 /** @description The sequence, by UUID or SqId */
                 sequence_id?: string;
@@ -4217,13 +4217,13 @@ export interface operations {
             query?: {
                 /** @description Only lines of the steps with this action */
                 action_id?: string;
-                /** @description Number of the first line, instead of `offset`; X-Log-Next of the page before */
+                /** @description Number of the first line; X-Log-Next of the page before. Together with `offset` it is refused */
                 from?: string;
                 /** @description Only lines of this level */
                 level?: "info" | "warning" | "error";
                 /** @description Lines to return, 1 to 1,000; 100 when omitted. A value out of range becomes the nearest */
                 limit?: string;
-                /** @description Lines to skip, whether they match or not; 0 when omitted */
+                /** @description Lines to skip from the first stored line on, whether they match or not; 0 when omitted */
                 offset?: string;
                 /** @description Only lines that contain this text, in upper or lower case. Colour codes in a line do not count */
                 search?: string;
@@ -4709,7 +4709,7 @@ export interface operations {
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Only entries with this text in their name, in upper or lower case */
+                /** @description Only entries with this text in the name of the source or target, in upper or lower case */
                 search?: string;
                 /** @description The sequence, by UUID or SqId */
                 sequence_id?: string;
@@ -4783,7 +4783,7 @@ export interface operations {
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Only entries with this text in their name, in upper or lower case */
+                /** @description Only entries with this text in the name of the source, in upper or lower case */
                 search?: string;
                 /** @description Only releases of this kind of source */
                 source_type?: components["schemas"]["SourceType"];
@@ -4948,7 +4948,7 @@ export interface operations {
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Only entries with this text in their name, in upper or lower case */
+                /** @description Only versions that contain this text */
                 search?: string;
             };
             header?: never;
@@ -5201,7 +5201,7 @@ export interface operations {
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Only entries with this text in their name, in upper or lower case */
+                /** @description Only versions that contain this text */
                 search?: string;
             };
             header?: never;
@@ -5314,7 +5314,7 @@ export interface operations {
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Only entries with this text in their name, in upper or lower case */
+                /** @description Only tags with this text in `KEY=VALUE`, in upper or lower case */
                 search?: string;
             };
             header?: never;
@@ -5587,7 +5587,7 @@ export interface operations {
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Only entries with this text in their name, in upper or lower case */
+                /** @description Only entries with this text in the name of the source, in upper or lower case */
                 search?: string;
                 /** @description The sequence, by UUID or SqId */
                 sequence_id?: string;
@@ -5757,7 +5757,7 @@ export interface operations {
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
-                /** @description Only entries with this text in their name, in upper or lower case */
+                /** @description Only webhooks with this text in their URL, in upper or lower case */
                 search?: string;
             };
             header?: never;

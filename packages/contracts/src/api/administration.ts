@@ -44,7 +44,12 @@ export const CreateUser = Strict({
     ['operator'],
   ),
   tenant_id: Type.Optional(
-    describe(Nullable(Id('tenant')), 'The tenant that the user belongs to; null: the user sees all tenants', null),
+    describe(
+      Nullable(Id('tenant')),
+      'The tenant that the user belongs to; null: the user sees all tenants. Users whom a caller with a tenant creates ' +
+        'belong to that tenant',
+      null,
+    ),
   ),
   status: Type.Optional(
     describe(
@@ -61,10 +66,11 @@ export const CreateUser = Strict({
 export const ChangeUser = Type.Partial(CreateUser, {
   additionalProperties: false,
   description:
-    'A new password, status or tenant ends the sessions and open streams of the user. `roles` replaces all roles. ' +
+    'A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` ' +
+    'replaces all roles. ' +
     'Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). ' +
-    'A change of roles or tenant needs every permission that the user has afterwards. Only a caller without tenant can ' +
-    'remove the tenant of a user (403). To change password or e-mail, the caller needs every permission of the ' +
+    'A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, ' +
+    '`tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the ' +
     'user (403). Renaming and suspending need only `users:update`.',
 })
 
@@ -209,5 +215,7 @@ export const CreateRole = Strict({
 
 export const ChangeRole = Type.Partial(CreateRole, {
   additionalProperties: false,
-  description: 'Takes effect at once for all users with the role. Built-in roles cannot be changed (409).',
+  description:
+    'Takes effect at once for all users with the role. `permissions` replaces all permissions; the caller needs those that are ' +
+    'added. Built-in roles cannot be changed (409).',
 })

@@ -126,10 +126,10 @@ export const ApiKey = Strict({
   key_prefix: Text('The first characters of the key, by which people recognise it', 'svc_2hT9cQw7…'),
   scopes: describe(
     Type.Array(Type.String()),
-    'The permissions of the key; none listed: all permissions of its user. It never has more than its user',
+    'The permissions of the key; an empty list: all permissions of its user. It never has more than its user',
     ['deployments:create', 'deployments:read'],
   ),
-  last_used_at: NullableMoment('When the key was last used; null: never'),
+  last_used_at: NullableMoment('When the key was last used, to within a minute; null: never'),
   last_used_ip: NullableText('The client address of that call; null: none', '203.0.113.7'),
   created_at: Moment('When the key was created', MOMENTS.made),
   expires_at: NullableMoment('The key is void from this moment on; null: it does not expire', null),
@@ -146,7 +146,7 @@ export const CreateApiKey = Strict({
   scopes: Type.Optional(
     describe(
       Type.Array(literals(PERMISSIONS), { maxItems: 100 }),
-      'The permissions of the key; none: all permissions of its user',
+      'The permissions of the key. When omitted or empty, all that its user may do, now and after later changes of roles',
       ['deployments:create', 'deployments:read'],
     ),
   ),

@@ -39,12 +39,14 @@ export { FailureStrategy, RollbackStrategy, SourceType, TargetMode }
 
 const TargetIds = describe(
   Type.Array(Id('target'), { maxItems: 10_000 }),
-  'Targets by id. They run in this order, before those that tags select',
+  'Targets by id. They run in this order, before those that tags select. A disabled target, or one of another ' +
+    'environment, is 400',
   [STORY.target, STORY.secondTarget],
 )
 const TargetTags = describe(
   Type.Array(Tag, { maxItems: 100 }),
-  'Targets by tag: those with any of the tags, by name. target_tags_match_all asks for all of the tags',
+  'Targets by tag: those with any of the tags, by name, without disabled ones and those of another environment. ' +
+    'target_tags_match_all asks for all of the tags. If no target has the tags, the answer is 400',
 )
 const Priority = describe(
   Type.Integer({ minimum: -100, maximum: 100 }),
@@ -98,14 +100,21 @@ const overridable = {
   ),
   prompted_values: Type.Optional(PromptedValues),
   environment_id: Type.Optional(
-    Id('environment', 'The environment, by UUID or SqId. It gives variables, and all targets must be of it'),
+    Id(
+      'environment',
+      'The environment, by UUID or SqId. It gives variables. Targets must be of it, or of no environment',
+    ),
   ),
   bypass_cache: Type.Optional(
     Flag('Whether instances download all files again instead of using those that they keep; false when omitted', false),
   ),
   expected_plan_hash: Type.Optional(PlanHash),
   override_freeze: Type.Optional(
-    Flag('Whether to deploy in spite of a freeze. Needs the role admin and override_reason; false when omitted', false),
+    Flag(
+      'Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin (403 ' +
+        'otherwise, also without a freeze), and the request override_reason',
+      false,
+    ),
   ),
   override_reason: Type.Optional(
     describe(
@@ -123,7 +132,7 @@ const overridable = {
     }),
   ),
   dry_run: Type.Optional(
-    Type.Boolean({ description: 'Answers with the preview, and creates nothing', examples: [false] }),
+    Type.Boolean({ description: 'Answers 200 with the preview, and creates nothing', examples: [false] }),
   ),
   strict: Type.Optional(
     Type.Boolean({
@@ -150,7 +159,13 @@ export const CreateDeployment = Strict({
       600,
     ),
   ),
-  tenant_id: Type.Optional(Id('tenant', 'The tenant to deploy for, by UUID or SqId. Needs environment_id')),
+  tenant_id: Type.Optional(
+    Id(
+      'tenant',
+      'The tenant to deploy for, by UUID or SqId. Needs environment_id. When omitted: the tenant of the caller, and none ' +
+        'for a caller without tenant',
+    ),
+  ),
   ...overridable,
 })
 
@@ -159,12 +174,18 @@ export const RedeployDeployment = Strict(
     ...overridable,
     only_failed_targets: Type.Optional(
       Type.Boolean({
-        description: 'Only targets with steps that are not completed: failed, skipped, cancelled or rolled back',
+        description:
+          'Only targets with steps that are not completed: failed, skipped, cancelled or rolled back. Together with ' +
+          'target_ids or target_tags, and if there is no such target, the answer is 400',
         examples: [true],
       }),
     ),
   },
-  { description: 'Fields that are omitted keep the value of the earlier deployment' },
+  {
+    description:
+      'Fields that are omitted keep the value of the earlier deployment. bypass_cache, override_freeze, only_changed, strict ' +
+      'and dry_run are false when omitted.',
+  },
 )
 
 export const CancelDeployment = Strict({
@@ -190,7 +211,8 @@ const sourceFields = {
 
 export const DeploymentState = describe(
   literals(DEPLOYMENT_STATES),
-  'Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change',
+  'Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change. No ' +
+    'deployment is shown as `pending` or `queued`: before its start there is a pending request',
   'success',
 )
 
@@ -210,12 +232,12 @@ export const DeploymentSummary = Strict({
   environment_name: NullableText('Its name', 'production'),
   triggered_by: triggeredBy,
   created_at: Moment('When it was created'),
-  started_at: NullableMoment('When an instance took it; null: not yet', MOMENTS.started),
+  started_at: NullableMoment('When it got a slot of an instance', MOMENTS.created),
   completed_at: NullableMoment('When it ended; null: not yet', MOMENTS.ended),
   duration_ms: describe(
     Nullable(Type.Integer()),
     'Milliseconds from started_at to completed_at; null: not ended',
-    42_000,
+    43_000,
   ),
 })
 
@@ -269,7 +291,7 @@ export const Step = Strict(
     action_order: Count('Place of the action in its sequence, from 0', 0),
     state: describe(
       literals(STEP_STATES),
-      'Where the step stands. `skipped`: it never started, because of a failure elsewhere',
+      'Where the step stands. `skipped`: it never started, because of a failure or the timeout of the deployment',
       'completed',
     ),
     started_at: NullableMoment('When its first attempt started; null: not yet', MOMENTS.started),
@@ -310,7 +332,10 @@ export const PlanView = Strict(
 export const DeploymentDetail = Strict({
   ...DeploymentSummary.properties,
   config: DeploymentConfig,
-  plan: describe(Nullable(PlanView), 'The plan with the states of its steps'),
+  plan: describe(
+    Nullable(PlanView),
+    'The plan with the states of its steps; null in the answers of a cancel and a redeploy',
+  ),
   error_message: NullableText('Why the deployment failed; null: it did not', null),
   analysis_enabled: Flag('Whether failed commands are analysed'),
   source_deployment_id: Type.Optional(
@@ -550,11 +575,13 @@ export const CommandResult = Strict({
   target_id: Ref('target', 'The target, by UUID'),
   target_name: Type.Optional(Text('Its name', 'web-1')),
   action_name: Type.Optional(Text('Name of the action', 'restart web')),
-  status: Text('How the last attempt ended: `completed` or `failed`', 'failed'),
+  status: Text('How the last attempt ended: `completed`, `failed` or `cancelled`', 'failed'),
   exit_code: Type.Optional(Count('Exit code of the last attempt; absent: it has none', 1)),
-  stdout_tail: Type.Optional(Text('The end of the standard output, with secrets masked', 'restarting nginx')),
+  stdout_tail: Type.Optional(
+    Text('The last 2,000 characters of the standard output, with secrets masked', 'restarting nginx'),
+  ),
   stderr_tail: Type.Optional(
-    Text('The end of the standard error, with secrets masked', 'bind: address already in use'),
+    Text('The last 2,000 characters of the standard error, with secrets masked', 'bind: address already in use'),
   ),
   error_message: Type.Optional(Text('Why the command failed', 'exit code 1')),
   failure_reason: Type.Optional(

@@ -21,7 +21,7 @@ const FIRST = { start: '2026-12-20T00:00:00+01:00', end: '2027-01-04T00:00:00+01
 
 export const Freeze = Strict({
   id: Ref('freeze', 'UUID of the freeze'),
-  name: Text('Name, unique among freezes', 'end of year'),
+  name: Text('Name, unique among the freezes that belong to the same tenant, or to none', 'end of year'),
   description: NullableText('Free text for people', 'Nobody is on call'),
   start_time: Moment('When the first window begins', FIRST.start),
   end_time: Moment('When the first window ends', FIRST.end),

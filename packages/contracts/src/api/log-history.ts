@@ -7,9 +7,19 @@ export const LOG_STREAMS = ['stdout', 'stderr', 'system'] as const
 
 /** Filters are combined with "and". `offset` and `from` say where to begin, so filters do not change what they count. */
 export const LogQuery = Strict({
-  offset: Type.Optional(describe(IntegerText, 'Lines to skip, whether they match or not; 0 when omitted', '0')),
+  offset: Type.Optional(
+    describe(
+      IntegerText,
+      'Lines to skip from the first stored line on, whether they match or not; 0 when omitted',
+      '0',
+    ),
+  ),
   from: Type.Optional(
-    describe(IntegerText, 'Number of the first line, instead of `offset`; X-Log-Next of the page before', '100'),
+    describe(
+      IntegerText,
+      'Number of the first line; X-Log-Next of the page before. Together with `offset` it is refused',
+      '100',
+    ),
   ),
   limit: Type.Optional(
     describe(

@@ -32,7 +32,7 @@ export const ManagedBy = describe(
 export const commonFields = (kind: IdKind, name: string, about: string) => ({
   id: Ref(kind, 'UUID of the record. It never changes'),
   sqid: Text('Short id of the record. Paths and bodies accept it wherever they accept the UUID', STORY_SQIDS[kind]),
-  name: Text('Name, unique among the records of this kind that a tenant sees', name),
+  name: Text('Name, unique among the records of this kind that belong to the same tenant, or to none', name),
   description: NullableText('Free text for people', about),
   tenant_id: NullableRef('tenant', 'The tenant that owns the record; null: the record belongs to no tenant', null),
   managed_by: ManagedBy,

@@ -83,7 +83,10 @@ export const SshConnectionInput = Strict(
       ),
     ),
   },
-  { description: 'Commands run on a host over SSH, with a private key or a password' },
+  {
+    description:
+      'Commands run on a host over SSH, with a private key, a password, or neither if the host asks for none',
+  },
 )
 
 const share = (description: string, example: number) =>
@@ -242,7 +245,7 @@ export const TargetAgent = Strict({
 
 export const AgentToken = Strict({
   token: Text('For `target-agent enrol`, once. It is not shown again', `${STORY.grant}.Vb3kq9…`),
-  expires_at: Moment('The token is void from this moment on', MOMENTS.later),
+  expires_at: Moment('The token is void from this moment on, an hour after its creation', MOMENTS.later),
 })
 
 export const TagRecord = Strict({

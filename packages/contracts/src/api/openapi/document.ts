@@ -13,18 +13,26 @@ const DESCRIPTION = `Create, watch and control deployments of versioned sources 
 **Credentials.** \`POST /api/v1/auth/login\` gives an access token for an hour and a refresh cookie. Pipelines use API keys.
 Send either as \`Authorization: Bearer …\`. Live streams take a single-use token in \`sse_token\` instead.
 
+**Permissions.** Each operation says which permission it needs. The permission comes from a role of the user, and an API key with
+scopes has it only if a scope names it. Without it: 403 \`INSUFFICIENT_PERMISSIONS\`.
+
+**Tenants.** Users of a tenant see the records of the tenant and shared records, which have no tenant. Records of other tenants are
+404. A record that these users create belongs to the tenant. They use shared records, but to change one is 403
+\`INSUFFICIENT_PERMISSIONS\`. Deployments, users and webhooks are never shared.
+
 **Errors.** Every refusal except that of the general limit is \`{ "error": { "code", "message", "details"? } }\`. Each operation
 lists its codes in \`x-error-codes\`. Unknown fields and parameters are refused. The answer lists all errors of a request at once.
 An unknown path is 404 \`NOT_FOUND\`, an unknown method 405 \`METHOD_NOT_ALLOWED\`. Each GET except streams answers HEAD, too.
-Records of other tenants are 404.
+An id in a path that names no record is 404. An unknown id in a body is 404 with \`details.missing\`, a malformed one 400.
 
 **Limits.** 100 requests a second per client address, 200 at once; beyond that 429 in plain text. Five attempts to log in per
 minute; the sixth locks the address out for 15 minutes. Both limits can be configured. Probes do not count. Wrong two-factor
 codes count per user: the fifth within 15 minutes locks the codes of the user for 30 seconds. Each further one locks for twice as
-long, up to 900 seconds.
+long, up to 900 seconds. A request must arrive within 60 seconds, else 408 \`INVALID_BODY\`; an upload may take 6 hours, with pauses
+of at most 60 seconds.
 
-**Lists.** Newest first. \`page\` counts from 1. \`limit\` is 1 to 100 (50 when omitted). Values out of range become the nearest
-valid value.
+**Lists.** Newest first, unless the operation says otherwise. \`page\` counts from 1. \`limit\` is 1 to 100 (50 when omitted).
+Values out of range become the nearest valid value. A page beyond the last is empty.
 
 **Ids.** If a record has a \`sqid\`, paths and bodies accept the \`sqid\` and the UUID.`
 
@@ -50,7 +58,7 @@ const TAGS: Record<string, string> = {
   streams:
     'Server-Sent Events about changes. Each message is one `data:` line, `{ event, data }`. `ping` comes first and every 15 ' +
     'seconds. The data of `created`, `updated` and `deleted` is `{ type, resource_type, id, timestamp, resource }`; ' +
-    '`resource` is the list item (null when deleted). When a stream ends, open it again with a new token, and read the list ' +
+    '`resource` is the list item (null when deleted), for `releases` a release in force with its `check`. When a stream ends, open it again with a new token, and read the list ' +
     'for the changes meanwhile',
   webhooks: 'URLs that Slipway calls after changes, signed after [Standard Webhooks](https://www.standardwebhooks.com)',
   users: 'The users of the API',
@@ -97,6 +105,16 @@ const headerParameters = ({ idempotent, takesBytes }: Operation, components: Com
   ]
 }
 
+/** Who may call: the page for people does not show `security` and the `x-` fields. */
+function callersOf({ access, loginOnly, cookie }: Operation): string {
+  if (cookie === 'takes') return 'Needs the refresh cookie.'
+  if (access === 'public') return 'Needs no credential.'
+  if (access === 'sse') return 'Needs an SSE token.'
+  if (loginOnly) return 'Needs an access token: an API key is 403 `FORBIDDEN`.'
+  if (access === 'authenticated') return 'Needs an access token or an API key, of any permissions.'
+  return `Needs the permission \`${access}\`.`
+}
+
 function securityOf({ access, cookie }: Operation): Record<string, string[]>[] {
   if (cookie === 'takes') return [{ refreshCookie: [] }]
   if (access === 'public') return []
@@ -109,7 +127,7 @@ function operationObject(id: string, operation: Operation, components: Component
   return {
     operationId: id,
     summary: operation.summary,
-    description: operation.description,
+    description: `${operation.description}\n\n${callersOf(operation)}`,
     tags: [operation.tag],
     security: securityOf(operation),
     ...(access.includes(':') ? { 'x-permission': access } : {}),

@@ -12,7 +12,14 @@ const OF_BEARERS: readonly ErrorCode[] = [
   'TWO_FACTOR_REQUIRED',
   'FORBIDDEN',
 ]
-const OF_STREAMS: readonly ErrorCode[] = ['UNAUTHORIZED', 'INVALID_TOKEN', 'INSUFFICIENT_PERMISSIONS']
+/** Answered by the log-stream service, which reports no other errors of the database. */
+const OF_STREAMS: readonly ErrorCode[] = [
+  'UNAUTHORIZED',
+  'INVALID_TOKEN',
+  'INSUFFICIENT_PERMISSIONS',
+  'DATABASE_CONNECTION_ERROR',
+  'SERVICE_UNAVAILABLE',
+]
 const OF_BODIES: readonly ErrorCode[] = ['INVALID_BODY', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 /** For operations that use the database. */
 const OF_RECORDS: readonly ErrorCode[] = ['DATABASE_ERROR', 'DATABASE_CONNECTION_ERROR', 'SERVICE_UNAVAILABLE']
@@ -39,7 +46,7 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   // A concurrent change may have taken the name, or used or deleted the record.
   if (method !== 'GET' && audit !== undefined && tag !== 'authentication') add(['CONFLICT'])
   if (operation.limit === 'login') add(['AUTH_RATE_LIMIT_EXCEEDED'])
-  if (!isAboutService(operation)) add(OF_RECORDS)
+  if (!isAboutService(operation) && access !== 'sse') add(OF_RECORDS)
   return [...codes].sort((a, b) => ERROR_CODES[a] - ERROR_CODES[b] || a.localeCompare(b))
 }
 

@@ -29,9 +29,12 @@ export const HEADERS = {
   RetryAfter: header('Seconds after which to try again', { type: 'integer' }),
   RateLimitRemaining: header('Always 0 if present', { type: 'integer' }),
   Allow: header('The methods of the path', { type: 'string' }),
-  RefreshCookie: header('The refresh token: `refresh_token=…; HttpOnly; SameSite=Strict; Path=/api/v1/auth`', {
-    type: 'string',
-  }),
+  RefreshCookie: header(
+    'The refresh token: `refresh_token=…; HttpOnly; SameSite=Strict; Path=/api/v1/auth`; empty after a logout',
+    {
+      type: 'string',
+    },
+  ),
 }
 
 const refer = (name: keyof typeof HEADERS) => ({ $ref: `#/components/headers/${name}` })

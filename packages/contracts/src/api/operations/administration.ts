@@ -2,18 +2,19 @@ import type { TSchema } from '@sinclair/typebox'
 import { Strict } from '../../schema.ts'
 import * as administration from '../administration.ts'
 import { Page, PageQuery } from '../common.ts'
-import { list, op } from './operation.ts'
+import { list, listQuery, listQueryWith, op } from './operation.ts'
 
 const records = <const R extends 'user' | 'role'>(
   kind: R,
   { record, create, change }: Record<'record' | 'create' | 'change', TSchema>,
   about: Record<'list' | 'create' | 'get' | 'update' | 'delete', string>,
+  query = listQuery,
 ) => {
   const tag = `${kind}s` as const
   const path = `/admin/${tag}` as const
   const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
   return {
-    list: list({ path, summary: `List ${tag}`, description: about.list, tag, access: access('read') }, record),
+    list: list({ path, summary: `List ${tag}`, description: about.list, tag, access: access('read') }, record, query),
     create: op({
       method: 'POST',
       path,
@@ -66,14 +67,16 @@ const users = records(
     change: administration.ChangeUser,
   },
   {
-    list: 'Lists users with their roles and permissions. `search` looks for the user name.',
+    list: 'Lists users with their roles and permissions, newest first. A user of a tenant sees the users of the tenant only.',
     create:
-      'Creates a user who can log in at once, unless `status` says otherwise. The caller needs every permission of the roles.',
+      'Creates a user who can log in at once, unless `status` says otherwise. The caller needs every permission of the roles (403); an unknown role is 400. A user whom a user of a tenant creates belongs to this tenant. 409: e-mail or user name is taken.',
     get: 'Shows one user with roles and permissions, never the password.',
     update:
-      'Changes the fields that are sent. A new password, status or tenant ends the sessions and open streams of the user.',
-    delete: 'Removes the user with sessions and API keys. Deployments and audit records keep the name.',
+      'Changes the fields that are sent. A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. Other roles count from the next call on. Callers change their own password with changePassword (409 here).',
+    delete:
+      'Removes the user with sessions and API keys. Deployments and audit records keep the name. 409: the caller itself, or the last active administrator without tenant.',
   },
+  listQueryWith('Only users with this text in user name, full name or e-mail, in upper or lower case', 'ada'),
 )
 const roles = records(
   'role',
@@ -83,12 +86,14 @@ const roles = records(
     change: administration.ChangeRole,
   },
   {
-    list: 'Lists the built-in roles and those that were created here.',
-    create: 'Creates a set of permissions for users. The caller needs all of these permissions.',
+    list: 'Lists the built-in roles and those that were created here, newest first. All tenants share them.',
+    create:
+      'Creates a set of permissions for users. The caller needs all of these permissions, and no tenant (403). 409: the name is taken.',
     get: 'Shows one role with its permissions.',
     update:
-      'Changes the fields that are sent, at once for all users with the role. Built-in roles cannot be changed (409).',
-    delete: 'Removes a role that no user has. Built-in roles cannot be deleted (409).',
+      'Changes the fields that are sent, at once for all users with the role. The caller needs the permissions that are added, and no tenant (403). Built-in roles cannot be changed (409).',
+    delete:
+      'Removes a role that no user has (409). Built-in roles cannot be deleted (409). Only users without tenant may call it (403).',
   },
 )
 
@@ -97,7 +102,8 @@ const instances = {
     {
       path: '/admin/instances',
       summary: 'List instances',
-      description: 'Lists the orchestration instances with their slots, labels and last heartbeat.',
+      description:
+        'Lists the orchestration instances with their slots, labels and last heartbeat, newest first. A user of a tenant sees those of the tenant and those for all tenants.',
       tag: 'instances',
       access: 'instances:read',
     },
@@ -118,7 +124,7 @@ const instances = {
     audit: 'instance.update',
     summary: 'Drain an instance or end its draining; change its labels',
     description:
-      'An instance that drains finishes its runs and gets no new ones. Labels decide which deployments it may run.',
+      'An instance that drains finishes its runs and gets no new ones. Labels decide which deployments it may run. Only users without tenant may call it (403).',
     tag: 'instances',
     access: 'instances:update',
     body: administration.ChangeInstance,
@@ -130,7 +136,7 @@ const instances = {
     audit: 'instance.delete',
     summary: 'Delete an instance and release its name; without force, 409 if it is online or runs deployments',
     description:
-      'Removes an instance that is gone for good. Its credential is void at once. With `force` also one that is online or runs deployments: another instance continues these.',
+      'Removes an instance that is gone for good. Its credential is void at once. Without `force`, 409 if it is online or runs deployments. With `force`, another instance continues these, 30 seconds after the last heartbeat. Only users without tenant may call it (403).',
     tag: 'instances',
     access: 'instances:delete',
     query: administration.RemoveInstance,
@@ -143,7 +149,8 @@ const grants = {
     method: 'GET',
     path: '/instances/grants',
     summary: 'List grants to join, newest first',
-    description: 'Lists grants with their uses and ends, never their tokens.',
+    description:
+      'Lists grants with their uses and ends, never their tokens. Only users without tenant may call it (403).',
     tag: 'instances',
     access: 'instances:read',
     query: Strict(PageQuery),
@@ -155,7 +162,7 @@ const grants = {
     audit: 'instance_grant.create',
     summary: 'Get a token with which orchestration instances join',
     description:
-      'Creates a grant and shows its join token, in this answer only. Instances that join with it may have the labels of the grant and serve its tenant.',
+      'Creates a grant and shows its join token, in this answer only. When omitted, the grant is for one instance and one hour. Instances that join with it may have the labels of the grant and serve its tenant. Only users without tenant may call it (403).',
     tag: 'instances',
     access: 'instances:create',
     body: administration.CreateInstanceGrant,
@@ -166,7 +173,7 @@ const grants = {
     method: 'GET',
     path: '/instances/grants/{id}',
     summary: 'Read a grant to join',
-    description: 'Shows one grant, never its token.',
+    description: 'Shows one grant, never its token. Only users without tenant may call it (403).',
     tag: 'instances',
     access: 'instances:read',
     responses: { 200: administration.InstanceGrant },
@@ -177,7 +184,7 @@ const grants = {
     audit: 'instance_grant.delete',
     summary: 'Revoke a grant to join; instances that joined with it stay',
     description:
-      'No further instance joins with the grant. To remove an instance that has joined, delete the instance.',
+      'No further instance joins with the grant. To remove an instance that has joined, delete the instance. Only users without tenant may call it (403).',
     tag: 'instances',
     access: 'instances:delete',
     responses: { 204: null },

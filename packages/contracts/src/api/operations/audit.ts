@@ -18,7 +18,7 @@ export function auditOperations(others: Record<string, Operation>) {
       path: '/audit/logs',
       summary: 'List audit records of changes and refusals, newest first',
       description:
-        'Lists who changed what, with which API key, and which calls were refused, newest first. Filters are combined with "and".',
+        'Lists who changed what, with which API key, and which changes and logins were refused, newest first. Reads and calls that got 429 leave no record. A user of a tenant sees the records of the tenant only. Filters are combined with "and".',
       tag: 'audit',
       access: 'audit:read',
       query: Strict({
@@ -43,7 +43,7 @@ export function auditOperations(others: Record<string, Operation>) {
       summary:
         'Check a part of the audit chain: up to 5,000 links after a position, or the newest ones. Only for users without tenant',
       description:
-        'Verifies the hashes of up to 5,000 links after a position, or of the newest ones. Only users without tenant may call it. A changed or removed record is in `findings`.',
+        'Verifies the hashes of up to 5,000 links after a position, or of the newest ones. Only users without tenant may call it (403). A changed or removed record is in `findings`.',
       tag: 'audit',
       access: 'audit:read',
       query: Strict({

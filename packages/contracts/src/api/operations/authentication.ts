@@ -12,7 +12,7 @@ export const authenticationOperations = {
     refusals: ['INVALID_CREDENTIALS'],
     summary: 'Log in with e-mail and password; sets the refresh cookie, or asks for the second factor',
     description:
-      'Begins a session. The answer has an access token and the user, and the refresh cookie. For a user with a second factor it has `requires_2fa` and a pending token instead, for verifyTwoFactor.',
+      'Begins a session. The answer has an access token for an hour and the user, and sets the refresh cookie for 30 days. For a user with a second factor it has `requires_2fa` and a pending token instead, for verifyTwoFactor. 401 `INVALID_CREDENTIALS` does not say whether e-mail, password or the status of the account is the cause. Every call counts for the limit of attempts, a successful one too.',
     tag: 'authentication',
     access: 'public',
     body: auth.LoginRequest,
@@ -24,12 +24,10 @@ export const authenticationOperations = {
     audit: 'auth.verify_2fa',
     limit: 'login',
     cookie: 'sets',
-    refusals: ['INVALID_CREDENTIALS', 'INVALID_TOKEN'],
-    summary:
-      'Complete a login with the second factor; sets the refresh cookie. A pending token allows five attempts. After ' +
-      'five wrong codes of a user within 15 minutes, every code gets 429: for 30 seconds, doubling up to 900',
+    refusals: ['INVALID_CREDENTIALS', 'INVALID_TOKEN', 'CONFIGURATION_ERROR'],
+    summary: 'Complete a login with the second factor; sets the refresh cookie',
     description:
-      'Completes the login of a user with a second factor. A pending token is valid for 5 minutes and allows five attempts. After five wrong codes of a user within 15 minutes, every code gets 429: for 30 seconds, doubling up to 900.',
+      'Completes the login of a user with a second factor, with a code or a recovery code. Each code works once. A wrong or used code is 401 `INVALID_CREDENTIALS`. A pending token is valid for 5 minutes, for one login and five attempts, then it is 401 `INVALID_TOKEN`. From the fifth wrong code of a user within 15 minutes on, all codes get 429: for 30 seconds, doubling up to 900.',
     tag: 'authentication',
     access: 'public',
     body: auth.VerifyTwoFactor,
@@ -41,9 +39,9 @@ export const authenticationOperations = {
     audit: 'auth.refresh',
     cookie: 'takes',
     refusals: ['UNAUTHORIZED', 'INVALID_TOKEN'],
-    summary: 'Get a new access token and refresh cookie. A refresh token that is used twice ends its session',
+    summary: 'Get a new access token and refresh cookie. A refresh token that is used again later ends its session',
     description:
-      'Takes the refresh cookie of a login and gives a new one with a new access token. A refresh token that is used twice ends its session, because somebody may have stolen it.',
+      'Takes the refresh cookie and sets a new one for 30 days, with a new access token. Without the cookie: 401 `UNAUTHORIZED`. A refresh token that is used, old or unknown, or of a user who is not active: 401 `INVALID_TOKEN`. A refresh token that comes again after more than 10 seconds ends its session, because somebody may have stolen it.',
     tag: 'authentication',
     access: 'public',
     body: auth.NoBody,
@@ -54,10 +52,11 @@ export const authenticationOperations = {
     method: 'POST',
     path: '/auth/logout',
     audit: 'auth.logout',
+    cookie: 'clears',
     loginOnly: true,
     summary: 'End all sessions, stream tokens and open streams of the calling user; API keys stay',
     description:
-      'Ends all sessions, stream tokens and open streams of the calling user, on all machines. API keys stay valid.',
+      'Ends all sessions, stream tokens and open streams of the calling user, on all machines, and clears the refresh cookie. API keys stay valid, but their open streams end, too.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.NoBody,
@@ -69,7 +68,7 @@ export const authenticationOperations = {
     path: '/auth/me',
     summary: 'Read the calling user',
     description:
-      'Shows who the credential belongs to, with roles and permissions. An API key shows its user with the permissions of the key.',
+      'Shows who the credential belongs to, with roles and present permissions. An API key shows its user, with the permissions that the key has.',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: auth.CurrentUser },
@@ -82,7 +81,7 @@ export const authenticationOperations = {
     refusals: ['INVALID_CREDENTIALS', 'AUTH_RATE_LIMIT_EXCEEDED'],
     summary: 'Change the password; ends all other sessions of the user',
     description:
-      'Sets a new password after the present one was given. It ends all other sessions of the user. Wrong present passwords count as attempts to log in.',
+      'Sets a new password and ends all other sessions of the user, with their streams. API keys stay valid. A wrong present password is 401 `INVALID_CREDENTIALS`. After ten of them within 15 minutes every call gets 429 until the 15 minutes are over; logging in stays possible.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.ChangePassword,
@@ -96,7 +95,7 @@ export const authenticationOperations = {
     refusals: ['CONFLICT'],
     summary: 'Make a secret for an authenticator. It counts after enabling; until then, another call replaces it',
     description:
-      'Makes a secret for an authenticator application. It counts after enableTwoFactor; until then, another call replaces it.',
+      'Makes a secret for an authenticator application. It counts after enableTwoFactor; until then, another call replaces it. 409: the second factor is enabled already.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.NoBody,
@@ -108,11 +107,11 @@ export const authenticationOperations = {
     path: '/auth/2fa/enable',
     audit: 'auth.enable_2fa',
     loginOnly: true,
-    refusals: ['INVALID_CREDENTIALS', 'CONFLICT', 'AUTH_RATE_LIMIT_EXCEEDED'],
+    refusals: ['INVALID_CREDENTIALS', 'CONFLICT', 'AUTH_RATE_LIMIT_EXCEEDED', 'CONFIGURATION_ERROR'],
     summary:
       'Enable the second factor from the next login on; shows the recovery codes once. Wrong codes count as in a login',
     description:
-      'Demands a second factor from the next login on. The code proves that the authenticator has the secret. The recovery codes are shown in this answer only. Wrong codes count as in a login.',
+      'Demands a second factor from the next login on; open sessions stay. A code of the authenticator proves that it has the secret. The ten recovery codes are shown in this answer only. Wrong codes count as in verifyTwoFactor. 409: it is enabled already, or setUpTwoFactor was not called.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.TwoFactorCode,
@@ -123,10 +122,10 @@ export const authenticationOperations = {
     path: '/auth/2fa/disable',
     audit: 'auth.disable_2fa',
     loginOnly: true,
-    refusals: ['INVALID_CREDENTIALS', 'CONFLICT', 'AUTH_RATE_LIMIT_EXCEEDED'],
+    refusals: ['INVALID_CREDENTIALS', 'CONFLICT', 'AUTH_RATE_LIMIT_EXCEEDED', 'CONFIGURATION_ERROR'],
     summary: 'Disable the second factor; wrong codes count as in a login',
     description:
-      'Lets the user log in with the password alone again. Needs a code of the authenticator or a recovery code. Wrong codes count as in a login.',
+      'Lets the user log in with the password alone again, and voids the recovery codes. Needs a code of the authenticator or a recovery code. Wrong codes count as in verifyTwoFactor. 409: no second factor is enabled.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.TwoFactorCode,
@@ -138,7 +137,7 @@ export const authenticationOperations = {
     loginOnly: true,
     summary: 'List the sessions of the calling user, the last used first',
     description:
-      'Lists where the calling user is logged in, the last used session first. `is_current` marks the session of this call.',
+      'Lists where the calling user is logged in, the last used session first and without pages. `is_current` marks the session of this call.',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: auth.Sessions },
@@ -149,7 +148,8 @@ export const authenticationOperations = {
     audit: 'session.delete',
     loginOnly: true,
     summary: 'End a session of the calling user, with its live streams',
-    description: 'Logs the calling user out on one machine: ends the session and its live streams at once.',
+    description:
+      'Logs the calling user out on one machine: ends the session and its live streams at once. It may be the session of this call. 404: it has ended, or is of another user.',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: Message },
@@ -162,7 +162,7 @@ export const authenticationOperations = {
     refusals: ['INSUFFICIENT_PERMISSIONS'],
     summary: 'Create an API key of the calling user; the key is shown once',
     description:
-      'Creates a key for pipelines and scripts. It acts as the calling user, with at most the permissions in `scopes`. The key is shown in this answer only.',
+      'Creates a key for pipelines and scripts, which acts as the calling user. `scopes` are its permissions. Without `scopes`, or with an empty list, it may do all that the user may do, also after later changes of roles. A scope that the user lacks is 403 `INSUFFICIENT_PERMISSIONS`, and the key never may do more than its user may at the time. The key is shown in this answer only.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.CreateApiKey,
@@ -172,7 +172,8 @@ export const authenticationOperations = {
     method: 'GET',
     path: '/auth/api-keys',
     summary: 'List the API keys of the calling user, newest first',
-    description: 'Lists the keys of the calling user with their last use, never the keys themselves.',
+    description:
+      'Lists all keys of the calling user with their last use, newest first and without pages; expired ones too, and never the keys themselves.',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: auth.ApiKeys },
@@ -183,7 +184,8 @@ export const authenticationOperations = {
     audit: 'api_key.delete',
     refusals: ['FORBIDDEN'],
     summary: 'Revoke an API key of the calling user; an API key can revoke only itself',
-    description: 'Revokes a key at once, with its open streams. An API key can revoke only itself.',
+    description:
+      'Revokes a key of the calling user at once, with its open streams. An API key can revoke only itself (403 `FORBIDDEN`). To stop the keys of another user, suspend the user.',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: Message },
@@ -193,7 +195,7 @@ export const authenticationOperations = {
     path: '/auth/sse-token',
     summary: 'Get a single-use token for one live stream',
     description:
-      'A browser cannot send headers with an EventSource, so streams take a token in the address. The token opens one stream within 60 seconds. The answer also begins a stream session, with which refreshSseToken gets further tokens.',
+      'A browser cannot send headers with an EventSource, so streams take a token in the address. The token opens one stream within 60 seconds, with the permissions that the credential then has. The answer also begins a stream session, with which refreshSseToken gets further tokens. A credential has at most 1,000 stream sessions: a further one ends the oldest.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.SseTokenRequest,
@@ -206,7 +208,7 @@ export const authenticationOperations = {
     refusals: ['INVALID_TOKEN'],
     summary: 'Get the next token and refresh token of a stream session, with the credential that began it',
     description:
-      'Continues a stream session after a stream has ended. It needs the credential that began the session. Each refresh token can be used once.',
+      'Continues a stream session after a stream has ended: a token for one more stream, and the next refresh token. It needs the credential that began the session. 401 `INVALID_TOKEN`: the refresh token was used before, or the session has ended, by a logout or 30 days after its last token.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.RefreshSseToken,

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { describe, Id, literals, Moment, Strict, Version } from '../../schema.ts'
-import { IntegerText, Page, SseToken } from '../common.ts'
+import { Page, SseToken } from '../common.ts'
 import * as deployments from '../deployments.ts'
 import { LOG_HEADERS, LogQuery } from '../log-history.ts'
-import { listQuery, op } from './operation.ts'
+import { listQueryWith, op } from './operation.ts'
 
 export const deploymentOperations = {
   listDeployments: op({
@@ -12,11 +12,13 @@ export const deploymentOperations = {
     path: '/deployments',
     summary: 'List deployments, newest first',
     description:
-      'Lists the deployments that the caller may see, newest first. Filters are combined with "and". `search` looks for the name of the source.',
+      'Lists the deployments that the caller may see, newest first. Filters are combined with "and"; an id that names no record gives an empty list. Requests that wait are not among them: see listPending.',
     tag: 'deployments',
     access: 'deployments:read',
     query: Strict({
-      ...listQuery.properties,
+      ...listQueryWith(
+        'Only deployments with this text in the name of the source or in the state, in upper or lower case',
+      ).properties,
       tenant_id: Type.Optional(Id('tenant', 'Only deployments for this tenant')),
       environment_id: Type.Optional(Id('environment', 'Only deployments that name this environment')),
       state: Type.Optional(describe(literals(DEPLOYMENT_STATES), 'Only deployments in this state', 'failed')),
@@ -41,7 +43,7 @@ export const deploymentOperations = {
     refusals: ['MISSING_FIELD', 'DEPLOYMENT_FROZEN', 'CONFIGURATION_ERROR'],
     summary: 'Create and start a deployment',
     description:
-      'Plans a deployment and starts it: 201. If no slot is free, or a target is held by another deployment, it is queued: 202 with a pending request. With `dry_run` nothing is created: 200 with the preview. An active freeze refuses it with 409 `DEPLOYMENT_FROZEN`. Send an `Idempotency-Key`, so that a repeated call deploys once.',
+      'Plans a deployment and starts it: 201. The commands run after the answer; follow them with streamDeploymentLogs or getDeployment. If no slot is free, or a target is held by another deployment, it is queued: 202. It starts by itself, and `deployment_id` of the pending request (listPending) then names the deployment. With `dry_run` nothing is created: 200 with the preview. An active freeze is 409 `DEPLOYMENT_FROZEN`. 409 `CONFLICT`: a held target whose policy is `reject`, a plan other than that of `expected_plan_hash`, `only_changed` that leaves no target, or an `Idempotency-Key` that was used with another body. Send an `Idempotency-Key`, so that a repeated call deploys once.',
     tag: 'deployments',
     access: 'deployments:create',
     body: deployments.CreateDeployment,
@@ -54,7 +56,7 @@ export const deploymentOperations = {
     refusals: ['MISSING_FIELD', 'CONFLICT', 'CONFIGURATION_ERROR'],
     summary: 'Preview the plan of a create; creates nothing',
     description:
-      'Answers with the plan that a create with the same body would make: version, steps in their order, values, warnings, and what is in force now. `plan_hash` stands for the plan; send it as `expected_plan_hash` to deploy exactly that.',
+      'Answers with the plan that a create with the same body would make: version, steps in their order, values, warnings, and what is in force now. Active freezes, held targets and a full queue are warnings here. `plan_hash` stands for the plan; send it as `expected_plan_hash` to deploy exactly that.',
     tag: 'deployments',
     access: 'deployments:create',
     body: deployments.CreateDeployment,
@@ -65,7 +67,7 @@ export const deploymentOperations = {
     path: '/deployments/pending',
     summary: 'List pending requests in the order of their start',
     description:
-      'Lists the queue without pages: position, what each request waits for, and when it probably starts. Without `status`, only requests that wait or are being dispatched.',
+      'Lists the queue in the order of starting, without pages: position, what each request waits for, and when it probably starts. Positions also count requests that the caller does not see. Without `status`, only requests that wait or are being dispatched. With a final `status`, the newest 1,000, newest first.',
     tag: 'deployments',
     access: 'deployments:read',
     query: Strict({
@@ -80,7 +82,7 @@ export const deploymentOperations = {
     audit: 'pending_request.cancel',
     summary: 'Cancel a pending request',
     description:
-      'Removes a request from the queue. After 200 it never runs. 409: it has already ended or become a deployment.',
+      'Removes a request from the queue; its status becomes `cancelled`. After 200, which has no body, it never runs. 409: it has already ended or become a deployment.',
     tag: 'deployments',
     access: 'deployments:cancel',
     responses: { 200: null },
@@ -90,7 +92,8 @@ export const deploymentOperations = {
     path: '/deployments/pending/{id}',
     audit: 'pending_request.update',
     summary: 'Change the priority of a pending request; its age stays',
-    description: 'Changes the priority, and so the position. The request keeps its age.',
+    description:
+      'Changes the priority, and so the position. The request keeps its age. 409: it does not wait any more, or is being dispatched.',
     tag: 'deployments',
     access: 'deployments:create',
     body: deployments.UpdatePending,
@@ -112,7 +115,7 @@ export const deploymentOperations = {
     audit: 'deployment.cancel',
     summary: 'Cancel a deployment and kill its commands',
     description:
-      'Ends a deployment. After the answer nothing new starts. Running commands receive TERM, and KILL after 10 seconds. Nothing is rolled back. 409: the deployment has already ended.',
+      'Ends a running deployment. The answer shows it as `cancelled`, with `plan` null; nothing new starts. Its running commands then receive TERM, and KILL after 10 seconds; `end_confirmed` of a step tells whether its command has ended. Nothing is rolled back. 409: the deployment has already ended, or it rolls back.',
     tag: 'deployments',
     access: 'deployments:cancel',
     body: deployments.CancelDeployment,
@@ -126,7 +129,7 @@ export const deploymentOperations = {
     refusals: ['MISSING_FIELD', 'DEPLOYMENT_FROZEN', 'CONFIGURATION_ERROR'],
     summary: 'Run a deployment again, with optional overrides',
     description:
-      'Makes a new deployment with the version, targets, values and strategy of an earlier one. Fields of the body override them. Freezes, queue and `Idempotency-Key` are as in a create.',
+      'Makes a new deployment with the versions, targets, values and strategy of another one, in whatever state that is. Fields of the body replace these; `variables` are added to the earlier ones, and `target_ids` or `target_tags` replace the whole selection. 201: it has started; the answer is the new deployment with `plan` null. Queue (202), `dry_run` (200), refusals and `Idempotency-Key` are as in a create. 409 `CONFLICT` also if the source or another record of the earlier deployment is deleted.',
     tag: 'deployments',
     access: 'deployments:create',
     body: deployments.RedeployDeployment,
@@ -140,12 +143,14 @@ export const deploymentOperations = {
     summary:
       'Open the live log stream (Server-Sent Events); after a cancel, it waits for the last output of the killed commands',
     description:
-      'Sends what has happened and then what happens, as Server-Sent Events: `log`, `progress`, `step_update`, `state_change`, and `ping` every 15 seconds. The last event is the `state_change` to a final state. To resume, open it again with a new token and `from`, one more than the `seq` of the last line. After a cancel, it waits for the last output of the killed commands.',
+      'Sends what has happened and then what happens, as Server-Sent Events: `log`, `progress`, `step_update`, `state_change`, and `ping` every 15 seconds. The last event is the `state_change` to a final state, with `log_lines`. To resume, open it again with a new token and `from`, one more than the `seq` of the last line. Every call uses its token up, a refused one too. The stream ends early for a slow client and when the credential loses the permission `deployments:read`.',
     tag: 'deployments',
     access: 'sse',
     query: Strict({
       sse_token: Type.Optional(SseToken),
-      from: Type.Optional(describe(IntegerText, 'Number of the first line to send; 0 when omitted', '8')),
+      from: Type.Optional(
+        describe(Type.String({ pattern: '^[0-9]{1,15}$' }), 'Number of the first line to send; 0 when omitted', '8'),
+      ),
     }),
     responses: { 200: 'text/event-stream' },
   }),
@@ -154,7 +159,7 @@ export const deploymentOperations = {
     path: '/deployments/{id}/logs/history',
     summary: 'List log lines in the order of their numbers, all or those that match',
     description:
-      'Returns stored log lines, also while the deployment runs. The headers X-Log-First, X-Log-Lines and X-Log-Next say where the page stands.',
+      'Returns stored log lines in the order of their numbers, also while the deployment runs. The headers X-Log-First, X-Log-Lines and X-Log-Next say where the page stands. Lines are kept for 90 days (SLIPWAY_RETENTION_LOG_DAYS).',
     tag: 'deployments',
     access: 'deployments:read',
     query: LogQuery,
@@ -166,7 +171,7 @@ export const deploymentOperations = {
     path: '/deployments/{id}/analysis',
     summary: 'List the results of ended commands by start time',
     description:
-      'Lists exit code, times, end of the output and, for failures, the explanation of each command that has ended, by start time.',
+      'Lists exit code, times, end of the output and, for failures, the explanation of each command that has ended or was cancelled, by start time and without pages. Of several attempts, the last one counts. Rollback scripts are not among them.',
     tag: 'deployments',
     access: 'deployments:read',
     responses: { 200: Type.Array(deployments.CommandResult) },

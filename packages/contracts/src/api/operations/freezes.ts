@@ -6,7 +6,7 @@ export const freezeOperations = {
     {
       path: '/deployment-freezes',
       summary: 'List freezes',
-      description: 'Lists freezes with their present and next windows.',
+      description: 'Lists freezes, also ended ones, with their present and next windows.',
       tag: 'freezes',
       access: 'freezes:read',
     },
@@ -18,7 +18,7 @@ export const freezeOperations = {
     audit: 'freeze.create',
     summary: 'Create a freeze; without tenant, environment and solution it applies to all deployments',
     description:
-      'Refuses deployments that it covers during its windows, and holds pending requests. Without tenant, environment and solution it covers all deployments. With several of them, all must match.',
+      'During its windows, the freeze refuses creates and redeploys that it covers, and holds pending requests; what runs goes on. Without tenant, environment and solution it covers all deployments. With several of them, all must match. 409: the name is taken, or the tenant has 200 freezes that have not ended (SLIPWAY_FREEZES_PER_TENANT).',
     tag: 'freezes',
     access: 'freezes:create',
     body: catalog.CreateFreeze,
@@ -38,7 +38,8 @@ export const freezeOperations = {
     path: '/deployment-freezes/{id}',
     audit: 'freeze.update',
     summary: 'Change a freeze',
-    description: 'Changes the fields that are sent. Requests that the freeze no longer covers can start at once.',
+    description:
+      'Changes the fields that are sent, at once. Requests that the freeze no longer covers can start. 409 as in a create.',
     tag: 'freezes',
     access: 'freezes:update',
     body: catalog.ChangeFreeze,

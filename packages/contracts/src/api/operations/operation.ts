@@ -27,8 +27,8 @@ export interface Operation {
   refusals?: readonly ErrorCode[]
   /** Refuses API keys: a leaked key must not create other keys or take the account over. */
   loginOnly?: true
-  /** The answer sets the refresh cookie. `takes`: the cookie is also the credential of the call. */
-  cookie?: 'sets' | 'takes'
+  /** The answer sets the refresh cookie, or clears it. `takes`: the cookie is also the credential of the call. */
+  cookie?: 'sets' | 'takes' | 'clears'
   query?: TObject
   body?: TSchema
   /** The body is any bytes. The handler reads them as they arrive. */
@@ -45,12 +45,16 @@ export interface Operation {
 
 export const op = <const O extends Operation>(operation: O): O => operation
 
+/** The parameters of a list, where `search` looks into something else than the name. */
+export const listQueryWith = (search: string, example = 'store') =>
+  Strict({ ...PageQuery, search: Type.Optional(describe(SearchText, search, example)) })
+
 export const listQuery = Strict({ ...PageQuery, search: Type.Optional(SearchText) })
 
-export const list = <const O extends Pick<Operation, 'path' | 'summary' | 'description' | 'tag' | 'access'>>(
-  o: O,
-  item: TSchema,
-) => op({ ...o, method: 'GET', query: listQuery, responses: { 200: Page(item) } })
+type ListOperation = Pick<Operation, 'path' | 'summary' | 'description' | 'tag' | 'access' | 'refusals'>
+
+export const list = <const O extends ListOperation>(o: O, item: TSchema, query = listQuery) =>
+  op({ ...o, method: 'GET', query, responses: { 200: Page(item) } })
 
 export const managedListQuery = Strict({
   ...listQuery.properties,
@@ -58,7 +62,5 @@ export const managedListQuery = Strict({
 })
 
 /** A list of records that file sets describe. */
-export const managedList = <const O extends Pick<Operation, 'path' | 'summary' | 'description' | 'tag' | 'access'>>(
-  o: O,
-  item: TSchema,
-) => op({ ...o, method: 'GET', query: managedListQuery, responses: { 200: Page(item) } })
+export const managedList = <const O extends ListOperation>(o: O, item: TSchema) =>
+  op({ ...o, method: 'GET', query: managedListQuery, responses: { 200: Page(item) } })

@@ -5,7 +5,10 @@ import { Page, TagFilter } from '../common.ts'
 import { ofSource, SourceType } from '../deployments.ts'
 import * as checks from '../release-checks.ts'
 import * as releases from '../releases.ts'
-import { listQuery, op } from './operation.ts'
+import { listQueryWith, op } from './operation.ts'
+
+const searchIn = (fields: string) =>
+  listQueryWith(`Only entries with this text in ${fields}, in upper or lower case`).properties
 
 const scope = {
   tenant_id: Type.Optional(Id('tenant', 'Only releases for this tenant')),
@@ -19,11 +22,11 @@ export const releaseOperations = {
     path: '/releases',
     summary: 'List what is in force on each target, by name of source and target',
     description:
-      'Lists for each source and target the version that was applied last and not rolled back. `last_attempt` is set if a later attempt was not applied.',
+      'Lists for each source and target the version that was applied last and not rolled back, by name of source and target. `last_attempt` is set if a later attempt was not applied. Filters are combined with "and".',
     tag: 'releases',
     access: 'deployments:read',
     query: Strict({
-      ...listQuery.properties,
+      ...searchIn('the name of the source or target'),
       ...scope,
       ...ofSource,
       version: Type.Optional(describe(Version, 'Only where this version is in force', '1.1.0')),
@@ -38,10 +41,10 @@ export const releaseOperations = {
     path: '/releases/matrix',
     summary: 'List sources with the versions in force in each environment',
     description:
-      'Lists each source with a cell for each environment and tenant: the versions in force with their number of targets.',
+      'Lists each source, by name, with a cell for each environment and tenant: the versions in force with their number of targets.',
     tag: 'releases',
     access: 'deployments:read',
-    query: Strict({ ...listQuery.properties, ...scope }),
+    query: Strict({ ...searchIn('the name of the source'), ...scope }),
     responses: { 200: Page(releases.MatrixRow) },
   }),
   checkReleases: op({
@@ -49,7 +52,7 @@ export const releaseOperations = {
     path: '/releases/check',
     summary: 'Check now whether targets are as their deployments left them',
     description:
-      'Runs the checks of the actions that are in force. The checks change nothing, run in free slots, and their results are in `check` of the releases.',
+      'Makes the checks of the actions that are in force due at once, of a source, of targets, or of a source on targets. 202: they run later, in free slots, and change nothing on the targets. A check is done when `check.checked_at` of the release (listReleases) is later than `requested_at`.',
     tag: 'releases',
     access: 'deployments:create',
     audit: 'release.check',
@@ -60,11 +63,12 @@ export const releaseOperations = {
     method: 'GET',
     path: '/targets/{id}/releases',
     summary: 'List what was deployed to the target, newest first, with what became of it there',
-    description: 'Lists the history of one target. `current=true` leaves what is in force.',
+    description:
+      'Lists the history of one target, newest first. `current=true` leaves what is in force. Users of a tenant see the deployments of the tenant only.',
     tag: 'releases',
     access: 'deployments:read',
     query: Strict({
-      ...listQuery.properties,
+      ...searchIn('the name of the source'),
       ...ofSource,
       state: Type.Optional(describe(literals(SHOWN_RELEASE_STATES), 'Only releases in this state', 'drifted')),
       current: Type.Optional(describe(literals(['true', 'false']), 'Whether to leave only what is in force', 'true')),

@@ -25,7 +25,7 @@ export const serviceOperations = {
     path: '/health/ready',
     summary: 'Check that the service is ready, with a status per dependency',
     description:
-      'Answers 200 if the service can serve requests, else 503, with a status for each server that it needs. For readiness probes.',
+      'Answers 200 if the gateway can serve requests, else 503, with a status for each server that it needs. For readiness probes.',
     tag: 'service',
     access: 'public',
     responses: {

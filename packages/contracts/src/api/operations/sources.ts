@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import * as catalog from '../catalog.ts'
-import { list, managedList, op } from './operation.ts'
+import { list, listQueryWith, managedList, op } from './operation.ts'
 
 const sources = <const K extends 'action' | 'sequence' | 'solution'>(
   kind: K,
@@ -9,12 +9,16 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
 ) => {
   const tag = `${kind}s` as const
   const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
+  const unknownParts =
+    kind === 'action'
+      ? '400: a file names content that the caller may not read.'
+      : 'An unknown id in the definition is 404 with `details.missing`.'
   return {
     list: managedList(
       {
         path: `/${tag}`,
         summary: `List ${tag}`,
-        description: `Lists the ${tag} that the caller may see, each with its latest version.`,
+        description: `Lists the ${tag} that the caller may see, newest first, each with its latest version.`,
         tag,
         access: access('read'),
       },
@@ -25,7 +29,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       path: `/${tag}`,
       audit: `${kind}.create` as const,
       summary: `Create ${kind === 'action' ? 'an' : 'a'} ${kind} with its first version`,
-      description: `Creates a record with its first version. Further versions come from POST /${tag}/{id}/versions.`,
+      description: `Creates a record with its first version. Further versions come from POST /${tag}/{id}/versions. 409: the tenant has ${kind === 'action' ? 'an' : 'a'} ${kind} of this name. ${unknownParts}`,
       tag,
       access: access('create'),
       body: create,
@@ -45,7 +49,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       path: `/${tag}/{id}`,
       audit: `${kind}.update` as const,
       summary: `Change name or description of ${kind === 'action' ? 'an' : 'a'} ${kind}`,
-      description: 'Changes the fields that are sent. Published versions never change.',
+      description: 'Changes the fields that are sent. Published versions never change. 409: the name is taken.',
       tag,
       access: access('update'),
       body: catalog.ChangeSource,
@@ -57,7 +61,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       audit: `${kind}.delete` as const,
       summary: `Delete ${kind === 'action' ? 'an' : 'a'} ${kind} that nothing uses, with all its versions`,
       description:
-        'Removes the record with all its versions. 409: a source, a freeze or an unfinished deployment uses it.',
+        'Removes the record with all its versions. 409: another source, a freeze or an unfinished deployment uses it. Finished deployments stay, but cannot be redeployed.',
       tag,
       access: access('delete'),
       responses: { 204: null },
@@ -67,8 +71,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       path: `/${tag}/{id}/versions`,
       audit: `${kind}.publish` as const,
       summary: 'Publish a version; a published version never changes',
-      description:
-        'Adds a version that the record does not have yet. Deployments that run or wait keep the version that they were planned with.',
+      description: `Adds a version that the record does not have yet (409); it may be lower than others. Deployments that run or wait keep the version that they were planned with. ${unknownParts}`,
       tag,
       access: access('update'),
       body: createVersion,
@@ -78,11 +81,12 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       {
         path: `/${tag}/{id}/versions`,
         summary: 'List versions',
-        description: 'Lists the versions, newest first, without their definitions.',
+        description: 'Lists the versions, the last published first, without their definitions.',
         tag,
         access: access('read'),
       },
       catalog.SourceVersionListItem,
+      listQueryWith('Only versions that contain this text', '1.1'),
     ),
     getVersion: op({
       method: 'GET',
@@ -91,6 +95,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       description: 'Shows the definition as it was published. Sensitive values are `***`.',
       tag,
       access: access('read'),
+      refusals: ['CONFIGURATION_ERROR'],
       responses: { 200: catalog.SourceVersion },
     }),
   }

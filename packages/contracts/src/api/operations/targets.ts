@@ -3,7 +3,7 @@ import { describe, Id, literals, Strict } from '../../schema.ts'
 import * as catalog from '../catalog.ts'
 import { Page, PageQuery, TagFilter } from '../common.ts'
 import { DeploymentOfTarget } from '../deployments.ts'
-import { list, managedList, managedListQuery, op } from './operation.ts'
+import { list, listQueryWith, managedList, managedListQuery, op } from './operation.ts'
 
 const records = <const R extends 'target' | 'environment' | 'tenant'>(
   kind: R,
@@ -14,7 +14,14 @@ const records = <const R extends 'target' | 'environment' | 'tenant'>(
   const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
   return {
     list: managedList(
-      { path: `/${tag}`, summary: `List ${tag}`, description: about.list, tag, access: access('read') },
+      {
+        path: `/${tag}`,
+        summary: `List ${tag}`,
+        description: about.list,
+        tag,
+        access: access('read'),
+        refusals: ['CONFIGURATION_ERROR'],
+      },
       record,
     ),
     create: op({
@@ -35,6 +42,7 @@ const records = <const R extends 'target' | 'environment' | 'tenant'>(
       description: about.get,
       tag,
       access: access('read'),
+      refusals: ['CONFIGURATION_ERROR'],
       responses: { 200: record },
     }),
     update: op({
@@ -45,6 +53,7 @@ const records = <const R extends 'target' | 'environment' | 'tenant'>(
       description: about.update,
       tag,
       access: access('update'),
+      refusals: ['CONFIGURATION_ERROR'],
       body: change,
       responses: { 200: record },
     }),
@@ -69,12 +78,13 @@ const targets = records(
     change: catalog.ChangeTarget,
   },
   {
-    list: 'Lists the targets that the caller may see, with their status. Filters are combined with "and".',
+    list: 'Lists the targets that the caller may see, newest first, with their status. Filters are combined with "and".',
     create:
-      'Creates a target. SSH targets need a private key or a password. A local target needs the permission `targets:local`.',
+      'Creates a target. Without private key and password, an SSH target works only if its host asks for neither. A local target needs the permission `targets:local`, which has no effect for users of a tenant. 409: the tenant has a target of this name.',
     get: 'Shows one target: connection without secrets, tags, variables, status.',
-    update: 'Changes the fields that are sent. Plans that were made before keep the old values of variables.',
-    delete: 'Removes a target that no run uses. The history of its deployments stays.',
+    update:
+      'Changes the fields that are sent. Plans that were made before keep the old values of variables. 409: the name is taken, or a deployment that runs or waits uses the target and its tenant, connection type, host or port would change. Another host also makes Slipway forget the pinned host key and the agent.',
+    delete: 'Removes a target that no deployment which runs or waits uses (409). The history of its deployments stays.',
   },
 )
 const environments = records(
@@ -85,11 +95,13 @@ const environments = records(
     change: catalog.ChangeEnvironment,
   },
   {
-    list: 'Lists the environments that the caller may see.',
-    create: 'Creates a group of targets with variables of its own.',
+    list: 'Lists the environments that the caller may see, newest first.',
+    create: 'Creates a group of targets with variables of its own. 409: the tenant has an environment of this name.',
     get: 'Shows one environment with its variables; those of sensitive_variables are `***`.',
-    update: 'Changes the fields that are sent. `variables` replaces all variables.',
-    delete: 'Removes an environment that no target, freeze or other record refers to.',
+    update:
+      'Changes the fields that are sent. `variables` replaces all variables. 409: the name is taken, or the tenant would change while records refer to the environment.',
+    delete:
+      'Removes an environment. 409: a target, a freeze, or a deployment or pending request that is still stored refers to it, also an ended one.',
   },
 )
 const tenants = records(
@@ -100,11 +112,14 @@ const tenants = records(
     change: catalog.ChangeTenant,
   },
   {
-    list: 'Lists tenants. A user of a tenant sees that tenant only.',
-    create: 'Creates a group of users and records that no other tenant sees.',
+    list: 'Lists tenants, newest first. A user of a tenant sees that tenant only.',
+    create:
+      'Creates a group of users and records that no other tenant sees. Only users without tenant may call it (403). 409: name or slug is taken.',
     get: 'Shows one tenant with its variables; those of sensitive_variables are `***`.',
-    update: 'Changes the fields that are sent. `variables` replaces all variables.',
-    delete: 'Removes a tenant that no user, target or other record refers to.',
+    update:
+      'Changes the fields that are sent. `variables` replaces all variables. Only users without tenant may call it (403). 409: name or slug is taken.',
+    delete:
+      'Removes a tenant. Only users without tenant may call it (403). 409: a user, a record, or a deployment that is still stored belongs to it, also an ended one.',
   },
 )
 
@@ -130,7 +145,7 @@ export const targetOperations = {
     path: '/targets/{id}/deployments',
     summary: 'List the deployments that included the target, newest first',
     description:
-      'Lists all deployments that included the target, newest first, also those that never reached it. `target_steps` counts the steps on this target.',
+      'Lists the deployments that included the target, newest first, also those that never reached it. `target_steps` counts the steps on this target. Users of a tenant see the deployments of the tenant only.',
     tag: 'targets',
     access: 'deployments:read',
     query: Strict(PageQuery),
@@ -142,7 +157,7 @@ export const targetOperations = {
     audit: 'target.create_agent_token',
     summary: 'Get a token with which an agent enrols for the target; earlier tokens are void',
     description:
-      'Makes a token for `target-agent enrol` on a target with an agent connection. Tokens that were made before and not used are void. An agent that is enrolled stays so until the token is used.',
+      'Makes a token for `target-agent enrol` on a target with an agent connection (409 otherwise). It is valid for an hour, for one agent. Tokens that were made before and not used are void. An agent that is enrolled stays so until the token is used.',
     tag: 'targets',
     access: 'targets:update',
     responses: { 201: catalog.AgentToken },
@@ -162,7 +177,8 @@ export const targetOperations = {
     path: '/targets/{id}/agent',
     audit: 'target.revoke_agent',
     summary: 'Revoke the agent of the target and its unused token',
-    description: 'The credential of the agent is void at once, and so is a token that was not used.',
+    description:
+      'The credential of the agent is void at once, and so is a token that was not used. 404 also if there is neither.',
     tag: 'targets',
     access: 'targets:update',
     responses: { 204: null },
@@ -181,10 +197,12 @@ export const targetOperations = {
     {
       path: '/tags',
       summary: 'Tags in use on targets',
-      description: 'Lists every tag that a target has, with the number of its targets.',
+      description:
+        'Lists every tag that a target has which the caller may see, with the number of these targets, by key and value.',
       tag: 'targets',
       access: 'tags:read',
     },
     catalog.TagRecord,
+    listQueryWith('Only tags with this text in `KEY=VALUE`, in upper or lower case', 'role=w'),
   ),
 } as const
