@@ -66,7 +66,7 @@ export const ManagerName = describe(
 export const Version = describe(Type.String({ format: 'version', maxLength: 100 }), 'A full semantic version', '1.1.0')
 export const VersionRequirement = describe(
   Type.String({ format: 'version-requirement', maxLength: 200 }),
-  'An npm version range. The latest version in the range counts, and without a range the latest version',
+  'An npm version range. The highest version in the range counts; without a range, the highest that is no pre-release',
   '^1.0.0',
 )
 

@@ -446,7 +446,7 @@ export interface components {
             completed_at: string;
             /** @description Milliseconds from started_at to completed_at */
             duration_ms: number;
-            /** @description Why the command failed */
+            /** @description Why the command failed or was cancelled */
             error_message?: string;
             /** @description Exit code of the last attempt; absent: it has none */
             exit_code?: number;
@@ -457,7 +457,7 @@ export interface components {
             failure_reason?: "signal" | "step_timeout" | "deployment_timeout" | "deployment_ended" | "instance_lost" | "instance_restarted" | "instance_cut_off" | "target_refused" | "target_silent" | "target_name_unknown" | "target_authentication" | "target_host_key" | "target_connection_lost" | "target_shell" | "working_directory_missing" | "interpreter_missing" | "content_not_delivered";
             /**
              * Format: uuid
-             * @description UUID of the result
+             * @description UUID of the step
              */
             id: string;
             /**
@@ -606,7 +606,7 @@ export interface components {
             variables?: components["schemas"]["Variables"];
             /**
              * Format: version-requirement
-             * @description An npm version range. The latest version in the range counts, and without a range the latest version
+             * @description An npm version range. The highest version in the range counts; without a range, the highest that is no pre-release
              */
             version_requirement?: string;
         };
@@ -722,7 +722,7 @@ export interface components {
             pending: true;
             /**
              * Format: uuid
-             * @description The pending request, by UUID
+             * @description The pending request, by UUID. Its `deployment_id` names the deployment after the start
              */
             pending_request_id: string;
             /** @description The targets that only_changed left out; absent without it */
@@ -1018,7 +1018,7 @@ export interface components {
             environment_id: string | null;
             /** @description Its name */
             environment_name: string | null;
-            /** @description Why the deployment failed; null: it did not */
+            /** @description Why the deployment failed, also after its rollback; null: it did not */
             error_message: string | null;
             /** @description Steps whose command failed after all its attempts */
             failed_steps: number;
@@ -1615,7 +1615,7 @@ export interface components {
                 tenant_id: string | null;
                 /** @description Its name */
                 tenant_name: string | null;
-                /** @description The versions in force, the newest first */
+                /** @description The versions in force, the highest first */
                 versions: {
                     /**
                      * Format: date-time
@@ -1731,7 +1731,7 @@ export interface components {
             environment_id?: string;
             /** @description Its name */
             environment_name?: string;
-            /** @description Why dispatching it failed */
+            /** @description Why dispatching it failed, or which newer request replaced it */
             error_message?: string;
             /** @description When it probably starts, from the usual length of runs; absent if that cannot be told, in UTC */
             estimated_start?: string;
@@ -1941,7 +1941,7 @@ export interface components {
             environment_id: string | null;
             /** @description Its name */
             environment_name: string | null;
-            /** @description Why the deployment failed; null: it did not */
+            /** @description Why the deployment failed, also after its rollback; null: it did not */
             error_message: string | null;
             /** @description Steps whose command failed after all its attempts */
             failed_steps: number;
@@ -2395,9 +2395,9 @@ export interface components {
             duration_ms: number | null;
             /** @description Whether a command that was killed with its deployment is known to have ended; null for other steps */
             end_confirmed: boolean | null;
-            /** @description Why the last attempt failed; null: it did not */
+            /** @description Why the last attempt failed or was cancelled; null: it was not */
             error_message: string | null;
-            /** @description Exit code of the last attempt; null: it has none */
+            /** @description Exit code of the last attempt; null: it has none, as a killed one */
             exit_code: number | null;
             /**
              * Format: uuid
@@ -2470,7 +2470,7 @@ export interface components {
             instance_selector: null | components["schemas"]["InstanceSelector"];
             /** @description Why the last attempt to reach the target failed, or why it is not online; null if it was reached */
             last_error: string | null;
-            /** @description When a command, a probe or the agent last proved that the target can be reached; null: never */
+            /** @description When a command, a probe or the agent last proved that the target can be reached; for local and simulated targets, the last heartbeat of an instance. Null: never */
             last_seen_at: string | null;
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by: string | null;
@@ -2480,7 +2480,7 @@ export interface components {
             sensitive_variables: string[];
             /** @description Short id of the record. Paths and bodies accept it wherever they accept the UUID */
             sqid: string;
-            /** @description online: seen in the last 90 seconds; stale: in the last 10 minutes; offline: not for longer, or never */
+            /** @description online: seen in the last 90 seconds; stale: in the last 10 minutes; offline: not for longer, or never. Local and simulated targets are online while an instance is */
             status: components["schemas"]["TargetStatus"];
             /** @description Tags, by which deployments select the target */
             tags: components["schemas"]["Tag"][];
@@ -2525,7 +2525,7 @@ export interface components {
             };
         };
         /**
-         * @description online: seen in the last 90 seconds; stale: in the last 10 minutes; offline: not for longer, or never
+         * @description online: seen in the last 90 seconds; stale: in the last 10 minutes; offline: not for longer, or never. Local and simulated targets are online while an instance is
          * @enum {string}
          */
         TargetStatus: "online" | "stale" | "offline";

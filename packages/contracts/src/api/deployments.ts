@@ -296,8 +296,12 @@ export const Step = Strict(
     ),
     started_at: NullableMoment('When its first attempt started; null: not yet', MOMENTS.started),
     completed_at: NullableMoment('When it ended; null: not yet', MOMENTS.ended),
-    exit_code: describe(Nullable(Type.Integer()), 'Exit code of the last attempt; null: it has none', 0),
-    error_message: NullableText('Why the last attempt failed; null: it did not', null),
+    exit_code: describe(
+      Nullable(Type.Integer()),
+      'Exit code of the last attempt; null: it has none, as a killed one',
+      0,
+    ),
+    error_message: NullableText('Why the last attempt failed or was cancelled; null: it was not', null),
     retry_count: Count('How often the command was retried', 0),
     duration_ms: describe(
       Nullable(Type.Integer()),
@@ -336,7 +340,7 @@ export const DeploymentDetail = Strict({
     Nullable(PlanView),
     'The plan with the states of its steps; null in the answers of a cancel and a redeploy',
   ),
-  error_message: NullableText('Why the deployment failed; null: it did not', null),
+  error_message: NullableText('Why the deployment failed, also after its rollback; null: it did not', null),
   analysis_enabled: Flag('Whether failed commands are analysed'),
   source_deployment_id: Type.Optional(
     Ref('formerDeployment', 'The deployment that was redeployed; absent if this is no redeploy'),
@@ -360,7 +364,10 @@ export const CreateStarted = Strict({
 })
 
 export const CreateQueued = Strict({
-  pending_request_id: Ref('pendingRequest', 'The pending request, by UUID'),
+  pending_request_id: Ref(
+    'pendingRequest',
+    'The pending request, by UUID. Its `deployment_id` names the deployment after the start',
+  ),
   pending: describe(Type.Literal(true), 'true: the request waits in the queue', true),
   message: Text('What happened, for people', 'The deployment is queued'),
   warnings: Warnings,
@@ -492,7 +499,9 @@ export const PendingRequest = Strict(
       ),
     ),
     last_retry_at: Type.Optional(PlainTime('When dispatching it last failed; absent: never')),
-    error_message: Type.Optional(Text('Why dispatching it failed', 'The target web-2 was deleted')),
+    error_message: Type.Optional(
+      Text('Why dispatching it failed, or which newer request replaced it', 'The target web-2 was deleted'),
+    ),
     deployment_id: Type.Optional(Ref('deployment', 'The deployment that it became; absent until it is dispatched')),
     dispatched_at: Type.Optional(PlainTime('When it was dispatched', '2026-03-14 09:01:00')),
     dispatched_to_instance_id: Type.Optional(Ref('instance', 'The instance that took the deployment, by UUID')),
@@ -571,7 +580,7 @@ export const LogEntry = Strict({
 })
 
 export const CommandResult = Strict({
-  id: Ref('step', 'UUID of the result'),
+  id: Ref('step', 'UUID of the step'),
   target_id: Ref('target', 'The target, by UUID'),
   target_name: Type.Optional(Text('Its name', 'web-1')),
   action_name: Type.Optional(Text('Name of the action', 'restart web')),
@@ -583,7 +592,7 @@ export const CommandResult = Strict({
   stderr_tail: Type.Optional(
     Text('The last 2,000 characters of the standard error, with secrets masked', 'bind: address already in use'),
   ),
-  error_message: Type.Optional(Text('Why the command failed', 'exit code 1')),
+  error_message: Type.Optional(Text('Why the command failed or was cancelled', 'exit code 1')),
   failure_reason: Type.Optional(
     describe(
       literals(COMMAND_FAILURE_REASONS),

@@ -129,7 +129,7 @@ const MatrixCell = Strict({
         deployment_id: Ref('deployment', 'The deployment that did it'),
       }),
     ),
-    'The versions in force, the newest first',
+    'The versions in force, the highest first',
   ),
   target_count: Count('Targets with a version in force or an attempt', 2),
   running: Count('Targets with an attempt that runs or rolls back', 0),

@@ -179,7 +179,8 @@ export const TARGET_STATUSES = ['online', 'stale', 'offline'] as const
 
 export const TargetStatus = describe(
   literals(TARGET_STATUSES),
-  'online: seen in the last 90 seconds; stale: in the last 10 minutes; offline: not for longer, or never',
+  'online: seen in the last 90 seconds; stale: in the last 10 minutes; offline: not for longer, or never. Local and simulated ' +
+    'targets are online while an instance is',
   'online',
 )
 
@@ -192,7 +193,8 @@ export const Target = Strict({
   ...shownSelector,
   status: TargetStatus,
   last_seen_at: NullableMoment(
-    'When a command, a probe or the agent last proved that the target can be reached; null: never',
+    'When a command, a probe or the agent last proved that the target can be reached; for local and simulated targets, the last ' +
+      'heartbeat of an instance. Null: never',
   ),
   last_error: describe(
     Nullable(Type.String({ maxLength: 500 })),

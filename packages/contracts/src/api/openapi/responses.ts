@@ -11,7 +11,7 @@ const REASONS: Record<number, string> = {
   403: 'The credential does not permit this',
   404: 'The record, or one that the body names, does not exist or belongs to another tenant',
   409: 'Conflicts with the present state',
-  413: 'The body is larger than the operation accepts: 1 MiB, or 1 GiB of content',
+  413: 'The body is larger than 1 MiB or, for content, than 1 GiB or the quota; or the plan is too large',
   415: 'The body is not application/json, or content has a Content-Encoding',
   500: 'Something failed in the server',
   503: 'A part of the service cannot be reached or is too busy; try again',
