@@ -563,7 +563,7 @@ export interface components {
             max_retries?: number;
             /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
             only_changed?: boolean;
-            /** @description Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin (403 otherwise, also without a freeze), and the request override_reason */
+            /** @description Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin (403 otherwise, also without a freeze), and the request override_reason. An admin of a tenant overrides only freezes of that tenant */
             override_freeze?: boolean;
             /** @description Why the freeze is overridden; the audit record has it */
             override_reason?: string;
@@ -1884,7 +1884,7 @@ export interface components {
             only_changed?: boolean;
             /** @description Only targets with steps that are not completed: failed, skipped, cancelled or rolled back. Together with target_ids or target_tags, and if there is no such target, the answer is 400 */
             only_failed_targets?: boolean;
-            /** @description Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin (403 otherwise, also without a freeze), and the request override_reason */
+            /** @description Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin (403 otherwise, also without a freeze), and the request override_reason. An admin of a tenant overrides only freezes of that tenant */
             override_freeze?: boolean;
             /** @description Why the freeze is overridden; the audit record has it */
             override_reason?: string;
@@ -2055,7 +2055,7 @@ export interface components {
             applied_by: string | null;
             /** @description The deployment in force there; null: nothing is */
             deployment_id: string | null;
-            /** @description Null: nothing is in force there, or retention has deleted that deployment */
+            /** @description Null: nothing is in force there, retention has deleted that deployment, or 20 others are in force on more targets */
             difference: {
                 /** @description Values that differ, without those of targets; sensitive ones are masked */
                 variables: {

@@ -112,7 +112,8 @@ const overridable = {
   override_freeze: Type.Optional(
     Flag(
       'Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin (403 ' +
-        'otherwise, also without a freeze), and the request override_reason',
+        'otherwise, also without a freeze), and the request override_reason. An admin of a tenant overrides only freezes ' +
+        'of that tenant',
       false,
     ),
   ),

@@ -182,7 +182,7 @@ export const Replacement = Strict({
   unchanged_count: Count('Those of them with the same versions and values', 0),
   difference: describe(
     Nullable(Difference),
-    'Null: nothing is in force there, or retention has deleted that deployment',
+    'Null: nothing is in force there, retention has deleted that deployment, or 20 others are in force on more targets',
   ),
 })
 
