@@ -15,4 +15,10 @@ export const NODE_BUNDLE = {
   target: 'node20',
   banner: { js: BANNER },
   logLevel: 'warning',
+  // With this, esbuild removes calls of empty functions: the failpoints (packages/runtime/src/failpoint.ts).
+  minifySyntax: true,
+  define: { 'globalThis.SLIPWAY_FAILPOINTS': 'false' },
 }
+
+/** `globalThis.SLIPWAY_FAILPOINTS` remains true, so the services kill themselves where SLIPWAY_FAILPOINT says. */
+export const NODE_BUNDLE_WITH_FAILPOINTS = { ...NODE_BUNDLE, define: { 'globalThis.SLIPWAY_FAILPOINTS': 'true' } }

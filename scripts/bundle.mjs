@@ -1,9 +1,10 @@
 // Makes one file of each service and of the command line, dist/bundle.js, from what the compiler wrote and the packages it
 // imports: a process then loads a few files and not a thousand, which halves the CPU of its start (goal 18 of the benchmarks).
+// With --failpoints: the services with their failpoints, into .slipway/failpoints, for the campaign that kills them.
 import fs from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
-import { NODE_BUNDLE } from './bundle-options.mjs'
+import { NODE_BUNDLE, NODE_BUNDLE_WITH_FAILPOINTS } from './bundle-options.mjs'
 
 const root = path.dirname(import.meta.dirname)
 
@@ -12,6 +13,8 @@ const THREADS = { 'services/planner': { thread: 'dist/large/thread.js' } }
 
 // Not bundled: native code, and swagger-ui-dist, whose files the gateway serves from their folder.
 const EXTERNAL = ['bcrypt', 'ssh2', 'swagger-ui-dist', 'pg-native']
+
+const failpoints = process.argv.includes('--failpoints')
 
 const DAY_MS = 86_400_000
 
@@ -26,13 +29,13 @@ function lastChange() {
 }
 
 async function bundle(program) {
-  const dist = path.join(root, program, 'dist')
+  const dist = failpoints ? besideServices(program) : path.join(root, program, 'dist')
   if (changed(path.join(dist, 'bundle.js')) > lastChange()) return
   await build({
-    absWorkingDir: path.dirname(dist),
+    absWorkingDir: path.join(root, program),
     entryPoints: { bundle: 'dist/main.js', ...THREADS[program] },
-    outdir: 'dist',
-    ...NODE_BUNDLE,
+    outdir: dist,
+    ...(failpoints ? NODE_BUNDLE_WITH_FAILPOINTS : NODE_BUNDLE),
     external: EXTERNAL,
     sourcemap: true,
     sourcesContent: false,
@@ -43,5 +46,16 @@ async function bundle(program) {
   }
 }
 
+/** A folder that is to the service's packages and manifest as dist/ is. */
+function besideServices(program) {
+  const folder = path.join(root, '.slipway/failpoints', program)
+  fs.mkdirSync(folder, { recursive: true })
+  for (const name of ['node_modules', 'package.json']) {
+    fs.rmSync(path.join(folder, name), { force: true })
+    fs.symlinkSync(path.join(root, program, name), path.join(folder, name))
+  }
+  return path.join(folder, 'dist')
+}
+
 const services = fs.readdirSync(path.join(root, 'services')).map((service) => `services/${service}`)
-await Promise.all([...services, 'packages/cli'].map(bundle))
+await Promise.all((failpoints ? services : [...services, 'packages/cli']).map(bundle))

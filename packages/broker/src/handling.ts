@@ -1,5 +1,6 @@
 import type { Envelope } from '@slipway/contracts'
 import {
+  failpoint,
   fullJitter,
   type Logger,
   parseTraceparent,
@@ -211,8 +212,10 @@ const secondsSince = (timestamp: string) => Math.max(0, (Date.now() - Date.parse
 
 /** If the channel is gone, RabbitMQ delivers the message again. */
 function acknowledge(channel: Channel, message: ConsumeMessage): void {
+  failpoint(message, 'before-acknowledge')
   try {
     channel.ack(message)
+    failpoint(message, 'after-acknowledge')
   } catch {
     // Nothing to do: handlers are idempotent by message id.
   }

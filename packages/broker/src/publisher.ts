@@ -1,4 +1,4 @@
-import { fullJitter, type Logger, sleep } from '@slipway/runtime'
+import { failpoint, fullJitter, type Logger, sleep } from '@slipway/runtime'
 import type { ChannelModel, ConfirmChannel, Message } from 'amqplib'
 import { BrokerUnavailable, PublishError, type PublishFailure } from './errors.ts'
 import type { WireMessage } from './message.ts'
@@ -119,15 +119,20 @@ export class Publisher {
   }
 
   #write(channel: ConfirmChannel, entry: UnconfirmedMessage): void {
-    const { exchange, routingKey, content, options } = entry.message
+    const { message } = entry
+    const { exchange, routingKey, content, options } = message
     entry.sentAt = Date.now()
     this.#inFlight.add(entry)
+    failpoint(message, 'before-send')
     try {
       channel.publish(exchange, routingKey, content, options, (error) => {
         if (!this.#inFlight.has(entry)) return
         if (error) entry.settle({ reason: `RabbitMQ did not confirm it: ${error.message}`, mayHaveBeenSent: true })
         else if (entry.returned) entry.settle({ reason: entry.returned, mayHaveBeenSent: false })
-        else entry.settle(null)
+        else {
+          failpoint(message, 'after-send')
+          entry.settle(null)
+        }
         this.#pump()
       })
     } catch (error) {

@@ -7,7 +7,7 @@ import {
   validateBody,
   validateReply,
 } from '@slipway/contracts'
-import { type Logger, uuidv7 } from '@slipway/runtime'
+import { failpoint, type Logger, uuidv7 } from '@slipway/runtime'
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib'
 import { BrokerUnavailable, PublishError, RequestTimeout } from './errors.ts'
 import { encode } from './message.ts'
@@ -121,6 +121,7 @@ export class Requester {
   #answered(message: ConsumeMessage | null): void {
     const waiting = this.#waiting.get(String(message?.properties.correlationId))
     if (!message || !waiting) return
+    failpoint(waiting, 'after-answer')
     try {
       const reply = JSON.parse(message.content.toString('utf8')) as ReplyEnvelope
       if (typeof reply?.ok !== 'boolean') throw new TypeError('it does not say whether it is ok')

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type Logger, sleep } from '@slipway/runtime'
+import { failpointOfCommit, type Logger, sleep } from '@slipway/runtime'
 import pg from 'pg'
 import { ConnectionWatch } from './connection-watch.ts'
 import { isCollision } from './failures.ts'
@@ -137,7 +137,9 @@ export function createDatabase({
     try {
       const [, result] = await Promise.all([client.query(begin), work(connection)])
       end()
+      failpointOfCommit(connection, 'before')
       await client.query('COMMIT')
+      failpointOfCommit(connection, 'after')
       return result
     } catch (error) {
       end()

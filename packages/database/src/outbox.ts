@@ -1,5 +1,13 @@
 import type { CommandBody, CommandType, EventBody, EventType } from '@slipway/contracts'
-import { createTicker, currentContext, currentTraceparent, type Logger, type Ticker, uuidv7 } from '@slipway/runtime'
+import {
+  createTicker,
+  currentContext,
+  currentTraceparent,
+  failAtCommit,
+  type Logger,
+  type Ticker,
+  uuidv7,
+} from '@slipway/runtime'
 import { attempt, type Database } from './database.ts'
 import { relayed, relayFailures } from './metrics.ts'
 import { deleteMessages, insertMessages, lockMessages } from './outbox.sql.ts'
@@ -86,6 +94,7 @@ export function startRelay({ database, publish, logger, onKept, intervalMs = 500
         if (unsent === null) return NOTHING
       }
       for (const row of rows) if (unsent.has(row.message_id)) quarantine.hold(String(row.id))
+      failAtCommit(tx, rows, 'removal')
       const leaving = rows.filter((row) => !unsent.has(row.message_id))
       const left = await quarantine.together(
         leaving,

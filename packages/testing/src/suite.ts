@@ -43,6 +43,8 @@ export interface SuiteOptions {
   networks?: Network[]
   /** The folder of the built repository with the code of a service; by default, this repository. */
   codeOf?: (name: ServiceName) => string
+  /** Whether the services are those of `node scripts/bundle.mjs --failpoints`. */
+  failpoints?: boolean
   /** The database; by default, a new one. The suite drops it at its end. */
   database?: TestDatabase
   /** Further settings of all services. */
@@ -69,6 +71,10 @@ export interface Suite {
   kill(name: ServiceName, signal?: NodeJS.Signals): Promise<number | null>
   /** Starts a stopped process, with further settings for this start only. Waits until the process is ready. */
   start(name: ServiceName, env?: Record<string, string>): Promise<void>
+  /** Starts a stopped process, and does not wait until it is ready. */
+  launch(name: ServiceName, env?: Record<string, string>): void
+  /** The exit code of a process, or the signal that ended it. Null while the process runs, and before its first start. */
+  exitOf(name: ServiceName): number | NodeJS.Signals | null
   isReady(name: ServiceName): Promise<boolean>
   /** The dependencies in the `/readyz` report of a process; null if the process does not answer. */
   dependenciesOf(name: ServiceName): Promise<Record<string, 'up' | 'down'> | null>
@@ -242,7 +248,8 @@ async function describe(made: {
     const network = networks[instances.indexOf(name)]
     processes.set(name, {
       main: path.join(
-        ...(options.codeOf ? [options.codeOf(name), 'services'] : [repositoryRoot, 'services']),
+        options.codeOf?.(name) ?? repositoryRoot,
+        options.failpoints === true ? '.slipway/failpoints/services' : 'services',
         name.replace(/-[23]$/, ''),
         // Other releases may have no bundle. The bundle starts faster.
         options.codeOf ? 'dist/main.js' : 'dist/bundle.js',
@@ -315,7 +322,7 @@ function control(made: {
   }
   const isReady = async (name: ServiceName) => (await readiness(name))?.status === 200
 
-  const start = async (name: ServiceName, env: Record<string, string> = {}) => {
+  const launch = (name: ServiceName, env: Record<string, string> = {}) => {
     const service = processOf(name)
     const log = fs.openSync(logFile(name), 'a')
     const program = [process.execPath, service.main]
@@ -327,6 +334,11 @@ function control(made: {
     })
     fs.closeSync(log)
     service.child = child
+    return child
+  }
+
+  const start = async (name: ServiceName, env: Record<string, string> = {}) => {
+    const child = launch(name, env)
     await waitFor(async () => hasEnded(child) || (await isReady(name)), {
       timeoutMs: START_MS,
       what: `${name} to be ready`,
@@ -358,6 +370,11 @@ function control(made: {
       return report?.dependencies ?? null
     },
     start,
+    launch: (name, env) => void launch(name, env),
+    exitOf(name) {
+      const { child } = processOf(name)
+      return child === null ? null : (child.exitCode ?? child.signalCode)
+    },
     async giveJoinToken(name, options) {
       const file = processOf(name).env['SLIPWAY_JOIN_TOKEN_FILE']
       if (file === undefined) throw new Error(`${name} is not an orchestration instance`)

@@ -2,6 +2,7 @@ import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
 import { conflict, notFound } from '@slipway/domain'
+import { failAtCommit } from '@slipway/runtime'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'
 import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
@@ -54,6 +55,7 @@ export function cancelDeployment(
       tenant_id: deployment.tenant_id,
       details: { state: deployment.state, reason: reason ?? null },
     })
+    failAtCommit(tx, 'deployment.cancel')
     return { deployment_id }
   })
   return unlessRefused(cancelled)

@@ -9,7 +9,7 @@ import {
   type Queryable,
 } from '@slipway/database'
 import type { MaybeSelector } from '@slipway/domain'
-import { type Logger, sleep, uuidv7 } from '@slipway/runtime'
+import { failAtCommit, type Logger, sleep, uuidv7 } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
 import { isAnyOrphan } from '../leases/leases.sql.ts'
@@ -112,6 +112,7 @@ async function dispatchNext(
       return slot ? [{ request, slot, locks: locks.get(request.id) ?? [] }] : []
     })
   await dispatch(tx, pairs, logger)
+  failAtCommit(tx, 'queue')
   return claimed.length + moved
 }
 

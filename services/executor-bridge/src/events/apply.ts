@@ -1,6 +1,6 @@
 import type { EventBatch, StreamBatch } from '@slipway/contracts'
 import { enqueue, eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
-import { forRequest, SpanKind, traced } from '@slipway/runtime'
+import { failAtCommit, failpoint, forRequest, SpanKind, traced } from '@slipway/runtime'
 import { analyseFailures, type Failures } from '../analysis/failures.ts'
 import { explainReports } from '../analysis/reports.ts'
 import type { Bridge } from '../bridge.ts'
@@ -40,6 +40,7 @@ export async function applyBatch(
   const apply = async (tx: Queryable): Promise<Outcome> => {
     const held = batch.after_stop ? await lockStoppedRun(tx, lease) : await lockRun(tx, lease)
     if (!held) throw fenced()
+    failAtCommit(tx, batch)
     const work = { ...held, deploymentId, batch }
     return forRequest(held.run, () => asSpan(batch, () => applyNew(tx, work)))
   }
@@ -49,7 +50,9 @@ export async function applyBatch(
   })
   if (outcome.messages) bridge.wakeRelay()
   bridge.analyst?.consider(deploymentId, outcome.failures)
+  failpoint(batch, 'before-publish')
   if (outcome.live) await bridge.live.publish(deploymentId, outcome.live)
+  failpoint(batch, 'after-publish')
   return outcome.nextEvent
 }
 

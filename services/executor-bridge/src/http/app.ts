@@ -9,7 +9,7 @@ import {
 } from '@slipway/contracts'
 import { isConnectionError } from '@slipway/database'
 import { isUuid } from '@slipway/domain'
-import { takeRequestId, withContext } from '@slipway/runtime'
+import { failpoint, takeRequestId, withContext } from '@slipway/runtime'
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -79,7 +79,9 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
       onHeartbeat: () => response.status(200).type('json').flushHeaders(),
       over: over.signal,
     })
+    failpoint(answer, 'before-answer')
     response.end(JSON.stringify(answer))
+    failpoint(answer, 'after-answer')
   })
 
   app.get('/v1/runs/:id/spec', asInstance(bridge), async (request, response) => {
@@ -95,7 +97,10 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
     const deploymentId = String(request.params['id'])
     if (!isUuid(deploymentId)) throw new Refusal(404, 'NOT_FOUND', 'There is no such run')
     const batch = batchBody(request.body)
-    response.json({ next_event: await applyBatch(bridge, instanceOf(response), deploymentId, batch) })
+    const next_event = await applyBatch(bridge, instanceOf(response), deploymentId, batch)
+    failpoint(batch, 'before-answer')
+    response.json({ next_event })
+    failpoint(batch, 'after-answer')
   })
 
   app.get('/v1/content/:sha256', asInstance(bridge), async (request, response) => {

@@ -1,6 +1,7 @@
 import type { RunRef } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { fromRows } from '@slipway/domain'
+import { failAtCommit } from '@slipway/runtime'
 import { findActions, findTargets, findTouchedSteps, type LeasedRun, lockLeasedRuns } from '../targets/records.sql.ts'
 import { openProgress } from './progress.ts'
 import type { RunRecords } from './spec.ts'
@@ -25,6 +26,7 @@ export function loadRuns(
       findTargets.all(tx, { deployment_ids }),
       findTouchedSteps.all(tx, { deployment_ids }),
     ])
+    if (runs.length > 0) failAtCommit(tx, 'run-spec')
     const [actions, targets, steps] = [byDeployment(rows[0]), byDeployment(rows[1]), byDeployment(rows[2])]
     const opened = await openProgress(
       tx,

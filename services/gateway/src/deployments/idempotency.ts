@@ -1,7 +1,7 @@
 import { BrokerUnavailable } from '@slipway/broker'
 import type { Database } from '@slipway/database'
 import { canonicalJson, conflict, Problem, unavailable } from '@slipway/domain'
-import { constantTimeEqual, type KeyRing, sleep, uuidv7 } from '@slipway/runtime'
+import { constantTimeEqual, failpoint, type KeyRing, sleep, uuidv7 } from '@slipway/runtime'
 import type { Call } from '../http/handler.ts'
 import { ANSWER_MS } from './command.ts'
 import { findKey, releaseKey, takeKey } from './idempotency.sql.ts'
@@ -40,8 +40,11 @@ export async function startOnce(
   for (let wait = LOOK_AGAIN_MS; ; wait = Math.min(2 * wait, MAX_LOOK_AGAIN_MS)) {
     const commandId = uuidv7()
     const call = { command_id: commandId, request_id: requestId, client_ip: clientIp, api_key: caller.api_key ?? null }
-    if ((await takeKey.run(database, { ...key, ...call, body_hash: bodyHash })) === 1)
+    failpoint('idempotency-key', 'before-commit')
+    if ((await takeKey.run(database, { ...key, ...call, body_hash: bodyHash })) === 1) {
+      failpoint('idempotency-key', 'after-commit')
       return carryOutHoldingKey(database, key, commandId, since, carryOut)
+    }
     const claim = await findKey.first(database, key)
     if (claim !== null) {
       const outcome = await findStartOutcome(database, claim.command_id)

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { isNoSpace } from '@slipway/execution'
-import { syncFolder } from '@slipway/runtime'
+import { failpoint, syncFolder } from '@slipway/runtime'
 import type { JournalDisk } from './journal-disk.ts'
 import { lines } from './read-journal.ts'
 import type { Header } from './records.ts'
@@ -59,6 +59,7 @@ export class Journal {
     // The file has another name until it is complete, because a journal without its header is not valid.
     const draft = `${file}.draft`
     const first = Buffer.from(`${JSON.stringify(header)}\n`)
+    failpoint('run-journal', 'before-flush')
     try {
       const handle = await open(draft, FLUSHED | constants.O_TRUNC, 0o600)
       try {
@@ -69,6 +70,7 @@ export class Journal {
         await handle.close()
         throw error
       }
+      failpoint('run-journal', 'after-flush')
       return new Journal(file, handle, first.length, options)
     } catch (error) {
       for (const left of [draft, file]) await rm(left, { force: true })
@@ -195,6 +197,7 @@ export class Journal {
   async #write(lines: readonly string[]): Promise<readonly string[]> {
     const { disk } = this.#options
     // A full disk may have space for a few lines.
+    failpoint(lines, 'before-flush')
     const limit = disk.isFull ? SLICE_BYTES : Number.POSITIVE_INFINITY
     for (let from = 0; from < lines.length; ) {
       let to = from
@@ -213,6 +216,7 @@ export class Journal {
       this.#queued -= bytes.length
       from = to
     }
+    failpoint(lines, 'after-flush')
     return []
   }
 

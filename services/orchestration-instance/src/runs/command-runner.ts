@@ -14,7 +14,7 @@ import {
   type Transport,
   whenAborted,
 } from '@slipway/execution'
-import { failSpan, type Span, SpanKind, sleep, traced } from '@slipway/runtime'
+import { failpoint, failSpan, type Span, SpanKind, sleep, traced } from '@slipway/runtime'
 import type { RunFiles } from '../content/run-files.ts'
 import type { EventLog } from '../events/event-log.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'
@@ -212,7 +212,10 @@ export class CommandRunner {
     try {
       // The transfer of files does not count against the timeout of the command.
       clock.start()
-      return await transportOf(step.target).run({ ...command, files: held.files }, io, signal)
+      failpoint('command', 'before-start')
+      const end = await transportOf(step.target).run({ ...command, files: held.files }, io, signal)
+      failpoint('command', 'after-start')
+      return end
     } finally {
       held.release()
     }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { compile, type RunRef, RunSpec, type SyncRequest, type SyncResponse } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import { KILL_GRACE_MS, Kill } from '@slipway/execution'
-import { sleep } from '@slipway/runtime'
+import { failpoint, sleep } from '@slipway/runtime'
 import { LRUCache } from 'lru-cache'
 import { RunReports } from '../bridge/run-reports.ts'
 import { readHeader } from '../journal/read-journal.ts'
@@ -159,8 +159,12 @@ export class Runs {
     if (!entry || entry.epoch > run.epoch) return
     this.#resources.logger.info('run stopped', { ...run, reason })
     this.#entries.delete(run.deployment_id)
+    failpoint('stopped-run', 'before-kill')
     void this.#discard(entry, reason).then(
-      (unconfirmed) => unconfirmed && this.reports.stopped(run, unconfirmed),
+      (unconfirmed) => {
+        failpoint('stopped-run', 'after-kill')
+        if (unconfirmed) this.reports.stopped(run, unconfirmed)
+      },
       () => {},
     )
   }
@@ -224,7 +228,9 @@ export class Runs {
       return
     }
     this.#resources.logger.info('run resumed from its journal', about)
+    failpoint('restored-run', 'before-start')
     this.#begin(entry, entry.hosted)
+    failpoint('restored-run', 'after-start')
   }
 
   /** Starts the run unless it was replaced or stopped in the meantime. */
@@ -263,12 +269,14 @@ export class Runs {
   #hooksOf(entry: KnownRun, deploymentId: string) {
     const ref = { deployment_id: deploymentId, epoch: entry.epoch }
     return {
-      onDelivered: () => {
+      onDelivered: async () => {
         if (!this.#isCurrent(entry, deploymentId)) return
         this.#resources.logger.info('run finished', ref)
         this.#entries.delete(deploymentId)
         this.#remember(ref, { finished: true })
-        void this.#discard(entry, 'finished')
+        failpoint('ended-journal', 'before-removal')
+        await this.#discard(entry, 'finished')
+        failpoint('ended-journal', 'after-removal')
       },
       onFenced: () => {
         if (this.#isCurrent(entry, deploymentId)) this.stop(ref, stopText('unknown'))
