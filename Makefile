@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration catalog packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long bench screenshots images package-cli release clean
+.PHONY: help install generate build client configuration catalog packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long crash-points bench screenshots images package-cli release clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -128,6 +128,12 @@ test: ## Run the tests against real servers; the last line is `N passed, N faile
 
 test-long: build ## Run the tests that take minutes each: kills and restarts of two of everything, a million lines
 	@SLIPWAY_TEST_LONG=1 exec node scripts/test.mjs tests/faults/
+
+crash-points: build ## Kill each process at each moment of a deployment, HITS=20 times each: CELLS='a part of their names'
+	@node scripts/bundle.mjs --failpoints
+	@scripts/infra.sh up crash-points
+	@eval "$$(scripts/infra.sh env)"; status=0; HITS=$(or $(HITS),20) CELLS='$(CELLS)' node --conditions=@slipway/source \
+	  --import=./scripts/jest/register.mjs campaign/crash-points/run.ts || status=$$?; scripts/infra.sh release crash-points; exit $$status
 
 bench: build ## Measure the product beside its floors and write docs/performance.md; some alone: ARGS='create list'
 	@scripts/infra.sh up bench

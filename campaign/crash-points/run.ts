@@ -1,0 +1,33 @@
+// Kills each process at each failpoint under load, HITS times, and writes what was wrong afterwards: `make crash-points`.
+import fs from 'node:fs'
+import path from 'node:path'
+import { CELLS } from './cells.ts'
+import { type CellResult, runCrashPoints } from './runner.ts'
+
+const file = path.join(import.meta.dirname, '../results/crash-points.json')
+const hits = Number(process.env['HITS'] ?? 20)
+const wanted = process.env['CELLS'] ?? ''
+const startedAt = new Date()
+
+const isComplete = (cell: CellResult) => cell.hits >= hits
+const violationsOf = (cells: readonly CellResult[]) => new Set(cells.flatMap(({ violations }) => violations))
+
+function write(cells: readonly CellResult[]): void {
+  const seconds = Math.round((Date.now() - startedAt.getTime()) / 1_000)
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, `${JSON.stringify({ started_at: startedAt, seconds, hits, cells }, null, 2)}\n`)
+  const done = cells.filter(isComplete).length
+  const total = cells.reduce((sum, cell) => sum + cell.hits, 0)
+  console.log(`${seconds} s: ${total} hits, ${done} of ${cells.length} cells, ${violationsOf(cells).size} violations`)
+}
+
+const cells = await runCrashPoints({
+  cells: CELLS.filter(({ way, name }) => `${way} ${name}`.includes(wanted)),
+  hits,
+  onBatch: write,
+})
+write(cells)
+const missed = cells.filter((cell) => !isComplete(cell))
+for (const cell of missed) console.log(`${cell.name} was hit ${cell.hits} times, not ${hits}`)
+for (const violation of violationsOf(cells)) console.log(violation)
+process.exitCode = missed.length > 0 || violationsOf(cells).size > 0 ? 1 : 0

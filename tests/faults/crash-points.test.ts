@@ -1,0 +1,23 @@
+import { execFileSync } from 'node:child_process'
+import { beforeAll, expect, test } from '@jest/globals'
+import { repositoryRoot } from '@slipway/testing'
+import { CELLS } from '../../campaign/crash-points/cells.ts'
+import { runCrashPoints } from '../../campaign/crash-points/runner.ts'
+
+const HIT = [
+  'dispatcher.deployment.start.after-commit',
+  'executor-bridge.attempt.before-commit',
+  'orchestration-instance.command.after-start',
+]
+
+beforeAll(() => {
+  execFileSync(process.execPath, ['scripts/bundle.mjs', '--failpoints'], { cwd: repositoryRoot })
+})
+
+// `make crash-points` hits all of them, many times.
+test('three processes that die at a failpoint leave nothing wrong', async () => {
+  const cells = await runCrashPoints({ cells: CELLS.filter(({ name }) => HIT.includes(name)), hits: 1 })
+  expect(cells.map(({ name, hits, violations }) => ({ name, hits, violations }))).toEqual(
+    HIT.map((name) => ({ name, hits: 1, violations: [] })),
+  )
+}, 180_000)
