@@ -49,6 +49,20 @@ export default {
     ...Object.entries(PACKAGES).map(([name, packages]) => mayImport('packages', name, packages)),
     ...Object.entries(SERVICES).map(([name, packages]) => mayImport('services', name, packages)),
     {
+      name: 'campaign-imports',
+      comment: 'the campaign judges the product from outside: it uses the kit of the tests, and nothing else',
+      severity: 'error',
+      from: { path: '^campaign/' },
+      to: { path: OURS, pathNot: '^packages/testing/' },
+    },
+    {
+      name: 'oracle-imports',
+      comment: 'a wrong rule of the product would excuse itself',
+      severity: 'error',
+      from: { path: '^campaign/oracle/' },
+      to: { path: OURS },
+    },
+    {
       name: 'unknown-part',
       comment: 'a new package or service gets its line in .dependency-cruiser.mjs',
       severity: 'error',
@@ -62,7 +76,7 @@ export default {
       name: 'only-through-the-index',
       comment: "another package's inside is its own: import @slipway/<package>",
       severity: 'error',
-      from: { path: '^(?:packages|services)/([^/]+)/' },
+      from: { path: '^(?:packages|services|campaign)/([^/]+)/' },
       to: { path: '^packages/([^/]+)/', pathNot: ['^packages/$1/', '^packages/[^/]+/src/index\\.ts$'] },
     },
     {

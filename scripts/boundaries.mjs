@@ -42,12 +42,17 @@ const PLANTED = [
   // Two folders of a service that need each other, though no two files do.
   ['services/planner/src/first/planted.ts', '../second/inside.ts', 'one-way'],
   ['services/planner/src/second/planted.ts', '../first/inside.ts', 'one-way'],
+  ['campaign/planted.ts', '@slipway/testing', null],
+  ['campaign/planted-domain.ts', '@slipway/domain', 'campaign-imports'],
+  ['campaign/oracle/planted.ts', '@slipway/testing', 'oracle-imports'],
   ['packages/unheard-of/src/planted.ts', '@slipway/domain', 'unknown-part'],
 ]
 
 /** Cruises a folder; returns the modules seen and the violations as { from, to, rule }. */
 function cruise(cwd) {
-  const folders = ['packages', 'services', 'tests'].filter((folder) => fs.existsSync(path.join(cwd, folder)))
+  const folders = ['packages', 'services', 'tests', 'campaign'].filter((folder) =>
+    fs.existsSync(path.join(cwd, folder)),
+  )
   const output = execFileSync(process.execPath, [cruiser, '--config', config, '--output-type', 'json', ...folders], {
     cwd,
     encoding: 'utf8',
@@ -97,9 +102,9 @@ function write(file, text) {
   fs.writeFileSync(file, text)
 }
 
-/** Every source file of every package and service, relative to the root. */
+/** Every source file of every package and service, and of the campaign, relative to the root. */
 function sources() {
-  return ['packages', 'services'].flatMap((folder) =>
+  const ofParts = ['packages', 'services'].flatMap((folder) =>
     fs.readdirSync(path.join(root, folder)).flatMap((name) => {
       const src = path.join(folder, name, 'src')
       if (!fs.existsSync(path.join(root, src))) return []
@@ -109,6 +114,11 @@ function sources() {
         .filter((file) => file.endsWith('.ts') && !file.includes('/generated/'))
     }),
   )
+  const ofCampaign = fs
+    .readdirSync(path.join(root, 'campaign'), { recursive: true })
+    .map((file) => path.join('campaign', file))
+    .filter((file) => file.endsWith('.ts'))
+  return [...ofParts, ...ofCampaign]
 }
 
 /** Builds the small workspace, cruises it, and returns what is wrong with the findings. */

@@ -32,7 +32,7 @@ export { violatedInvariants } from './invariants.ts'
 export { addJoinToken } from './join-token.ts'
 export { testLogger } from './logger.ts'
 export { parseMetrics } from './metrics.ts'
-export { loseMessages, removeNamespace, testNamespace, wipeBroker } from './namespace.ts'
+export { loseMessages, queueLengths, removeNamespace, testNamespace, wipeBroker } from './namespace.ts'
 export { createNetworks, type Network, networksProblem } from './networks.ts'
 export { freePort } from './ports.ts'
 export { type PrivateRedis, startRedis } from './redis-server.ts'
@@ -40,7 +40,15 @@ export { repositoryFiles, repositoryRoot } from './repository.ts'
 export { serverUrl } from './servers.ts'
 export { type Sshd, startSshd } from './sshd.ts'
 export { statementProblems } from './statement-check.ts'
-export { makeLoginCheap, SERVICES, type ServiceName, type Suite, type SuiteOptions, startSuite } from './suite.ts'
+export {
+  makeLoginCheap,
+  SERVICES,
+  type ServiceName,
+  type Settings,
+  type Suite,
+  type SuiteOptions,
+  startSuite,
+} from './suite.ts'
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export { steadyClock, totp } from './totp.ts'
 export { type CollectedSpan, startTraceCollector, type TraceCollector } from './trace-collector.ts'

@@ -22,6 +22,26 @@ export async function loseMessages(namespace: string, milliseconds: number): Pro
   return lost
 }
 
+/** The number of messages in each durable queue; null for a queue that does not exist. */
+export async function queueLengths(namespace: string): Promise<Record<string, number | null>> {
+  const model = await connect(serverUrl('RABBITMQ_URL'))
+  model.on('error', () => {})
+  try {
+    const lengths: Record<string, number | null> = {}
+    for (const name of [...WORK_QUEUES, 'dead-letters', 'retry.1s', 'retry.5s', 'retry.15s'] as const) {
+      const channel = await model.createChannel()
+      channel.on('error', () => {})
+      // A question about an unknown queue closes the channel.
+      const count = await channel.checkQueue(queueName(namespace, name)).catch(() => null)
+      lengths[name] = count?.messageCount ?? null
+      if (count !== null) await channel.close()
+    }
+    return lengths
+  } finally {
+    await model.close()
+  }
+}
+
 /** Deletes the queues and exchanges of a namespace with their messages. */
 export async function wipeBroker(namespace: string): Promise<void> {
   const model = await connect(serverUrl('RABBITMQ_URL'))

@@ -10,7 +10,9 @@ let nextPort = FIRST_PORT + ((process.pid * 97) % (LAST_PORT - FIRST_PORT))
 export async function freePort(): Promise<number> {
   for (;;) {
     nextPort = nextPort === LAST_PORT ? FIRST_PORT : nextPort + 1
-    if (await isFree(nextPort)) return nextPort
+    // Another call may move on during the wait.
+    const port = nextPort
+    if (await isFree(port)) return port
   }
 }
 

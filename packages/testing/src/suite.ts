@@ -31,6 +31,8 @@ export interface SuiteOptions {
   capacity?: number
   /** Whether a second orchestration instance runs. */
   secondInstance?: boolean
+  /** Whether a third orchestration instance runs. It uses the first bridge. */
+  thirdInstance?: boolean
   /** Whether a second gateway runs, at `secondUrl`. */
   secondGateway?: boolean
   /** Whether a second log-stream runs, at `logStreams[1]`. The gateway uses the first one. */
@@ -49,7 +51,11 @@ export interface SuiteOptions {
   database?: TestDatabase
   /** Further settings of all services. */
   env?: Record<string, string>
+  /** Further settings of one process. Gets the settings of all processes, for example to put a proxy before each address. */
+  settingsOf?: (name: ServiceName, all: ReadonlyMap<ServiceName, Settings>) => Promise<Settings>
 }
+
+export type Settings = Readonly<Record<string, string>>
 
 export interface Suite {
   url: string
@@ -233,6 +239,9 @@ async function describe(made: {
     addSecond('orchestration-instance', await instance('two', secondBridge, networks[1]))
   }
   if (networks.length > 2) environments.set('orchestration-instance-3', await instance('three', bridge, networks[2]))
+  if (options.thirdInstance === true) {
+    environments.set('orchestration-instance-3', await instance('three', bridge))
+  }
   if (options.secondGateway === true) addSecond('gateway', { SLIPWAY_PORT: String(await freePort()) })
   if (options.secondLogStream === true) addSecond('log-stream', { SLIPWAY_LOG_STREAM_PORT: String(await freePort()) })
   if (options.secondReplicas === true) {
@@ -265,6 +274,7 @@ async function describe(made: {
         SLIPWAY_LOG_LEVEL: 'info',
         ...env,
         ...options.env,
+        ...(await options.settingsOf?.(name, environments)),
       },
     })
   }

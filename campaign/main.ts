@@ -1,0 +1,110 @@
+// node campaign/main.ts [MINUTES=60] [SEED=n] [ROUNDS=n] [ROUND=seed] [SHORT=1] — see campaign/README.md
+import { randomInt } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { repositoryRoot } from '@slipway/testing'
+import { uptime } from './clock.ts'
+import { Random } from './random.ts'
+import { type RoundResult, runRound, Stage } from './round.ts'
+import { startServers, stopServers } from './suite.ts'
+
+const WORK_MS = 40_000
+const FAULTS = 60
+
+interface Regression {
+  seed: number
+  invariants: string[]
+}
+
+const settings = new Map<string, string>()
+for (const argument of process.argv.slice(2)) {
+  const [name = '', value = ''] = argument.split('=')
+  if (!['MINUTES', 'SEED', 'ROUNDS', 'ROUND', 'FAULTS', 'WORK_MS'].includes(name))
+    throw new Error(`unknown argument: ${argument}`)
+  settings.set(name, value)
+}
+const setting = (name: string) => {
+  const value = settings.get(name) ?? process.env[name]
+  if (value === undefined || value === '') return undefined
+  if (!Number.isFinite(Number(value))) throw new Error(`${name} must be a number: ${value}`)
+  return Number(value)
+}
+
+const regressionsFile = path.join(import.meta.dirname, 'regressions.json')
+
+const replayed = setting('ROUND')
+const seed = replayed ?? setting('SEED') ?? randomInt(2 ** 31)
+const endsBy = uptime() + (setting('MINUTES') ?? 60) * 60_000
+const mostRounds = replayed === undefined ? (setting('ROUNDS') ?? Number.POSITIVE_INFINITY) : 1
+const options = { workMs: setting('WORK_MS') ?? WORK_MS, faults: setting('FAULTS') ?? FAULTS }
+const folder = path.join(repositoryRoot, '.slipway', 'campaign', String(seed))
+const say = (text: string) => console.log(text)
+
+const results: RoundResult[] = []
+let stage: Stage | null = null
+say(`campaign: seed ${seed}`)
+const servers = await startServers()
+try {
+  const random = new Random(seed)
+  for (let n = 1; n <= mostRounds && (n === 1 || uptime() < endsBy); n += 1) {
+    const roundSeed = replayed ?? random.seedFor()
+    stage ??= await Stage.open(servers)
+    const place = path.join(folder, `round-${roundSeed}`)
+    fs.rmSync(place, { recursive: true, force: true })
+    const result = await runRound(stage, roundSeed, options, place)
+    results.push(result)
+    report(n, result)
+    if (result.violations.length === 0) {
+      fs.rmSync(place, { recursive: true, force: true })
+      continue
+    }
+    say(`  replay: make campaign ROUND=${roundSeed}`)
+    say(`  kept: ${path.relative(repositoryRoot, place)}`)
+    rememberRegression(result)
+    // What one round broke must not be found again in the next one.
+    await closeStage()
+  }
+} finally {
+  await closeStage()
+  await stopServers(servers)
+}
+fs.mkdirSync(folder, { recursive: true })
+fs.writeFileSync(path.join(folder, 'result.json'), JSON.stringify({ seed, options, rounds: results }, null, 1))
+const sum = (of: (result: RoundResult) => number) => results.reduce((total, result) => total + of(result), 0)
+const violations = sum((result) => result.violations.length)
+say(
+  `campaign: ${results.length} rounds, ${sum(({ faults }) => faults.length)} faults, ${sum(({ accepted }) => accepted)} creates, ` +
+    `${sum(({ starts }) => starts)} commands, ${sum(({ lines }) => lines)} lines, ${violations} violations`,
+)
+process.exit(violations === 0 && results.length > 0 ? 0 : 1)
+
+async function closeStage(): Promise<void> {
+  const complaints = await stage?.close()
+  stage = null
+  for (const complaint of complaints ?? []) say(`  at the end: ${complaint.split('\n')[0]}`)
+}
+
+function report(n: number, result: RoundResult): void {
+  const { faults, accepted, creates, starts, lines, restMs, totalMs, exits } = result
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(0)} s`
+  say(
+    `round ${n}, seed ${result.seed}: ${faults.length} faults, ${accepted} of ${creates} creates accepted, ${starts} commands, ` +
+      `${lines} lines, at rest after ${seconds(restMs)}, ${seconds(totalMs)}` +
+      (exits.length === 0
+        ? ''
+        : `, ended by themselves: ${exits.map(({ process, code }) => `${process} ${code}`).join(', ')}`),
+  )
+  const counts = new Map<string, number>()
+  for (const { invariant, sentence } of result.violations) {
+    const key = `${invariant}: ${sentence}`
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  for (const [key, count] of counts) say(`  VIOLATED ${key} (${count})`)
+}
+
+function rememberRegression({ seed, violations }: RoundResult): void {
+  const known = JSON.parse(fs.readFileSync(regressionsFile, 'utf8')) as Regression[]
+  if (known.some((regression) => regression.seed === seed)) return
+  known.push({ seed, invariants: [...new Set(violations.map(({ invariant }) => invariant))] })
+  fs.writeFileSync(regressionsFile, `${JSON.stringify(known, null, 2)}\n`)
+}

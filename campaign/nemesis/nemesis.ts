@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { uptime } from '../clock.ts'
+import type { Ledger } from '../ledger.ts'
+import type { Family, RoundPlan } from '../plan.ts'
+import type { CampaignSuite } from '../suite.ts'
+import type { FaultFactory } from './fault.ts'
+import { linkFault } from './links.ts'
+import { processFault } from './processes.ts'
+import { serverFault } from './servers.ts'
+
+const FACTORIES: Partial<Record<Family, FaultFactory>> = {
+  processes: processFault,
+  servers: serverFault,
+  links: linkFault,
+}
+
+/** Injects the faults of a plan at their times. Resolves when the last one is healed. */
+export async function runPlan(campaign: CampaignSuite, plan: RoundPlan, ledger: Ledger): Promise<void> {
+  const started = uptime()
+  const over = new AbortController()
+  // The longest fault may outlive the work of clients for a moment, not for the whole of its time.
+  const end = setTimeout(() => over.abort(), plan.workMs + 5_000)
+  // A fault may take longer than planned. The next one on the same target waits for its end.
+  const lastOf = new Map<string, Promise<void>>()
+  const all = plan.faults.map(async (planned) => {
+    await sleep(Math.max(0, started + planned.at - uptime()))
+    const place = `${planned.family} ${planned.target}`
+    const before = lastOf.get(place)
+    const work = (async () => {
+      await before
+      if (over.signal.aborted) return
+      const factory = FACTORIES[planned.family]
+      if (factory === undefined) throw new Error(`there are no faults of ${planned.family}`)
+      const fault = factory(campaign, planned)
+      const at = uptime()
+      await fault.inject()
+      await sleep(planned.durationMs, undefined, { signal: over.signal }).catch(() => {})
+      await fault.heal()
+      const { family, kind, target } = planned
+      const note = fault.note?.() ?? ''
+      ledger.add({ type: 'fault', family, kind, target, at, healedAt: uptime(), recoveryMs: null, note })
+    })()
+    lastOf.set(place, work)
+    await work
+  })
+  await Promise.all(all)
+  clearTimeout(end)
+}

@@ -1,0 +1,204 @@
+import { OWN_FAILURE, SCRIPTS, SHAPES } from '../workload/catalog.ts'
+import { type Check, Findings, groupBy } from './evidence.ts'
+import type { StepRow } from './tables.ts'
+
+const placeOf = (one: { deployment: string; target: string; step: string }) =>
+  `${one.deployment} ${one.target} ${one.step}`
+const placeOfStep = ({ deployment_id, target, step }: StepRow) => `${deployment_id} ${target} ${step}`
+
+/** How often a command may have started: not at all unless the start of an attempt is recorded. */
+const allowedStarts = ({ started_at, attempt_started_at, retry_count }: StepRow) =>
+  started_at === null && attempt_started_at === null ? 0 : 1 + retry_count
+
+const startsAreCounted: Check = ({ tables, markers }) => {
+  const findings = new Findings()
+  const starts = groupBy(
+    markers.filter(({ what }) => what === 'start'),
+    placeOf,
+  )
+  const steps = new Map(tables.steps.map((step) => [placeOfStep(step), step]))
+  for (const [place, started] of starts) {
+    const step = steps.get(place)
+    if (step === undefined) {
+      findings.add('I6', 'no command runs without a step', [place], started)
+      continue
+    }
+    const facts = { step, started }
+    findings.unless(
+      started.length <= allowedStarts(step),
+      'I6',
+      'a command starts at most 1 + retry_count times, and never without a recorded start',
+      [step.deployment_id],
+      facts,
+    )
+    findings.unless(
+      new Set(started.map(({ attempt }) => attempt)).size === started.length,
+      'I6',
+      'no attempt starts twice',
+      [step.deployment_id],
+      facts,
+    )
+    const beyond = started.filter(({ attempt }) => attempt > step.retry_count)
+    findings.unless(beyond.length === 0, 'I8', 'retry_count is that of the last attempt', [step.deployment_id], facts)
+    findings.unless(
+      step.retry_count <= step.max_retries,
+      'I6',
+      'retry_count does not exceed max_retries',
+      [step.deployment_id],
+      facts,
+    )
+  }
+  return findings.all
+}
+
+const attemptsNeverOverlap: Check = ({ markers }) => {
+  const findings = new Findings()
+  for (const marker of markers) {
+    findings.unless(marker.what !== 'overlap', 'I7', 'attempts of a step never overlap', [marker.deployment], marker)
+  }
+  // An earlier attempt writes nothing after a later one has started.
+  for (const [place, own] of groupBy(markers, placeOf)) {
+    let last = -1
+    for (const { attempt } of own) {
+      findings.unless(attempt >= last, 'I7', 'an earlier attempt ends before a later one starts', [place], own)
+      last = Math.max(last, attempt)
+    }
+  }
+  return findings.all
+}
+
+const resultsEqualWhatRan: Check = ({ tables, markers }) => {
+  const findings = new Findings()
+  const byAttempt = groupBy(markers, (marker) => `${placeOf(marker)} ${marker.attempt}`)
+  for (const step of tables.steps) {
+    const script = SCRIPTS[step.step]
+    if (script === undefined) continue
+    const own = byAttempt.get(`${placeOfStep(step)} ${step.retry_count}`) ?? []
+    const hasEnded = own.some(({ what }) => what === 'end')
+    const facts = { step, markers: own }
+    if (step.state === 'completed') {
+      findings.unless(
+        hasEnded && step.exit_code === 0 && step.retry_count >= script.failsBefore,
+        'I8',
+        'a completed step has run to its end, in the attempt that is stored',
+        [step.deployment_id],
+        facts,
+      )
+    }
+    if (step.exit_code === OWN_FAILURE) {
+      findings.unless(
+        hasEnded && step.retry_count < script.failsBefore,
+        'I8',
+        'a stored exit code is that of the attempt',
+        [step.deployment_id],
+        facts,
+      )
+    }
+    if (step.state === 'completed' || step.state === 'failed') {
+      const isSame = step.result === step.state && (step.result_exit_code ?? null) === step.exit_code
+      findings.unless(
+        isSame,
+        'I22',
+        'an executed command has one result, which equals its step',
+        [step.deployment_id],
+        facts,
+      )
+    }
+  }
+  return findings.all
+}
+
+const stepsRunInOrder: Check = ({ tables, markers, ledger }) => {
+  const findings = new Findings()
+  const steps = groupBy(tables.steps, ({ deployment_id }) => deployment_id)
+  const ofDeployment = groupBy(markers, ({ deployment }) => deployment)
+  const batchOf = new Map<string, number>()
+  for (const { id, facts } of ledger.calls) {
+    const shape = SHAPES.find(({ name }) => name === facts['shape'])
+    const mode = shape?.options['target_mode'] as { rolling?: { batch_size: number } } | string | undefined
+    if (id === null || shape === undefined || mode === 'parallel') continue
+    batchOf.set(id, typeof mode === 'object' ? (mode.rolling?.batch_size ?? 1) : 1)
+  }
+  for (const [id, own] of steps) {
+    const places = new Map(own.map((step) => [`${step.target} ${step.step}`, step]))
+    const furthest = new Map<string, number>()
+    let batch = 0
+    for (const { target, step, what } of ofDeployment.get(id) ?? []) {
+      const place = places.get(`${target} ${step}`)
+      if (place === undefined || what !== 'start') continue
+      const { target_index, action_index } = place
+      const reached = furthest.get(target) ?? 0
+      findings.unless(action_index >= reached, 'I9', 'the steps of a target run in order', [id], {
+        target,
+        step,
+        reached,
+      })
+      furthest.set(target, Math.max(reached, action_index))
+      const size = batchOf.get(id)
+      if (size === undefined) continue
+      const itsBatch = Math.floor(target_index / size)
+      findings.unless(itsBatch >= batch, 'I9', 'a batch ends before the next one starts', [id], { target, step, batch })
+      batch = Math.max(batch, itsBatch)
+    }
+  }
+  return findings.all
+}
+
+/** What was never started on record has written nothing: after a failure, a cancel, or the loss of an instance. */
+const nothingElseStarts: Check = ({ tables, markers }) => {
+  const findings = new Findings()
+  const ran = groupBy(markers, placeOf)
+  for (const step of tables.steps) {
+    if (step.state !== 'skipped' && step.state !== 'pending') continue
+    const own = ran.get(placeOfStep(step)) ?? []
+    findings.unless(own.length === 0, 'I10', 'a step that is stored as skipped has not run', [step.deployment_id], {
+      step,
+      markers: own,
+    })
+  }
+  return findings.all
+}
+
+const cancelsHold: Check = ({ tables, ledger, markers }) => {
+  const findings = new Findings()
+  const states = new Map(tables.deployments.map((row) => [row.id, row.state]))
+  const answered = new Map<string, number>()
+  for (const { purpose, status, facts, answeredAt } of ledger.calls) {
+    if (purpose !== 'cancel') continue
+    const id = String(facts['id'])
+    const state = states.get(id)
+    if (status === 200) {
+      answered.set(id, Math.min(answeredAt, answered.get(id) ?? answeredAt))
+      findings.unless(state === 'cancelled', 'I12', 'after a cancel is answered the state never changes', [id], {
+        state,
+      })
+    }
+  }
+  // A start that was recorded before the cancel may become a process some moments after the answer.
+  const GRACE_MS = 5_000
+  for (const { what, deployment, at, ...rest } of markers) {
+    const cancelledAt = answered.get(deployment)
+    if (what !== 'start' || cancelledAt === undefined) continue
+    findings.unless(
+      at <= cancelledAt + GRACE_MS,
+      'I12',
+      'nothing new starts after a cancel is answered',
+      [deployment],
+      {
+        at,
+        cancelledAt,
+        ...rest,
+      },
+    )
+  }
+  return findings.all
+}
+
+export const execution: Check[] = [
+  startsAreCounted,
+  attemptsNeverOverlap,
+  resultsEqualWhatRan,
+  stepsRunInOrder,
+  nothingElseStarts,
+  cancelsHold,
+]

@@ -1,0 +1,10 @@
+import { acceptance } from './acceptance.ts'
+import { capacity } from './capacity.ts'
+import type { Evidence, Violation } from './evidence.ts'
+import { execution } from './execution.ts'
+import { logs } from './logs.ts'
+import { messages } from './messages.ts'
+
+/** All violations that the evidence of a round shows. */
+export const judge = (evidence: Evidence): Violation[] =>
+  [acceptance, execution, capacity, messages, logs].flat().flatMap((check) => check(evidence))

@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals'
+import { KINDS, planRound } from '../plan.ts'
+import { Random } from '../random.ts'
+
+const OPTIONS = { workMs: 40_000, faults: 60 }
+
+test('the same seed gives the same plan, and another seed another one', () => {
+  expect(planRound(7, OPTIONS)).toEqual(planRound(7, OPTIONS))
+  expect(planRound(8, OPTIONS).faults).not.toEqual(planRound(7, OPTIONS).faults)
+})
+
+test('faults come in the order of time, within the round, and two of a family never meet on one target', () => {
+  for (let seed = 0; seed < 200; seed += 1) {
+    const { faults } = planRound(seed, OPTIONS)
+    expect(faults.length).toBeGreaterThan(30)
+    const ends = new Map<string, number>()
+    let last = 0
+    for (const { at, family, target, durationMs } of faults) {
+      expect(at).toBeGreaterThanOrEqual(last)
+      expect(at).toBeLessThanOrEqual(OPTIONS.workMs)
+      last = at
+      const place = `${family} ${target}`
+      expect(ends.get(place) ?? 0).toBeLessThanOrEqual(at)
+      ends.set(place, at + durationMs)
+    }
+  }
+})
+
+test('every kind comes up on every target within a campaign of an hour', () => {
+  const seen = new Set<string>()
+  for (let seed = 0; seed < 2_000; seed += 1) {
+    for (const { family, kind, target } of planRound(seed, OPTIONS).faults) seen.add(`${family} ${kind} ${target}`)
+  }
+  const all = KINDS.flatMap(({ family, kind, targets }) => targets.map((target) => `${family} ${kind} ${target}`))
+  expect(all.filter((one) => !seen.has(one))).toEqual([])
+})
+
+test('numbers are spread evenly', () => {
+  const random = new Random(1)
+  const counts = new Array<number>(10).fill(0)
+  for (let n = 0; n < 100_000; n += 1) counts[random.integer(0, 9)] = (counts[random.integer(0, 9)] ?? 0) + 1
+  for (const count of counts) expect(Math.abs(count - 10_000)).toBeLessThan(500)
+})

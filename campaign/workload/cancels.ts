@@ -1,0 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../random.ts'
+import type { Client } from './client.ts'
+import type { Accepted } from './creates.ts'
+
+/** Cancels what a create gave, after a moment. A request that has started meanwhile is cancelled as a deployment. */
+export async function cancelOne(client: Client, accepted: Accepted, random: Random): Promise<void> {
+  await sleep(random.logarithmic(1, 4_000))
+  const { id } = accepted
+  if (!accepted.isStarted) {
+    const { status } = await client.call('cancel pending', 'DELETE', `/deployments/pending/${id}`, {
+      facts: { id },
+    })
+    if (status !== 409 || random.chance(0.5)) return
+  }
+  await client.call('cancel', 'POST', `/deployments/${id}/cancel`, { facts: { id } })
+}

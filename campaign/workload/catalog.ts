@@ -1,0 +1,159 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { apiWithToken, createAction, createLocalTarget, createSequence, waitFor } from '@slipway/testing'
+
+/** The folder where commands write what they do. */
+export interface Markers {
+  folder: string
+  /** One line for each start, end and overlap of a command. */
+  file: string
+  /** A locked file for each step. */
+  locks: string
+}
+
+export function makeMarkers(folder: string): Markers {
+  const locks = path.join(folder, 'locks')
+  fs.mkdirSync(locks, { recursive: true })
+  const file = path.join(folder, 'markers')
+  fs.writeFileSync(file, '')
+  return { folder, file, locks }
+}
+
+/** What the oracle must know of a command. */
+export interface Script {
+  /** How many lines each attempt writes. */
+  lines: number
+  /** Attempts below this one fail by themselves. */
+  failsBefore: number
+}
+
+/** By the names of actions, which are the names of steps. */
+export const SCRIPTS: Record<string, Script & { work: string }> = {
+  quick: { lines: 10, failsBefore: 0, work: '' },
+  'quick-2': { lines: 20, failsBefore: 0, work: '' },
+  'quick-3': { lines: 40, failsBefore: 0, work: '' },
+  chatty: { lines: 400, failsBefore: 0, work: '' },
+  slow: { lines: 60, failsBefore: 0, work: 'sleep 2' },
+  long: { lines: 30, failsBefore: 0, work: '[ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 12' },
+  flaky: { lines: 15, failsBefore: 1, work: '' },
+  failing: { lines: 5, failsBefore: Number.POSITIVE_INFINITY, work: '' },
+}
+
+/** The exit code of attempts that fail by themselves. */
+export const OWN_FAILURE = 7
+
+/** A command that notes its start and end, and whether another attempt of its step is alive. Shell built-ins cost no process. */
+function markedScript(markers: Markers, { lines, failsBefore, work }: Script & { work: string }): string {
+  const numbers = Array.from({ length: lines }, (_, n) => n + 1).join(' ')
+  const note = (what: string) => `echo "${what} $k $$ $up $PWD" >>'${markers.file}'`
+  return [
+    'read -r up _ </proc/uptime',
+    'k="$SLIPWAY_DEPLOYMENT_ID $SLIPWAY_TARGET_NAME $SLIPWAY_STEP $SLIPWAY_ATTEMPT"',
+    // Whatever the command starts inherits the lock: it is free when all of that is gone.
+    `exec 9>>'${markers.locks}/'"$SLIPWAY_DEPLOYMENT_ID.$SLIPWAY_TARGET_NAME.$SLIPWAY_STEP"`,
+    `flock -n 9 || ${note('overlap')}`,
+    note('start'),
+    `printf "$SLIPWAY_TARGET_NAME $SLIPWAY_STEP $SLIPWAY_ATTEMPT %s\\n" ${numbers}`,
+    work,
+    'read -r up _ </proc/uptime',
+    note('end'),
+    failsBefore === 0
+      ? ''
+      : `[ "$SLIPWAY_ATTEMPT" -ge ${Number.isFinite(failsBefore) ? failsBefore : 1_000} ] || exit ${OWN_FAILURE}`,
+  ]
+    .filter((line) => line !== '')
+    .join('\n')
+}
+
+/** A kind of deployment. */
+export interface Shape {
+  name: string
+  weight: number
+  sequence: string[]
+  targets: number
+  options: Record<string, unknown>
+  /** The least `max_retries`, so that attempts which fail by themselves do not use them up. */
+  retries: number
+  /** Whether it ends failed by itself. */
+  fails: boolean
+}
+
+const PARALLEL = { target_mode: 'parallel' }
+
+export const SHAPES: readonly Shape[] = [
+  { name: 'single', weight: 6, sequence: ['quick'], targets: 1, options: {}, retries: 6, fails: false },
+  { name: 'one try', weight: 2, sequence: ['quick-2'], targets: 1, options: {}, retries: 0, fails: false },
+  {
+    name: 'wide',
+    weight: 3,
+    sequence: ['quick', 'chatty', 'quick-3', 'quick-2'],
+    targets: 6,
+    options: PARALLEL,
+    retries: 6,
+    fails: false,
+  },
+  {
+    name: 'rolling',
+    weight: 2,
+    sequence: ['quick', 'quick-2', 'chatty'],
+    targets: 6,
+    options: { target_mode: { rolling: { batch_size: 2 } } },
+    retries: 6,
+    fails: false,
+  },
+  { name: 'slow', weight: 2, sequence: ['slow', 'chatty'], targets: 2, options: PARALLEL, retries: 6, fails: false },
+  { name: 'long', weight: 1, sequence: ['long', 'quick'], targets: 1, options: {}, retries: 6, fails: false },
+  { name: 'flaky', weight: 2, sequence: ['flaky', 'quick'], targets: 2, options: PARALLEL, retries: 6, fails: false },
+  {
+    name: 'failing',
+    weight: 1,
+    sequence: ['quick', 'failing', 'quick-2'],
+    targets: 3,
+    options: {},
+    retries: 1,
+    fails: true,
+  },
+  {
+    name: 'failing on',
+    weight: 1,
+    sequence: ['quick', 'failing', 'quick-2'],
+    targets: 3,
+    options: { ...PARALLEL, failure_strategy: 'ignore_failures' },
+    retries: 1,
+    fails: false,
+  },
+]
+
+export interface Catalog {
+  targets: { id: string; name: string }[]
+  /** The sequence of each shape. */
+  sequences: Map<string, string>
+}
+
+const TARGETS = 12
+
+export async function makeCatalog(url: string, token: string, markers: Markers): Promise<Catalog> {
+  const api = apiWithToken(url, token)
+  const actions = new Map<string, string>()
+  for (const [name, script] of Object.entries(SCRIPTS)) {
+    actions.set(name, await createAction(api, { script: markedScript(markers, script) }, name))
+  }
+  const sequences = new Map<string, string>()
+  for (const { name, sequence } of SHAPES) {
+    sequences.set(
+      name,
+      await createSequence(
+        api,
+        sequence.map((action) => actions.get(action) as string),
+        name,
+      ),
+    )
+  }
+  const targets = []
+  for (let n = 1; n <= TARGETS; n += 1) {
+    const name = `target-${n}`
+    targets.push({ id: await createLocalTarget(api, { name }), name })
+  }
+  await waitFor(async () => (await api.get('/health/ready')).status === 200, { what: 'the gateway to be ready' })
+  return { targets, sequences }
+}

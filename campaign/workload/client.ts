@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { uptime } from '../clock.ts'
+import type { Call, Ledger } from '../ledger.ts'
+
+/** The documented bound is 10 s; a client waits longer, so that a late answer is seen. */
+const PATIENCE_MS = 20_000
+
+export interface Answer {
+  /** Null without an answer. */
+  status: number | null
+  // biome-ignore lint/suspicious/noExplicitAny: the clients look into answers whose form they expect
+  body: any
+}
+
+export interface CallOptions {
+  body?: unknown
+  key?: string | null
+  gateway?: number
+  facts?: Record<string, unknown>
+}
+
+/** Calls the API like a pipeline, and writes down each call. */
+export class Client {
+  readonly #urls: readonly string[]
+  readonly #token: string
+  readonly #ledger: Ledger
+  #next = 0
+
+  constructor(urls: readonly string[], token: string, ledger: Ledger) {
+    this.#urls = urls
+    this.#token = token
+    this.#ledger = ledger
+  }
+
+  get ledger(): Ledger {
+    return this.#ledger
+  }
+
+  /** Uses the gateways by turn, as a balancer does. Never throws. */
+  async call(purpose: Call['purpose'], method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const { body, key = null, facts = {} } = options
+    this.#next += 1
+    const gateway = options.gateway ?? this.#next % this.#urls.length
+    const requestId = randomUUID()
+    const sentAt = uptime()
+    let answer: Answer = { status: null, body: null }
+    let failure: string | null = null
+    try {
+      const response = await fetch(`${this.#urls[gateway]}/api/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${this.#token}`,
+          'x-request-id': requestId,
+          ...(key === null ? {} : { 'idempotency-key': key }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      })
+      const text = await response.text()
+      const isJson = response.headers.get('content-type')?.includes('json') === true
+      answer = { status: response.status, body: text === '' ? null : isJson ? JSON.parse(text) : text }
+    } catch (error) {
+      failure = causeOf(error)
+    }
+    this.#ledger.add({
+      type: 'call',
+      purpose,
+      gateway,
+      method,
+      path,
+      requestId,
+      key,
+      sentAt,
+      answeredAt: uptime(),
+      status: answer.status,
+      code: answer.body?.error?.code ?? null,
+      message: failure ?? answer.body?.error?.message ?? null,
+      id: idOf(answer),
+      facts,
+    })
+    return answer
+  }
+
+  /** Opens a stream. Null if it could not be opened. */
+  async stream(path: string, gateway: number, signal: AbortSignal): Promise<Response | null> {
+    try {
+      const response = await fetch(`${this.#urls[gateway]}/api/v1${path}`, { signal })
+      if (response.status === 200) return response
+      await response.body?.cancel()
+      return null
+    } catch {
+      return null
+    }
+  }
+}
+
+const causeOf = (error: unknown) => {
+  const { message, cause } = error as Error
+  return `${message}${cause instanceof Error ? `: ${cause.message}` : ''}`
+}
+
+function idOf({ status, body }: Answer): string | null {
+  if (status === null || status >= 300 || body === null || typeof body !== 'object') return null
+  return body.deployment_id ?? body.pending_request_id ?? body.id ?? null
+}

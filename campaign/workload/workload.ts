@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ledger } from '../ledger.ts'
+import { Random } from '../random.ts'
+import type { CampaignSuite } from '../suite.ts'
+import { cancelOne } from './cancels.ts'
+import { type Catalog, SHAPES } from './catalog.ts'
+import { Client } from './client.ts'
+import { createOne } from './creates.ts'
+import { type Watch, watchOne } from './watchers.ts'
+
+const CREATING_CLIENTS = 6
+const PROBE_EVERY_MS = 400
+const MOST_PROBES = 40
+const MOST_WATCHES = 12
+/** Longer backlogs only make the end of the round later. */
+const MOST_UNFINISHED = 45
+const COUNT_EVERY_MS = 700
+
+export interface Workload {
+  readonly watches: readonly Watch[]
+  /** Ends the clients that change something. Streams go on. */
+  stop(): Promise<void>
+  /** Ends the streams. */
+  stopWatching(): Promise<void>
+}
+
+export function startWorkload(options: {
+  campaign: CampaignSuite
+  catalog: Catalog
+  ledger: Ledger
+  seed: number
+  countUnfinished: () => Promise<number>
+}): Workload {
+  const { campaign, catalog, ledger, countUnfinished } = options
+  const random = new Random(options.seed)
+  const client = new Client(campaign.urls, campaign.apiKey, ledger)
+  const watches: Watch[] = []
+  const pending = new Set<Promise<unknown>>()
+  let isGoing = true
+  let isWatched = true
+  let unfinished = 0
+
+  const track = (work: Promise<unknown>) => {
+    pending.add(work)
+    void work.finally(() => pending.delete(work))
+  }
+  const follow = (id: string) => {
+    if (watches.filter(({ hasEnded }) => !hasEnded).length >= MOST_WATCHES) return
+    watches.push(watchOne(client, id, new Random(random.seedFor()), () => !isWatched))
+  }
+
+  const create = async (own: Random) => {
+    while (isGoing) {
+      if (unfinished > MOST_UNFINISHED) {
+        await sleep(200)
+        continue
+      }
+      const accepted = await createOne(client, catalog, own)
+      if (accepted !== null) {
+        if (accepted.isStarted && own.chance(0.3)) follow(accepted.id)
+        if (own.chance(0.15)) track(cancelOne(client, accepted, own))
+      }
+      await sleep(own.integer(20, 400))
+    }
+  }
+  /** Small creates at a steady pace: they tell when creates succeed again. */
+  const probe = async (own: Random) => {
+    const [shape] = SHAPES
+    let waiting = 0
+    while (isGoing) {
+      if (waiting < MOST_PROBES) {
+        waiting += 1
+        track(createOne(client, catalog, own, shape).finally(() => (waiting -= 1)))
+      }
+      await sleep(PROBE_EVERY_MS)
+    }
+  }
+  const count = async () => {
+    while (isGoing) {
+      // While Postgres is away nothing gets longer.
+      unfinished = await countUnfinished().catch(() => unfinished)
+      await sleep(COUNT_EVERY_MS)
+    }
+  }
+  const loops = [
+    ...Array.from({ length: CREATING_CLIENTS }, () => create(new Random(random.seedFor()))),
+    probe(new Random(random.seedFor())),
+    count(),
+  ]
+  return {
+    watches,
+    async stop() {
+      isGoing = false
+      await Promise.all(loops)
+      while (pending.size > 0) await Promise.all(pending)
+    },
+    async stopWatching() {
+      isWatched = false
+      await Promise.all(watches.map(({ done }) => done))
+    },
+  }
+}
