@@ -52,7 +52,7 @@ export default {
       name: 'campaign-imports',
       comment: 'the campaign judges the product from outside: it uses the kit of the tests, and nothing else',
       severity: 'error',
-      from: { path: '^campaign/' },
+      from: { path: '^campaign/', pathNot: '^campaign/crash-points/' },
       to: { path: OURS, pathNot: '^packages/testing/' },
     },
     {
