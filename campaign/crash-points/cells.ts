@@ -26,6 +26,15 @@ export const needsLoss = ({ way, service }: Cell) => way === 'takeover' && servi
 /** Whether the cell is hit only by a start after a kill. */
 export const needsRestart = ({ path }: Cell) => path === 'restored-run'
 
-/** The processes in which the cells of a service are hit. The first gateway alone: clients need one that stays. */
-export const processesOf = (service: string): ServiceName[] =>
-  (service === 'gateway' ? [service] : [service, `${service}-2`]) as ServiceName[]
+/** Whether a process dies there with an unacknowledged message of a work queue. */
+const holdsMessage = ({ service, path, moment }: Cell) =>
+  service === 'planner' || (path.includes('.') && /-(commit|acknowledge)$/.test(moment))
+
+/**
+ * The processes that may die at the cell. Of two consumers only one does: a message whose consumers die six times is a dead letter.
+ * Of the gateways only one does: clients need one that stays.
+ */
+export const processesOf = (cell: Cell): ServiceName[] =>
+  (cell.service === 'gateway' || holdsMessage(cell)
+    ? [cell.service]
+    : [`${cell.service}-2`, cell.service]) as ServiceName[]

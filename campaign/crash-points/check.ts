@@ -24,16 +24,19 @@ export async function checkAtRest(suite: Suite, database: Queryable, load: Load)
 
 /** What clients were told is there, nothing else is, and all has ended as the clients wanted. */
 async function wrongEnds(database: Queryable, load: Load): Promise<string[]> {
-  const { rows } = await database.query<{ id: string; state: string; error: string | null }>(
-    `SELECT coalesce(p.id, d.id) AS id, coalesce(d.state::text, p.status::text) AS state, d.error_message AS error
+  const { rows } = await database.query<{ id: string; state: string; used_up: boolean; error: string | null }>(
+    `SELECT coalesce(p.id, d.id) AS id, coalesce(d.state::text, p.status::text) AS state, d.error_message AS error,
+            EXISTS (SELECT FROM steps s JOIN deployment_actions a USING (deployment_id, action_index)
+                     WHERE s.deployment_id = d.id AND s.state = 'failed' AND s.retry_count >= a.max_retries) AS used_up
        FROM deployments d FULL JOIN pending_requests p ON p.deployment_id = d.id`,
   )
   const ends = new Map(rows.map((row) => [row.id, row]))
   const lost = [...load.told.keys()].filter((id) => !ends.has(id)).map((id) => `${id} was accepted and is lost`)
-  const wrong = rows.flatMap(({ id, state, error }) => {
+  const wrong = rows.flatMap(({ id, state, used_up, error }) => {
     const told = load.told.get(id)
     if (told === undefined) return [`${id} exists, and no client was told of it`]
-    const own = told.kind === 'plain' ? ['success'] : ['rolled_back', 'failed']
+    // Each death of an instance uses up an attempt of its commands.
+    const own = told.kind === 'failing' ? ['rolled_back', 'failed'] : used_up ? ['failed'] : ['success']
     const allowed = { none: own, asked: [...own, 'cancelled'], done: ['cancelled'] }[told.cancel]
     return allowed.includes(state) ? [] : [`${id} (${told.kind}, cancel ${told.cancel}) ended ${state}: ${error}`]
   })

@@ -23,7 +23,7 @@ export interface CrashOptions {
 
 /** An instance needs capacity for a few runs. The others wait, so the queue has something to do. */
 const CAPACITY = 2
-const BATCH_MS = 60_000
+const BATCH_MS = 90_000
 /** How long a process may run until it comes to its failpoint. Then it starts again with the same one. */
 const HIT_MS = 15_000
 /** Long enough for a busy machine. */
@@ -32,8 +32,8 @@ const START_MS = 80_000
 const RESTART_MS = 1_000
 /** A cell that is missed this often in sequence cannot be hit. */
 const MOST_MISSES = 12
-/** The process dies when it comes to the failpoint for the first, second or third time. */
-const MOST_PASSES = 3
+/** The process survives this many passes of the failpoint or one more or two, so that each life brings something to its end. */
+const PASSES = 1
 
 /** Hits each cell, in two replicas of each service under load. Every batch ends at rest with a check. */
 export async function runCrashPoints(options: CrashOptions): Promise<CellResult[]> {
@@ -97,13 +97,15 @@ class CrashRun {
       const before = new Map(cells.map((cell) => [cell, cell.hits]))
       this.#endOfBatch = Date.now() + (this.#options.batchMs ?? BATCH_MS)
       this.#load.start()
-      const services = [...new Set(cells.map(({ service }) => service))]
+      const processes = [...new Set(cells.flatMap(processesOf))]
       const losses = cells.some(needsLoss) ? this.#loseInstances(cells) : null
       await Promise.all(
-        services.flatMap((service) => {
-          const own = cells.filter((cell) => cell.service === service)
-          return processesOf(service).map((process) => this.#hitIn(process, own))
-        }),
+        processes.map((process) =>
+          this.#hitIn(
+            process,
+            cells.filter((cell) => processesOf(cell).includes(process)),
+          ),
+        ),
       )
       await losses
       await this.#load.stop()
@@ -118,7 +120,6 @@ class CrashRun {
   async #hitIn(process: ServiceName, cells: readonly Progress[]): Promise<void> {
     for (;;) {
       await this.#end(process)
-      // Two replicas that die at the same moment of one message would soon make it a dead letter.
       const cell = Date.now() > this.#endOfBatch ? undefined : cells.find((one) => !one.isArmed && this.#isOpen(one))
       if (cell === undefined) break
       cell.isArmed = true
@@ -131,7 +132,7 @@ class CrashRun {
   }
 
   async #hit(process: ServiceName, cell: Progress): Promise<boolean> {
-    const passes = needsLoss(cell) || needsRestart(cell) ? 1 : 1 + (cell.hits % MOST_PASSES)
+    const passes = needsLoss(cell) || needsRestart(cell) ? 1 : 1 + PASSES + (cell.hits % 3)
     const order = `${cell.name}=kill@${passes}`
     this.#suite.launch(process, { SLIPWAY_FAILPOINT: order })
     const hasEnded = () => this.#suite.exitOf(process) !== null
