@@ -132,7 +132,7 @@ test-long: build ## Run the tests that take minutes each: kills and restarts of 
 crash-points: build ## Kill each process at each moment of a deployment, HITS=20 times each: CELLS='a part of their names'
 	@node scripts/bundle.mjs --failpoints
 	@scripts/infra.sh up crash-points
-	@eval "$$(scripts/infra.sh env)"; status=0; HITS=$(or $(HITS),20) CELLS='$(CELLS)' node --conditions=@slipway/source \
+	@eval "$$(scripts/infra.sh env)"; status=0; HITS=$(or $(HITS),20) CELLS='$(CELLS)' RESUME=$(RESUME) node --conditions=@slipway/source \
 	  --import=./scripts/jest/register.mjs campaign/crash-points/run.ts || status=$$?; scripts/infra.sh release crash-points; exit $$status
 
 bench: build ## Measure the product beside its floors and write docs/performance.md; some alone: ARGS='create list'

@@ -7,15 +7,26 @@ import { type CellResult, runCrashPoints } from './runner.ts'
 const file = path.join(import.meta.dirname, '../results/crash-points.json')
 const hits = Number(process.env['HITS'] ?? 20)
 const wanted = process.env['CELLS'] ?? ''
-const startedAt = new Date()
+const startedAt = Date.now()
+/** With RESUME=1 the run continues the last one, which was ended before all cells had their hits. */
+const earlier: Results | null = process.env['RESUME'] ? JSON.parse(fs.readFileSync(file, 'utf8')) : null
+
+interface Results {
+  started_at: string
+  seconds: number
+  hits: number
+  cells: CellResult[]
+}
 
 const isComplete = (cell: CellResult) => cell.hits >= hits
 const violationsOf = (cells: readonly CellResult[]) => new Set(cells.flatMap(({ violations }) => violations))
 
 function write(cells: readonly CellResult[]): void {
-  const seconds = Math.round((Date.now() - startedAt.getTime()) / 1_000)
+  const seconds = Math.round((Date.now() - startedAt) / 1_000) + (earlier?.seconds ?? 0)
+  const started_at = earlier?.started_at ?? new Date(startedAt).toISOString()
+  const results: Results = { started_at, seconds, hits, cells: [...cells] }
   fs.mkdirSync(path.dirname(file), { recursive: true })
-  fs.writeFileSync(file, `${JSON.stringify({ started_at: startedAt, seconds, hits, cells }, null, 2)}\n`)
+  fs.writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
   const done = cells.filter(isComplete).length
   const total = cells.reduce((sum, cell) => sum + cell.hits, 0)
   console.log(`${seconds} s: ${total} hits, ${done} of ${cells.length} cells, ${violationsOf(cells).size} violations`)
@@ -25,6 +36,7 @@ const cells = await runCrashPoints({
   cells: CELLS.filter(({ way, name }) => `${way} ${name}`.includes(wanted)),
   hits,
   onBatch: write,
+  ...(earlier ? { earlier: earlier.cells } : {}),
 })
 write(cells)
 const missed = cells.filter((cell) => !isComplete(cell))

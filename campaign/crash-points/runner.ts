@@ -18,6 +18,8 @@ export interface CrashOptions {
   hits: number
   /** How long processes are killed between two checks. */
   batchMs?: number
+  /** Results of an earlier run, which this one continues. */
+  earlier?: readonly CellResult[]
   onBatch?(results: readonly CellResult[]): void
 }
 
@@ -74,7 +76,11 @@ class CrashRun {
     this.#database = database
     this.#load = load
     this.#options = options
-    this.#cells = options.cells.map((cell) => ({ ...cell, hits: 0, violations: [], misses: 0, isArmed: false }))
+    const earlier = new Map(options.earlier?.map((cell) => [cell.name, cell]))
+    this.#cells = options.cells.map((cell) => {
+      const { hits = 0, violations = [] } = earlier.get(cell.name) ?? {}
+      return { ...cell, hits, violations, misses: 0, isArmed: false }
+    })
   }
 
   async all(): Promise<CellResult[]> {

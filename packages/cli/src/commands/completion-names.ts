@@ -1,10 +1,12 @@
 import { SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
-import { createSessionStore } from '../configuration/file.ts'
+import { createSessionStore, readConfiguration } from '../configuration/file.ts'
+import { readLastRun } from '../configuration/last-run.ts'
 import { prepareNetwork } from '../configuration/network.ts'
 import { chooseServer } from '../configuration/server.ts'
 import { readEnvironmentToken } from './context.ts'
 import { take } from './lists.ts'
+import { LAST } from './references.ts'
 
 /** The limit for the answer of the server: a shell waits for it at each press of Tab. */
 const TIMEOUT_MS = 2_000
@@ -24,12 +26,19 @@ const NAMED = {
 } as const
 
 type NamedKind = keyof typeof NAMED
-export type CompletedKind = NamedKind | 'deployment' | 'request' | 'tag' | 'user'
+export type CompletedKind = NamedKind | 'content' | 'context' | 'deployment' | 'key' | 'request' | 'tag' | 'user' | 'webhook'
+type ServerKind = Exclude<CompletedKind, 'context'>
 
-const isNamed = (kind: CompletedKind): kind is NamedKind => Object.hasOwn(NAMED, kind)
+const isNamed = (kind: ServerKind): kind is NamedKind => Object.hasOwn(NAMED, kind)
 
-/** Lists the names, or ids, of this kind that the server knows and that may fit the prefix. No names if it does not answer. */
-export async function listServerNames(program: Command, kind: CompletedKind, prefix: string): Promise<string[]> {
+/** Lists the names, or ids, of this kind that may fit the prefix: what this machine knows, and what the server answers. */
+export async function listKnownNames(program: Command, kind: CompletedKind, prefix: string): Promise<string[]> {
+  if (kind === 'context') return Object.keys(readConfiguration().contexts ?? {})
+  const last = kind === 'deployment' && readLastRun(chooseServer(program).url) !== undefined ? [LAST] : []
+  return [...last, ...(await listServerNames(program, kind, prefix).catch(() => []))]
+}
+
+async function listServerNames(program: Command, kind: ServerKind, prefix: string): Promise<string[]> {
   const { url, context, caFile } = chooseServer(program)
   const token = readEnvironmentToken()
   const sessions = createSessionStore(url, context)
@@ -42,7 +51,7 @@ export async function listServerNames(program: Command, kind: CompletedKind, pre
   return [...new Set(names)].filter((name) => !/\p{Cc}/u.test(name))
 }
 
-async function readNames(client: SlipwayClient, kind: CompletedKind, search: string, signal: AbortSignal) {
+async function readNames(client: SlipwayClient, kind: ServerKind, search: string, signal: AbortSignal) {
   if (isNamed(kind)) {
     const query = search === '' ? {} : { search }
     const lists = NAMED[kind].map((operation) => take(client.each(operation, { query, signal }), MAX_NAMES))
@@ -55,6 +64,12 @@ async function readNames(client: SlipwayClient, kind: CompletedKind, search: str
       return (await client.call('listPending', { signal })).map(({ id }) => id)
     case 'user':
       return (await take(client.each('listUsers', { signal }), MAX_NAMES)).map(({ email }) => email)
+    case 'webhook':
+      return (await take(client.each('listWebhooks', { signal }), MAX_NAMES)).map(({ url }) => url)
+    case 'key':
+      return (await client.call('listApiKeys', { signal })).api_keys.map(({ id }) => id)
+    case 'content':
+      return (await take(client.each('listContent', { signal }), MAX_NAMES)).map(({ id }) => id)
     case 'tag': {
       const targets = await take(client.each('listTargets', { signal }), MAX_NAMES)
       return targets.flatMap(({ tags }) => tags.map(({ key, value }) => `${key}=${value}`))

@@ -3,23 +3,17 @@ import type { Argument, Command, Option } from 'commander'
 /** What a shell has typed, as words without quotes. */
 export interface Typed {
   words: string[]
-  /** The beginning of the last word that the shell does not replace: bash ends a word at `=` and at `:`. */
+  /** The beginning of the last word that the shell does not replace. */
   kept: string
 }
 
-/** Reads the words of a shell: bash passes `--tag role=web` as four words, and all shells pass quotes and backslashes. */
-export function readWords(raw: readonly string[]): Typed {
-  const words: string[] = []
-  let kept = ''
-  let joins = false
-  for (const part of raw) {
-    const isSeparator = /^[=:]+$/.test(part) && words.length > 0
-    if (isSeparator || joins) words.push((words.pop() ?? '') + unquote(part))
-    else words.push(unquote(part))
-    kept = isSeparator ? (words.at(-1) ?? '') : joins ? kept : ''
-    joins = isSeparator
-  }
-  return { words, kept }
+/** Reads the words of a shell, with their quotes and backslashes. `part` is the end of the last word that the shell replaces. */
+export function readWords(raw: readonly string[], part?: string): Typed {
+  const words = raw.map(unquote)
+  const last = words.at(-1) ?? ''
+  // Bash takes a separator for a part. It replaces what follows the separator.
+  const replaced = part === undefined ? last : /^[=:@]+$/.test(part) && part !== last ? '' : unquote(part)
+  return { words, kept: last.slice(0, last.length - replaced.length) }
 }
 
 /** Removes quotes and backslashes. The last word may have an open quote. */

@@ -1,29 +1,54 @@
 import { Argument, type Command } from 'commander'
-import { type CompletedKind, listServerNames } from './completion-names.ts'
+import { type CompletedKind, listKnownNames } from './completion-names.ts'
 import { findPlace, getNames, getOptions, type Place, readWords } from './completion-words.ts'
 
 /** The shell calls `slipway complete` at each press of Tab, so completions always match the commands. */
 const SCRIPTS = {
+  // Bash also splits words at `=`, `:` and `@`, so this joins what has no space between. It replaces the last part alone.
   bash: `_slipway() {
-  local offer
+  local offer rest=\${COMP_LINE:0:COMP_POINT} trimmed part i
+  local -a words
+  words=()
   COMPREPLY=()
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    trimmed=\${rest#"\${rest%%[![:space:]]*}"}
+    part=$trimmed
+    ((i == COMP_CWORD)) || part=\${COMP_WORDS[i]}
+    if ((i > 0)) && [[ $trimmed == "$rest" ]]; then words[\${#words[@]}-1]+=$part; else words+=("$part"); fi
+    rest=\${trimmed#"$part"}
+  done
   while IFS= read -r offer; do
     COMPREPLY+=("$offer")
     # Readline quotes what it takes for file names.
     [[ $offer != *[!A-Za-z0-9_.:=@%+,-]* ]] || compopt -o filenames 2>/dev/null || true
-  done < <(slipway complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <(slipway complete "--part=$part" -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -o default -F _slipway slipway
 `,
+  // Works by eval in a start-up file, and as a file _slipway in a folder of fpath, which zsh runs at the first press of Tab.
   zsh: `#compdef slipway
 _slipway() {
   local -a offered
-  offered=("\${(@f)$(slipway complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  [[ -n "$offered" ]] && compadd -- "\${offered[@]}" || _files
+  offered=("\${(@f)$(slipway complete -- "\${(@)words[2,CURRENT-1]}" "$QIPREFIX$PREFIX" 2>/dev/null)}")
+  if [[ -n "$offered" ]]; then compadd -a offered; else _files; fi
 }
-compdef _slipway slipway
+if [[ "\${funcstack[1]}" == _slipway ]]; then
+  _slipway "$@"
+else
+  (( \${+functions[compdef]} )) || { autoload -Uz compinit && compinit; }
+  compdef _slipway slipway
+fi
 `,
-  fish: `complete -c slipway -a '(slipway complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+  fish: `function __slipway_complete
+  set -l offers (slipway complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
+  if set -q offers[1]
+    printf '%s\\\\n' $offers
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c slipway -e
+complete -c slipway -f -a '(__slipway_complete)'
 `,
 }
 
@@ -38,8 +63,9 @@ export function addCompletion(program: Command): void {
   program
     .command('complete', { hidden: true })
     .argument('[words...]')
-    .action(async (words: string[]) => {
-      for (const offer of await listCompletions(program, words)) process.stdout.write(`${offer}\n`)
+    .option('--part <text>')
+    .action(async (words: string[], { part }: { part?: string }) => {
+      for (const offer of await listCompletions(program, words, part)) process.stdout.write(`${offer}\n`)
     })
 }
 
@@ -60,11 +86,15 @@ const KINDS: Readonly<Record<string, CompletedKind>> = {
   deployment: 'deployment',
   request: 'request',
   tag: 'tag',
+  context: 'context',
+  webhook: 'webhook',
+  key: 'key',
+  sha256: 'content',
 }
 
-/** Lists the possible replacements of the last word. */
-export async function listCompletions(program: Command, raw: readonly string[]): Promise<string[]> {
-  const { words, kept } = readWords(raw)
+/** Lists the possible replacements of the last word, or of its last part, if the shell replaces that alone. */
+export async function listCompletions(program: Command, raw: readonly string[], part?: string): Promise<string[]> {
+  const { words, kept } = readWords(raw, part)
   const place = findPlace(program, words)
   const offers = [...listOffers(place), ...(await listNames(program, place))]
   return offers
@@ -81,7 +111,7 @@ function listOffers({ command, option, argument, prefix }: Place): readonly stri
   return [...visible.flatMap(getNames), ...(argument?.argChoices ?? [])]
 }
 
-/** Lists what the server knows. A shell must not show errors, so there are no names after a failure. */
+/** Lists what the server and this machine know. A shell must not show errors, so there are no names after a failure. */
 async function listNames(program: Command, { command, option, argument, prefix, globals }: Place): Promise<string[]> {
   // The actions of the audit log are not those that deployments run.
   if (option?.long === '--action' && command.name() === 'audit') return []
@@ -89,7 +119,7 @@ async function listNames(program: Command, { command, option, argument, prefix, 
   if (kind === undefined || (option === undefined && prefix.startsWith('-'))) return []
   try {
     for (const [name, value] of Object.entries(globals)) program.setOptionValue(name, value)
-    return await listServerNames(program, kind, prefix)
+    return await listKnownNames(program, kind, prefix)
   } catch {
     return []
   }

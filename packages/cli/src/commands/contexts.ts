@@ -33,7 +33,7 @@ export function addContexts(program: Command): void {
     })
   context
     .command('use')
-    .argument('<name>', 'name of a context')
+    .argument('<context>', 'name of a context')
     .description('use a context from now on, where neither options nor variables name a server')
     .action((name: string) => {
       const { url } = readContext(name)
@@ -44,7 +44,7 @@ export function addContexts(program: Command): void {
     })
   context
     .command('delete')
-    .argument('<name>', 'name of a context')
+    .argument('<context>', 'name of a context')
     .description('delete a context; its session on the server ends by itself, or with `slipway logout` before')
     .action((name: string) => {
       readContext(name)

@@ -13,7 +13,7 @@ type Pending = Schema<'PendingRequest'>
 
 export const DEPLOYMENT_ARGUMENT = 'id of the deployment, the beginning of it, or @last'
 
-const LAST = '@last'
+export const LAST = '@last'
 /** The first 8 digits of an id name the minute in which it was made. Fewer would search years. */
 const MIN_DIGITS = 8
 const TIME_DIGITS = 12
