@@ -49,8 +49,7 @@ export interface Injected {
   target: string
   at: number
   healedAt: number
-  /** Milliseconds until a create succeeded that was sent after the injection; null if none did in the round. */
-  recoveryMs: number | null
+  isInjected: boolean
   note: string
 }
 

@@ -5,11 +5,14 @@ import path from 'node:path'
 import { repositoryRoot } from '@slipway/testing'
 import { uptime } from './clock.ts'
 import { Random } from './random.ts'
+import { recordCampaign, saveRecord, writeReport } from './report.ts'
 import { type RoundResult, runRound, Stage } from './round.ts'
 import { startServers, stopServers } from './suite.ts'
 
 const WORK_MS = 40_000
 const FAULTS = 60
+/** Shorter runs say too little to be published. */
+const REPORTED_MINUTES = 12
 
 interface Regression {
   seed: number
@@ -34,11 +37,19 @@ const regressionsFile = path.join(import.meta.dirname, 'regressions.json')
 
 const replayed = setting('ROUND')
 const seed = replayed ?? setting('SEED') ?? randomInt(2 ** 31)
-const endsBy = uptime() + (setting('MINUTES') ?? 60) * 60_000
+const began = uptime()
+const endsBy = began + (setting('MINUTES') ?? 60) * 60_000
 const mostRounds = replayed === undefined ? (setting('ROUNDS') ?? Number.POSITIVE_INFINITY) : 1
 const options = { workMs: setting('WORK_MS') ?? WORK_MS, faults: setting('FAULTS') ?? FAULTS }
 const folder = path.join(repositoryRoot, '.slipway', 'campaign', String(seed))
 const say = (text: string) => console.log(text)
+
+/** Errors of the campaign itself. It goes on, for an end without cleaning up leaves processes behind. */
+let errors = 0
+process.on('uncaughtException', (error) => {
+  errors += 1
+  say(`an error of the campaign itself: ${error.stack}`)
+})
 
 const results: RoundResult[] = []
 let stage: Stage | null = null
@@ -76,7 +87,13 @@ say(
   `campaign: ${results.length} rounds, ${sum(({ faults }) => faults.length)} faults, ${sum(({ accepted }) => accepted)} creates, ` +
     `${sum(({ starts }) => starts)} commands, ${sum(({ lines }) => lines)} lines, ${violations} violations`,
 )
-process.exit(violations === 0 && results.length > 0 ? 0 : 1)
+const minutes = (uptime() - began) / 60_000
+if (replayed === undefined && minutes >= REPORTED_MINUTES) {
+  saveRecord(recordCampaign(seed, minutes, results))
+  writeReport()
+  say('campaign: wrote docs/resilience.md')
+}
+process.exit(violations === 0 && errors === 0 && results.length > 0 ? 0 : 1)
 
 async function closeStage(): Promise<void> {
   const complaints = await stage?.close()

@@ -1,5 +1,5 @@
 import { Random } from './random.ts'
-import { INSTANCES, LINKS, PROCESSES, SERVICES } from './topology.ts'
+import { CLIENT_LINKS, FULL_DISK, INSTANCES, LINKS, PROCESSES, SERVICES } from './topology.ts'
 
 export const FAMILIES = ['processes', 'servers', 'links', 'disk', 'clock', 'messages', 'clients'] as const
 export type Family = (typeof FAMILIES)[number]
@@ -57,6 +57,18 @@ export const KINDS: readonly FaultKind[] = [
   { family: 'links', kind: 'cut in the middle of a message', targets: LINKS, weight: 8, ...MOMENT },
   { family: 'links', kind: 'reset', targets: LINKS, weight: 10, ...MOMENT },
   { family: 'links', kind: 'refused', targets: LINKS, weight: 8, leastMs: 200, mostMs: 6_000 },
+  { family: 'disk', kind: 'full', targets: [FULL_DISK], weight: 2, leastMs: 1_000, mostMs: 12_000 },
+  {
+    family: 'messages',
+    kind: 'repeated and reordered',
+    targets: ['rabbitmq'],
+    weight: 3,
+    leastMs: 1_000,
+    mostMs: 8_000,
+  },
+  { family: 'messages', kind: 'garbage', targets: ['rabbitmq'], weight: 3, ...MOMENT },
+  { family: 'clients', kind: 'vanish', targets: CLIENT_LINKS, weight: 4, ...MOMENT },
+  { family: 'clients', kind: 'do not read', targets: CLIENT_LINKS, weight: 4, leastMs: 1_000, mostMs: 15_000 },
 ]
 
 export interface PlanOptions {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { queueLengths, violatedInvariants } from '@slipway/testing'
+import { apiWithToken, queueLengths, type Receiver, startReceiver, violatedInvariants } from '@slipway/testing'
 import { uptime } from './clock.ts'
 import { OracleDatabase } from './database.ts'
 import { Ledger } from './ledger.ts'
@@ -20,6 +20,8 @@ import { startWorkload } from './workload/workload.ts'
 const REST_MS = 150_000
 const READY_MS = 60_000
 const WATCH_MS = 45_000
+/** Longer than the first retries of a delivery. */
+const WEBHOOK_MS = 90_000
 
 export interface FaultResult {
   family: string
@@ -38,6 +40,7 @@ export interface RoundResult {
   starts: number
   lines: number
   streams: number
+  calls: number
   /** Milliseconds from the last fault until nothing was left to do. */
   restMs: number
   totalMs: number
@@ -63,23 +66,30 @@ export class Stage {
   readonly catalog: Catalog
   readonly markers: Markers
   readonly database: OracleDatabase
+  readonly receiver: Receiver
 
-  private constructor(campaign: CampaignSuite, catalog: Catalog, markers: Markers, database: OracleDatabase) {
-    this.campaign = campaign
-    this.catalog = catalog
-    this.markers = markers
-    this.database = database
+  private constructor(parts: Omit<Stage, 'close'>) {
+    this.campaign = parts.campaign
+    this.catalog = parts.catalog
+    this.markers = parts.markers
+    this.database = parts.database
+    this.receiver = parts.receiver
   }
 
   static async open(servers: Servers): Promise<Stage> {
     const campaign = await CampaignSuite.start(servers)
     const markers = makeMarkers(path.join(campaign.suite.folder, 'markers'))
     const catalog = await makeCatalog(campaign.suite.url, campaign.apiKey, markers)
-    return new Stage(campaign, catalog, markers, new OracleDatabase(campaign.suite.databaseUrl))
+    const receiver = await startReceiver()
+    const api = apiWithToken(campaign.suite.url, campaign.apiKey)
+    const { status } = await api.post('/webhooks', { url: receiver.url, events: ['deployment.finished'] })
+    if (status !== 201) throw new Error(`the webhook was answered with ${status}`)
+    return new Stage({ campaign, catalog, markers, receiver, database: new OracleDatabase(campaign.suite.databaseUrl) })
   }
 
   async close(): Promise<string[]> {
     await this.database.close()
+    await this.receiver.close()
     return this.campaign.stop()
   }
 }
@@ -98,7 +108,7 @@ export async function runRound(stage: Stage, seed: number, options: PlanOptions,
     ...{ campaign, catalog, ledger, seed: plan.workloadSeed },
     countUnfinished: () => database.number(UNFINISHED),
   })
-  await Promise.all([runPlan(campaign, plan, ledger), sleep(plan.workMs)])
+  await Promise.all([runPlan({ campaign, catalog, client: workload.client }, plan, ledger), sleep(plan.workMs)])
   const healedAt = uptime()
   await workload.stop()
   const violations: Violation[] = []
@@ -117,6 +127,10 @@ export async function runRound(stage: Stage, seed: number, options: PlanOptions,
       ([name, length]) => name !== 'dead-letters' && length !== 0 && length !== null,
     ),
   )
+  await settle('I17', 'every event is delivered to the webhook', WEBHOOK_MS, async () => {
+    const left = await database.number(`SELECT count(*) FROM webhook_deliveries WHERE status <> 'delivered'`)
+    return left === 0 ? [] : [{ left }]
+  })
   await settled(WATCH_MS, async () => workload.watches.filter(({ hasEnded }) => !hasEnded))
   await workload.stopWatching()
 
@@ -125,7 +139,8 @@ export async function runRound(stage: Stage, seed: number, options: PlanOptions,
   const queues = await queueLengths(campaign.suite.namespace)
   violations.push(
     ...judge({
-      ...{ ledger, markers: written, tables, queues, garbage: 0, capacity: CAPACITY },
+      ...{ ledger, markers: written, tables, queues, garbage: campaign.garbage, capacity: CAPACITY },
+      delivered: stage.receiver.received.map(({ id, event }) => ({ id, deployment: String(event.data['id']) })),
       watches: workload.watches.map(({ deployment, hasEnded }) => ({ deployment, hasEnded })),
     }),
     ...(await violatedInvariants(campaign.suite.databaseUrl)).map((sentence) => ({
@@ -135,6 +150,7 @@ export async function runRound(stage: Stage, seed: number, options: PlanOptions,
   await ledger.close()
   const result = summarize(seed, ledger, tables, written, violations)
   if (violations.length > 0) keepArtefacts(stage, folder, { violations, tables, queues })
+  stage.receiver.received.length = 0
   fs.truncateSync(markers.file)
   for (const name of fs.readdirSync(markers.locks)) fs.rmSync(path.join(markers.locks, name))
   return { ...result, streams: workload.watches.length, restMs, totalMs: uptime() - began }
@@ -165,8 +181,11 @@ function summarize(
   }
   return {
     seed,
-    faults: ledger.faults.map(({ family, kind, target, at }) => ({ family, kind, target, recoveryMs: recoveryOf(at) })),
+    faults: ledger.faults
+      .filter(({ isInjected }) => isInjected)
+      .map(({ family, kind, target, at }) => ({ family, kind, target, recoveryMs: recoveryOf(at) })),
     creates: creates.length,
+    calls: ledger.calls.length,
     accepted: successes.length,
     deployments: tables.deployments.length,
     starts: markers.filter(({ what }) => what === 'start').length,

@@ -15,7 +15,8 @@ import {
 import { uptime } from './clock.ts'
 import { Postgres } from './servers/postgres.ts'
 import { RabbitMq } from './servers/rabbitmq.ts'
-import { addressSettings, CLIENT_LINKS, linkName, PROCESSES } from './topology.ts'
+import { mountDisk, type SmallDisk } from './servers/small-disk.ts'
+import { addressSettings, CLIENT_LINKS, FULL_DISK, linkName, PROCESSES } from './topology.ts'
 
 export const CAPACITY = 5
 const SUPERVISE_MS = 250
@@ -60,6 +61,10 @@ export class CampaignSuite {
   /** The gateways, through the links of clients. */
   readonly urls: readonly string[]
   readonly apiKey: string
+  /** The disk of one instance; null where this user may not mount one. */
+  readonly disk: SmallDisk | null
+  /** How many messages without meaning were sent. */
+  garbage = 0
   /** Called when a process has ended that the nemesis did not end. */
   onExit: OnExit = () => {}
   /** Processes that the nemesis has ended. The supervisor leaves them alone. */
@@ -73,17 +78,20 @@ export class CampaignSuite {
     links: Map<string, TcpProxy>
     urls: string[]
     apiKey: string
+    disk: SmallDisk | null
   }) {
     this.suite = made.suite
     this.servers = made.servers
     this.links = made.links
     this.urls = made.urls
     this.apiKey = made.apiKey
+    this.disk = made.disk
     this.#supervisor = this.#supervise()
   }
 
   static async start(servers: Servers): Promise<CampaignSuite> {
     const links = new Map<string, TcpProxy>()
+    const disk = mountDisk()
     const suite = await startSuite({
       capacity: CAPACITY,
       secondGateway: true,
@@ -99,6 +107,7 @@ export class CampaignSuite {
           links.set(linkName(name, setting), proxy)
           settings[setting] = proxy.url.replace(/\/$/, '')
         }
+        if (name === FULL_DISK && disk !== null) settings['SLIPWAY_JOURNAL_DIR'] = disk.folder
         return settings
       },
     })
@@ -111,7 +120,7 @@ export class CampaignSuite {
     const admin = await loginToSuite(suite)
     const { status, body } = await admin.post('/auth/api-keys', { name: 'campaign' })
     if (status !== 201 && status !== 200) throw new Error(`the API key was answered with ${status}`)
-    return new CampaignSuite({ suite, servers, links, urls, apiKey: body.full_key })
+    return new CampaignSuite({ suite, servers, links, urls, disk, apiKey: body.full_key })
   }
 
   link(name: string): TcpProxy {
@@ -164,6 +173,7 @@ export class CampaignSuite {
       (error: Error) => [error.message],
     )
     for (const proxy of this.links.values()) await proxy.close()
+    this.disk?.remove()
     return complaints
   }
 

@@ -10,6 +10,9 @@ export const INSTANCES: readonly ServiceName[] = [
 ]
 export const PROCESSES: readonly ServiceName[] = [...SERVICES, ...INSTANCES]
 
+/** The instance whose journal is on a small disk of its own. */
+export const FULL_DISK: ServiceName = 'orchestration-instance-3'
+
 /** Addresses that a process connects to: its setting, and what stands there. */
 const ADDRESSES = {
   DATABASE_URL: 'postgres',

@@ -1,5 +1,7 @@
 import type { PlannedFault } from '../plan.ts'
 import type { CampaignSuite } from '../suite.ts'
+import type { Catalog } from '../workload/catalog.ts'
+import type { Client } from '../workload/client.ts'
 
 /** A fault that goes on until `heal`. `heal` may be called early, at the end of a round, and is called once. */
 export interface Fault {
@@ -9,8 +11,15 @@ export interface Fault {
   note?: () => string
 }
 
+export interface Scene {
+  campaign: CampaignSuite
+  catalog: Catalog
+  /** For faults of clients, which are written down like all calls. */
+  client: Client
+}
+
 /** Makes the faults of a family. */
-export type FaultFactory = (campaign: CampaignSuite, planned: PlannedFault) => Fault
+export type FaultFactory = (scene: Scene, planned: PlannedFault) => Fault
 
 /** A fault without an end. */
 export const moment = (inject: () => Promise<void> | void): Fault => ({ inject, heal: () => {} })

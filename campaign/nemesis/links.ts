@@ -3,7 +3,7 @@ import { type FaultFactory, moment } from './fault.ts'
 /** Within the patience of every client, yet long enough to reorder what happens. */
 const DELAY_MS = 400
 
-export const linkFault: FaultFactory = (campaign, { kind, target }) => {
+export const linkFault: FaultFactory = ({ campaign }, { kind, target }) => {
   const link = campaign.link(target)
   switch (kind) {
     case 'delayed':

@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { uptime } from '../clock.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Family, RoundPlan } from '../plan.ts'
-import type { CampaignSuite } from '../suite.ts'
-import type { FaultFactory } from './fault.ts'
+import { clientFault } from './clients.ts'
+import { diskFault } from './disk.ts'
+import type { Fault, FaultFactory, Scene } from './fault.ts'
 import { linkFault } from './links.ts'
+import { messageFault } from './messages.ts'
 import { processFault } from './processes.ts'
 import { serverFault } from './servers.ts'
 
@@ -12,10 +14,13 @@ const FACTORIES: Partial<Record<Family, FaultFactory>> = {
   processes: processFault,
   servers: serverFault,
   links: linkFault,
+  disk: diskFault,
+  messages: messageFault,
+  clients: clientFault,
 }
 
 /** Injects the faults of a plan at their times. Resolves when the last one is healed. */
-export async function runPlan(campaign: CampaignSuite, plan: RoundPlan, ledger: Ledger): Promise<void> {
+export async function runPlan(scene: Scene, plan: RoundPlan, ledger: Ledger): Promise<void> {
   const started = uptime()
   const over = new AbortController()
   // The longest fault may outlive the work of clients for a moment, not for the whole of its time.
@@ -31,18 +36,28 @@ export async function runPlan(campaign: CampaignSuite, plan: RoundPlan, ledger: 
       if (over.signal.aborted) return
       const factory = FACTORIES[planned.family]
       if (factory === undefined) throw new Error(`there are no faults of ${planned.family}`)
-      const fault = factory(campaign, planned)
+      const fault = factory(scene, planned)
       const at = uptime()
-      await fault.inject()
-      await sleep(planned.durationMs, undefined, { signal: over.signal }).catch(() => {})
+      const problem = await injected(fault)
+      if (problem === null) await sleep(planned.durationMs, undefined, { signal: over.signal }).catch(() => {})
       await fault.heal()
       const { family, kind, target } = planned
-      const note = fault.note?.() ?? ''
-      ledger.add({ type: 'fault', family, kind, target, at, healedAt: uptime(), recoveryMs: null, note })
+      const note = problem ?? fault.note?.() ?? ''
+      ledger.add({ type: 'fault', family, kind, target, at, healedAt: uptime(), isInjected: problem === null, note })
     })()
     lastOf.set(place, work)
     await work
   })
   await Promise.all(all)
   clearTimeout(end)
+}
+
+/** Some faults need a server that another fault has just taken away. Returns why the fault could not be injected. */
+async function injected(fault: Fault): Promise<string | null> {
+  try {
+    await fault.inject()
+    return null
+  } catch (error) {
+    return (error as Error).message
+  }
 }

@@ -1,7 +1,7 @@
 import type { ServiceName } from '@slipway/testing'
 import type { FaultFactory } from './fault.ts'
 
-export const processFault: FaultFactory = (campaign, { kind, target }) => {
+export const processFault: FaultFactory = ({ campaign }, { kind, target }) => {
   const name = target as ServiceName
   let code: number | string = ''
   const signalIfAlive = (signal: NodeJS.Signals) => {

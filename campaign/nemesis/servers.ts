@@ -4,7 +4,7 @@ import { type FaultFactory, moment } from './fault.ts'
 /** The share of connections that the weaker fault kills. */
 const SOME = 0.3
 
-export const serverFault: FaultFactory = (campaign, { kind, target, durationMs }) => {
+export const serverFault: FaultFactory = ({ campaign }, { kind, target, durationMs }) => {
   const { postgres, rabbitmq, redis } = campaign.servers
   const { namespace } = campaign.suite
   switch (`${target}: ${kind}`) {

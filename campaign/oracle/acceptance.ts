@@ -151,6 +151,8 @@ const cancelledRequestsNeverRun: Check = ({ tables, ledger, markers }) => {
   return findings.all
 }
 
+const ENDED_BADLY = new Set(['failed', 'rolled_back', 'rollback_failed'])
+
 /** A deployment ends as its shape says, unless it was cancelled or its attempts are used up. */
 const outcomesAreDeserved: Check = ({ tables, ledger }) => {
   const findings = new Findings()
@@ -168,8 +170,8 @@ const outcomesAreDeserved: Check = ({ tables, ledger }) => {
     const shape = shapeOf.get(id)
     if (shape === undefined || (state === 'cancelled' && cancels.has(id))) continue
     const own = steps.get(id) ?? []
-    const usedUp = own.some((step) => step.state === 'failed' && step.retry_count >= step.max_retries)
-    const isGood = state === 'success' ? !shape.fails : state === 'failed' && usedUp
+    const usedUp = own.some((step) => ENDED_BADLY.has(step.state) && step.retry_count >= step.max_retries)
+    const isGood = state === 'success' ? !shape.fails : (state === 'failed' || state === 'rolled_back') && usedUp
     findings.unless(isGood, 'I22', 'a deployment fails only when the attempts of a step are used up', [id], {
       shape: shape.name,
       state,

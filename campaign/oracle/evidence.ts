@@ -14,6 +14,8 @@ export interface Evidence {
   /** Deployments that a client watched. */
   watches: { deployment: string; hasEnded: boolean }[]
   capacity: number
+  /** Calls of the webhook: the id of the message, and the deployment whose end it tells. */
+  delivered: { id: string; deployment: string }[]
 }
 
 export interface Violation {

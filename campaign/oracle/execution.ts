@@ -78,7 +78,10 @@ const resultsEqualWhatRan: Check = ({ tables, markers }) => {
     const facts = { step, markers: own }
     if (step.state === 'completed') {
       findings.unless(
-        hasEnded && step.exit_code === 0 && step.retry_count >= script.failsBefore,
+        script.timeoutSeconds === undefined &&
+          hasEnded &&
+          step.exit_code === 0 &&
+          step.retry_count >= script.failsBefore,
         'I8',
         'a completed step has run to its end, in the attempt that is stored',
         [step.deployment_id],
@@ -194,7 +197,57 @@ const cancelsHold: Check = ({ tables, ledger, markers }) => {
   return findings.all
 }
 
+/** A rollback undoes what was executed, in reverse order. A rollback script that was interrupted is done again. */
+const rollbacksAreWhole: Check = ({ tables, markers }) => {
+  const findings = new Findings()
+  const undone = groupBy(
+    markers.filter(({ what }) => what === 'undo' || what === 'undone'),
+    ({ deployment, target }) => `${deployment} ${target}`,
+  )
+  const states = new Map(tables.deployments.map(({ id, state }) => [id, state]))
+  const steps = groupBy(tables.steps, ({ deployment_id, target }) => `${deployment_id} ${target}`)
+  for (const [place, own] of steps) {
+    const [id = ''] = place.split(' ')
+    const written = undone.get(place) ?? []
+    const facts = { steps: own, written }
+    for (const step of own) {
+      const isUndone = written.some((marker) => marker.what === 'undone' && marker.step === step.step)
+      const mayUndo = SCRIPTS[step.step]?.isUndone === true
+      if (step.state === 'rolled_back' && mayUndo) {
+        findings.unless(isUndone, 'I11', 'a step that is stored as rolled back was undone', [id], facts)
+      }
+      if (['skipped', 'cancelled', 'completed'].includes(step.state) && states.get(id) === 'rolled_back') {
+        findings.unless(!isUndone, 'I11', 'only executed steps are undone', [id], facts)
+      }
+    }
+    const orders = written.map(({ step }) => own.find((one) => one.step === step)?.action_index ?? -1)
+    const isReverse = orders.every((order, index) => index === 0 || order <= (orders[index - 1] as number))
+    findings.unless(isReverse, 'I11', 'a rollback runs in reverse order', [id], facts)
+    const mayRollBack = ['rolled_back', 'failed'].includes(states.get(id) ?? '')
+    findings.unless(written.length === 0 || mayRollBack, 'I11', 'only a failure is rolled back', [id], facts)
+  }
+  return findings.all
+}
+
+/** Longer than SIGTERM, the grace, and the life of a command whose instance stands still. */
+const KILL_MS = 40_000
+
+const timeoutsEndCommands: Check = ({ markers }) => {
+  const findings = new Findings()
+  for (const [place, own] of groupBy(markers, (marker) => `${placeOf(marker)} ${marker.attempt}`)) {
+    const [first] = own
+    const seconds = SCRIPTS[first?.step ?? '']?.timeoutSeconds
+    const last = own.at(-1)
+    if (seconds === undefined || first === undefined || last === undefined) continue
+    const isEnded = last.at - first.at <= seconds * 1_000 + KILL_MS
+    findings.unless(isEnded, 'I13', 'no command outlives its timeout and the grace', [place], { first, last })
+  }
+  return findings.all
+}
+
 export const execution: Check[] = [
+  rollbacksAreWhole,
+  timeoutsEndCommands,
   startsAreCounted,
   attemptsNeverOverlap,
   resultsEqualWhatRan,

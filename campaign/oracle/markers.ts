@@ -2,7 +2,8 @@ import fs from 'node:fs'
 
 /** A line that a command wrote itself. */
 export interface Marker {
-  what: 'start' | 'end' | 'overlap'
+  /** Undo and undone: of a rollback script. Alive: of a command that never ends by itself. */
+  what: 'start' | 'end' | 'overlap' | 'alive' | 'undo' | 'undone'
   deployment: string
   target: string
   step: string

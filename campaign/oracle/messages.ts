@@ -1,4 +1,4 @@
-import { type Check, Findings } from './evidence.ts'
+import { type Check, FINAL_STATES, Findings, groupBy } from './evidence.ts'
 
 const nothingIsUnsent: Check = ({ tables }) => {
   const findings = new Findings()
@@ -26,4 +26,16 @@ const queuesAreEmpty: Check = ({ queues, garbage }) => {
   return findings.all
 }
 
-export const messages: Check[] = [nothingIsUnsent, queuesAreEmpty]
+/** A call may be repeated under the same id, for its answer may be lost. */
+const eachEndIsToldOnce: Check = ({ tables, delivered }) => {
+  const findings = new Findings()
+  const told = groupBy(delivered, ({ deployment }) => deployment)
+  for (const { id, state } of tables.deployments) {
+    if (!FINAL_STATES.has(state)) continue
+    const messages = new Set((told.get(id) ?? []).map((call) => call.id))
+    findings.unless(messages.size === 1, 'I17', 'the end of a deployment is told in one message', [id], [...messages])
+  }
+  return findings.all
+}
+
+export const messages: Check[] = [eachEndIsToldOnce, nothingIsUnsent, queuesAreEmpty]

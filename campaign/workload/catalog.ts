@@ -25,6 +25,10 @@ export interface Script {
   lines: number
   /** Attempts below this one fail by themselves. */
   failsBefore: number
+  /** Whether it has a rollback script. */
+  isUndone?: boolean
+  /** Seconds after which each attempt is killed. The command itself never ends. */
+  timeoutSeconds?: number
 }
 
 /** By the names of actions, which are the names of steps. */
@@ -36,6 +40,9 @@ export const SCRIPTS: Record<string, Script & { work: string }> = {
   slow: { lines: 60, failsBefore: 0, work: 'sleep 2' },
   long: { lines: 30, failsBefore: 0, work: '[ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 12' },
   flaky: { lines: 15, failsBefore: 1, work: '' },
+  undone: { lines: 12, failsBefore: 0, work: '', isUndone: true },
+  'undone-2': { lines: 12, failsBefore: 0, work: '', isUndone: true },
+  hanging: { lines: 5, failsBefore: 0, work: '', timeoutSeconds: 2 },
   failing: { lines: 5, failsBefore: Number.POSITIVE_INFINITY, work: '' },
 }
 
@@ -43,7 +50,10 @@ export const SCRIPTS: Record<string, Script & { work: string }> = {
 export const OWN_FAILURE = 7
 
 /** A command that notes its start and end, and whether another attempt of its step is alive. Shell built-ins cost no process. */
-function markedScript(markers: Markers, { lines, failsBefore, work }: Script & { work: string }): string {
+function markedScript(
+  markers: Markers,
+  { lines, failsBefore, work, timeoutSeconds }: Script & { work: string },
+): string {
   const numbers = Array.from({ length: lines }, (_, n) => n + 1).join(' ')
   const note = (what: string) => `echo "${what} $k $$ $up $PWD" >>'${markers.file}'`
   return [
@@ -55,6 +65,9 @@ function markedScript(markers: Markers, { lines, failsBefore, work }: Script & {
     note('start'),
     `printf "$SLIPWAY_TARGET_NAME $SLIPWAY_STEP $SLIPWAY_ATTEMPT %s\\n" ${numbers}`,
     work,
+    ...(timeoutSeconds === undefined
+      ? []
+      : ['while :; do', 'sleep 0.5', 'read -r up _ </proc/uptime', note('alive'), 'done']),
     'read -r up _ </proc/uptime',
     note('end'),
     failsBefore === 0
@@ -64,6 +77,14 @@ function markedScript(markers: Markers, { lines, failsBefore, work }: Script & {
     .filter((line) => line !== '')
     .join('\n')
 }
+
+const rollbackScript = ({ file }: Markers) =>
+  [
+    'read -r up _ </proc/uptime',
+    'k="$SLIPWAY_DEPLOYMENT_ID $SLIPWAY_TARGET_NAME $SLIPWAY_STEP $SLIPWAY_ATTEMPT"',
+    `echo "undo $k $$ $up $PWD" >>'${file}'`,
+    `echo "undone $k $$ $up $PWD" >>'${file}'`,
+  ].join('\n')
 
 /** A kind of deployment. */
 export interface Shape {
@@ -114,6 +135,16 @@ export const SHAPES: readonly Shape[] = [
     fails: true,
   },
   {
+    name: 'rolled back',
+    weight: 1,
+    sequence: ['undone', 'undone-2', 'failing'],
+    targets: 2,
+    options: { ...PARALLEL, rollback_strategy: 'all_executed' },
+    retries: 1,
+    fails: true,
+  },
+  { name: 'timed out', weight: 1, sequence: ['hanging', 'quick'], targets: 1, options: {}, retries: 0, fails: true },
+  {
     name: 'failing on',
     weight: 1,
     sequence: ['quick', 'failing', 'quick-2'],
@@ -136,7 +167,12 @@ export async function makeCatalog(url: string, token: string, markers: Markers):
   const api = apiWithToken(url, token)
   const actions = new Map<string, string>()
   for (const [name, script] of Object.entries(SCRIPTS)) {
-    actions.set(name, await createAction(api, { script: markedScript(markers, script) }, name))
+    const parts = {
+      script: markedScript(markers, script),
+      ...(script.isUndone === true ? { rollback: rollbackScript(markers) } : {}),
+      ...(script.timeoutSeconds === undefined ? {} : { timeout_seconds: script.timeoutSeconds }),
+    }
+    actions.set(name, await createAction(api, parts, name))
   }
   const sequences = new Map<string, string>()
   for (const { name, sequence } of SHAPES) {

@@ -16,6 +16,8 @@ export interface CallOptions {
   body?: unknown
   key?: string | null
   gateway?: number
+  /** When the client goes away. */
+  patienceMs?: number
   facts?: Record<string, unknown>
 }
 
@@ -38,7 +40,7 @@ export class Client {
 
   /** Uses the gateways by turn, as a balancer does. Never throws. */
   async call(purpose: Call['purpose'], method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    const { body, key = null, facts = {} } = options
+    const { body, key = null, facts = {}, patienceMs = PATIENCE_MS } = options
     this.#next += 1
     const gateway = options.gateway ?? this.#next % this.#urls.length
     const requestId = randomUUID()
@@ -55,7 +57,7 @@ export class Client {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(patienceMs),
       })
       const text = await response.text()
       const isJson = response.headers.get('content-type')?.includes('json') === true

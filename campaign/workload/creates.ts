@@ -13,6 +13,17 @@ export interface Accepted {
 
 const MAX_REPEATS = 8
 
+export function createBody({ sequences, targets }: Catalog, random: Random, shape: Shape) {
+  const first = random.integer(0, targets.length - shape.targets)
+  return {
+    sequence_id: sequences.get(shape.name),
+    target_ids: targets.slice(first, first + shape.targets).map(({ id }) => id),
+    max_retries: shape.retries,
+    priority: random.integer(-10, 10),
+    ...shape.options,
+  }
+}
+
 /** One create of a random shape. With a key, the client repeats the call until it has an answer. */
 export async function createOne(
   client: Client,
@@ -20,15 +31,7 @@ export async function createOne(
   random: Random,
   shape: Shape = random.pickWeighted(SHAPES),
 ): Promise<Accepted | null> {
-  const { sequences, targets } = catalog
-  const first = random.integer(0, targets.length - shape.targets)
-  const body = {
-    sequence_id: sequences.get(shape.name),
-    target_ids: targets.slice(first, first + shape.targets).map(({ id }) => id),
-    max_retries: shape.retries,
-    priority: random.integer(-10, 10),
-    ...shape.options,
-  }
+  const body = createBody(catalog, random, shape)
   const facts = { shape: shape.name, priority: body.priority }
   const key = random.chance(0.5) ? randomUUID() : null
   const isTwin = key !== null && random.chance(0.1)

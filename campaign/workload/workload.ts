@@ -6,6 +6,7 @@ import { cancelOne } from './cancels.ts'
 import { type Catalog, SHAPES } from './catalog.ts'
 import { Client } from './client.ts'
 import { createOne } from './creates.ts'
+import { redeployOne } from './redeploys.ts'
 import { type Watch, watchOne } from './watchers.ts'
 
 const CREATING_CLIENTS = 6
@@ -17,6 +18,7 @@ const MOST_UNFINISHED = 45
 const COUNT_EVERY_MS = 700
 
 export interface Workload {
+  readonly client: Client
   readonly watches: readonly Watch[]
   /** Ends the clients that change something. Streams go on. */
   stop(): Promise<void>
@@ -59,6 +61,7 @@ export function startWorkload(options: {
       if (accepted !== null) {
         if (accepted.isStarted && own.chance(0.3)) follow(accepted.id)
         if (own.chance(0.15)) track(cancelOne(client, accepted, own))
+        else if (own.chance(0.1)) track(redeployOne(client, accepted, own))
       }
       await sleep(own.integer(20, 400))
     }
@@ -88,6 +91,7 @@ export function startWorkload(options: {
     count(),
   ]
   return {
+    client,
     watches,
     async stop() {
       isGoing = false

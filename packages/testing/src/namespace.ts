@@ -10,9 +10,12 @@ export const testNamespace = () => `test-${randomBytes(5).toString('hex')}`
 /** Purges all queues for some time, like a broker that loses its disk. Returns the number of lost messages. */
 export async function loseMessages(namespace: string, milliseconds: number): Promise<number> {
   const model = await connect(serverUrl('RABBITMQ_URL'))
+  // The calls below fail as well.
+  model.on('error', () => {})
   let lost = 0
   try {
     const channel = await model.createChannel()
+    channel.on('error', () => {})
     for (const end = Date.now() + milliseconds; Date.now() < end; ) {
       for (const name of WORK_QUEUES) lost += (await channel.purgeQueue(queueName(namespace, name))).messageCount
     }
@@ -45,8 +48,11 @@ export async function queueLengths(namespace: string): Promise<Record<string, nu
 /** Deletes the queues and exchanges of a namespace with their messages. */
 export async function wipeBroker(namespace: string): Promise<void> {
   const model = await connect(serverUrl('RABBITMQ_URL'))
+  model.on('error', () => {})
   try {
-    await deleteTopology(await model.createChannel(), namespace)
+    const channel = await model.createChannel()
+    channel.on('error', () => {})
+    await deleteTopology(channel, namespace)
   } finally {
     await model.close()
   }

@@ -1,0 +1,48 @@
+import { Random } from '../random.ts'
+import { CLIENT_LINKS } from '../topology.ts'
+import { SHAPES } from '../workload/catalog.ts'
+import { createBody } from '../workload/creates.ts'
+import { type FaultFactory, moment } from './fault.ts'
+
+const VANISHING = 8
+const READERS = 5
+
+export const clientFault: FaultFactory = ({ catalog, client }, { kind, target, at }) => {
+  const gateway = (CLIENT_LINKS as readonly string[]).indexOf(target)
+  const random = new Random(at)
+  const [shape] = SHAPES
+  if (shape === undefined) throw new Error('there are no shapes')
+  switch (kind) {
+    case 'vanish':
+      return moment(async () => {
+        await Promise.all(
+          Array.from({ length: VANISHING }, () => {
+            const body = createBody(catalog, random, shape)
+            const patienceMs = random.logarithmic(1, 300)
+            return client.call('create', 'POST', '/deployments', {
+              body,
+              gateway,
+              patienceMs,
+              facts: { shape: shape.name },
+            })
+          }),
+        )
+      })
+    case 'do not read': {
+      const ender = new AbortController()
+      return {
+        async inject() {
+          for (let n = 0; n < READERS; n += 1) {
+            const { status, body } = await client.call('token', 'POST', '/auth/sse-token', { body: {}, gateway })
+            if (status !== 200) continue
+            // Nobody reads the body of this answer.
+            await client.stream(`/sse/deployments?sse_token=${body.sse_token}`, gateway, ender.signal)
+          }
+        },
+        heal: () => ender.abort(),
+      }
+    }
+    default:
+      throw new Error(`no such fault of clients: ${kind}`)
+  }
+}

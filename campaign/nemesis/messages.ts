@@ -1,0 +1,26 @@
+import { repeatMessages, sendGarbage } from '@slipway/testing'
+import { type FaultFactory, moment } from './fault.ts'
+
+export const messageFault: FaultFactory = ({ campaign }, { kind, durationMs }) => {
+  const { namespace } = campaign.suite
+  let note = ''
+  switch (kind) {
+    case 'repeated and reordered':
+      return {
+        async inject() {
+          const copies = await repeatMessages(namespace, durationMs)
+          note = `${copies} copies`
+        },
+        heal: () => {},
+        note: () => note,
+      }
+    case 'garbage':
+      return moment(async () => {
+        // RabbitMQ may be away at this moment. What it took before it went may still arrive.
+        campaign.garbage += 12
+        await sendGarbage(namespace)
+      })
+    default:
+      throw new Error(`no such fault of messages: ${kind}`)
+  }
+}
