@@ -129,7 +129,7 @@ test: ## Run the tests against real servers; the last line is `N passed, N faile
 test-long: build ## Run the tests that take minutes each: kills and restarts of two of everything, a million lines
 	@SLIPWAY_TEST_LONG=1 exec node scripts/test.mjs tests/faults/
 
-crash-points: build ## Kill each process at each moment of a deployment, HITS=20 times each: CELLS='a part of their names'
+crash-points: build ## Kill each process at each moment of a deployment, HITS=20 times each: CELLS='takeover|run.stopped'
 	@node scripts/bundle.mjs --failpoints
 	@scripts/infra.sh up crash-points
 	@eval "$$(scripts/infra.sh env)"; status=0; HITS=$(or $(HITS),20) CELLS='$(CELLS)' RESUME=$(RESUME) node --conditions=@slipway/source \

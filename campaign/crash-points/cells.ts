@@ -30,6 +30,9 @@ export const needsRestart = ({ path }: Cell) => path === 'restored-run'
 const holdsMessage = ({ service, path, moment }: Cell) =>
   service === 'planner' || (path.includes('.') && /-(commit|acknowledge)$/.test(moment))
 
+/** Whether a process dies there with work that it gets again when it is back. */
+export const holdsWork = (cell: Cell) => holdsMessage(cell) || cell.service === 'orchestration-instance'
+
 /**
  * The processes that may die at the cell. Of two consumers only one does: a message whose consumers die six times is a dead letter.
  * Of the gateways only one does: clients need one that stays.

@@ -111,7 +111,7 @@ export class Load {
     for (let n = 0; this.#going; n += 1) {
       const most = MOST_UNFINISHED[Math.floor(Date.now() / TURN_MS) % MOST_UNFINISHED.length] ?? 0
       if (this.#unfinished < most) {
-        const created = await this.#create(n % 5 === 4 ? 'failing' : 'plain')
+        const created = await this.#create(n % 3 === 2 ? 'failing' : 'plain')
         if (created && n % 5 < 2) cancels.push(this.#cancel(created, n % 5 === 0))
       }
       await sleep(50 + Math.random() * 250)

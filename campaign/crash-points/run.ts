@@ -6,7 +6,7 @@ import { type CellResult, runCrashPoints } from './runner.ts'
 
 const file = path.join(import.meta.dirname, '../results/crash-points.json')
 const hits = Number(process.env['HITS'] ?? 20)
-const wanted = process.env['CELLS'] ?? ''
+const wanted = new RegExp(process.env['CELLS'] ?? '')
 const startedAt = Date.now()
 /** With RESUME=1 the run continues the last one, which was ended before all cells had their hits. */
 const earlier: Results | null = process.env['RESUME'] ? JSON.parse(fs.readFileSync(file, 'utf8')) : null
@@ -33,7 +33,7 @@ function write(cells: readonly CellResult[]): void {
 }
 
 const cells = await runCrashPoints({
-  cells: CELLS.filter(({ way, name }) => `${way} ${name}`.includes(wanted)),
+  cells: CELLS.filter(({ way, name }) => wanted.test(`${way} ${name}`)),
   hits,
   onBatch: write,
   ...(earlier ? { earlier: earlier.cells } : {}),

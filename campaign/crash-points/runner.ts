@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createDatabase, type Database } from '@slipway/database'
 import { type ServiceName, type Suite, startSuite, waitFor } from '@slipway/testing'
-import { type Cell, needsLoss, needsRestart, processesOf } from './cells.ts'
+import { type Cell, holdsWork, needsLoss, needsRestart, processesOf } from './cells.ts'
 import { checkAtRest } from './check.ts'
 import { Load } from './load.ts'
 
@@ -34,8 +34,6 @@ const START_MS = 80_000
 const RESTART_MS = 1_000
 /** A cell that is missed this often in sequence cannot be hit. */
 const MOST_MISSES = 12
-/** The process survives this many passes of the failpoint or one more or two, so that each life brings something to its end. */
-const PASSES = 1
 
 /** Hits each cell, in two replicas of each service under load. Every batch ends at rest with a check. */
 export async function runCrashPoints(options: CrashOptions): Promise<CellResult[]> {
@@ -59,6 +57,13 @@ export async function runCrashPoints(options: CrashOptions): Promise<CellResult[
 interface Progress extends CellResult {
   misses: number
   isArmed: boolean
+}
+
+/** At which pass of the failpoint the process dies. */
+function passesOf(cell: Progress): number {
+  if (needsLoss(cell) || needsRestart(cell)) return 1
+  // A process that holds messages or runs first brings one of them to its end. Otherwise each life could end in the same one.
+  return (holdsWork(cell) ? 2 : 1) + (cell.hits % 2)
 }
 
 class CrashRun {
@@ -138,8 +143,7 @@ class CrashRun {
   }
 
   async #hit(process: ServiceName, cell: Progress): Promise<boolean> {
-    const passes = needsLoss(cell) || needsRestart(cell) ? 1 : 1 + PASSES + (cell.hits % 3)
-    const order = `${cell.name}=kill@${passes}`
+    const order = `${cell.name}=kill@${passesOf(cell)}`
     this.#suite.launch(process, { SLIPWAY_FAILPOINT: order })
     const hasEnded = () => this.#suite.exitOf(process) !== null
     await waitFor(async () => hasEnded() || (await this.#suite.isReady(process)), { timeoutMs: START_MS })
