@@ -39,6 +39,8 @@ export interface Recorded {
   medianRestMs: number
   worstRestMs: number
   exits: number
+  /** Until a create succeeds after `kill -9` of a service, with its other replica alive or not. */
+  killedServices: { faults: number; medianMs: number; worstMs: number }
   violations: { invariant: string; sentence: string; count: number; seeds: string }[]
   kinds: KindResult[]
 }
@@ -69,6 +71,9 @@ export function recordCampaign(seed: number, minutes: number, rounds: RoundResul
       unmeasured: own.length - measured.length,
     }
   })
+  const killed = faults.flatMap(({ kind, target, recoveryMs }) =>
+    kind === 'kill -9' && !target.startsWith('orchestration-instance') && recoveryMs !== null ? [recoveryMs] : [],
+  )
   const violations = new Map<string, { invariant: string; sentence: string; count: number; seeds: string }>()
   for (const round of rounds) {
     for (const { invariant, sentence } of round.violations) {
@@ -98,6 +103,7 @@ export function recordCampaign(seed: number, minutes: number, rounds: RoundResul
     medianRestMs: median(rounds.map(({ restMs }) => restMs)),
     worstRestMs: Math.max(...rounds.map(({ restMs }) => restMs)),
     exits: sum(({ exits }) => exits.length),
+    killedServices: { faults: killed.length, medianMs: median(killed), worstMs: Math.max(0, ...killed) },
     violations: [...violations.values()],
     kinds: kinds.sort(
       (a, b) => a.family.localeCompare(b.family) || b.faults - a.faults || a.target.localeCompare(b.target),
@@ -154,6 +160,8 @@ function tables(record: Recorded): string {
     ...VERDICTS.map(([what, invariants, sentence]) => [`**${what}**`, `**${failed(invariants, sentence)}**`]),
     ['violations of any invariant', String(record.violations.reduce((total, { count }) => total + count, 0))],
     ['processes that ended by themselves', String(record.exits)],
+    ['from `kill -9` of a service until a create succeeds: median', seconds(record.killedServices.medianMs)],
+    ['from `kill -9` of a service until a create succeeds: worst', seconds(record.killedServices.worstMs)],
     ['from the last fault until all had ended: median', seconds(record.medianRestMs)],
     ['from the last fault until all had ended: worst', seconds(record.worstRestMs)],
   ]

@@ -166,8 +166,8 @@ const outcomesAreDeserved: Check = ({ tables, ledger }) => {
       .map(({ facts, status }) => [String(facts['id']), status]),
   )
   const steps = groupBy(tables.steps, ({ deployment_id }) => deployment_id)
-  for (const { id, state, error_message } of tables.deployments) {
-    const shape = shapeOf.get(id)
+  for (const { id, pending_id, state, error_message } of tables.deployments) {
+    const shape = shapeOf.get(pending_id ?? id)
     if (shape === undefined || (state === 'cancelled' && cancels.has(id))) continue
     const own = steps.get(id) ?? []
     const usedUp = own.some((step) => ENDED_BADLY.has(step.state) && step.retry_count >= step.max_retries)

@@ -122,6 +122,7 @@ const stepsRunInOrder: Check = ({ tables, markers, ledger }) => {
     if (id === null || shape === undefined || mode === 'parallel') continue
     batchOf.set(id, typeof mode === 'object' ? (mode.rolling?.batch_size ?? 1) : 1)
   }
+  const requestOf = new Map(tables.deployments.map(({ id, pending_id }) => [id, pending_id ?? id]))
   for (const [id, own] of steps) {
     const places = new Map(own.map((step) => [`${step.target} ${step.step}`, step]))
     const furthest = new Map<string, number>()
@@ -137,7 +138,7 @@ const stepsRunInOrder: Check = ({ tables, markers, ledger }) => {
         reached,
       })
       furthest.set(target, Math.max(reached, action_index))
-      const size = batchOf.get(id)
+      const size = batchOf.get(requestOf.get(id) ?? id)
       if (size === undefined) continue
       const itsBatch = Math.floor(target_index / size)
       findings.unless(itsBatch >= batch, 'I9', 'a batch ends before the next one starts', [id], { target, step, batch })

@@ -1,4 +1,5 @@
 import { acceptance } from './acceptance.ts'
+import { behaviour } from './behaviour.ts'
 import { capacity } from './capacity.ts'
 import type { Evidence, Violation } from './evidence.ts'
 import { execution } from './execution.ts'
@@ -7,4 +8,4 @@ import { messages } from './messages.ts'
 
 /** All violations that the evidence of a round shows. */
 export const judge = (evidence: Evidence): Violation[] =>
-  [acceptance, execution, capacity, messages, logs].flat().flatMap((check) => check(evidence))
+  [acceptance, execution, capacity, messages, logs, behaviour].flat().flatMap((check) => check(evidence))

@@ -225,6 +225,12 @@ test.each<[invariant: string, what: string, spoil: (evidence: Evidence) => void]
       Object.assign(tables.transitions[1] as object, { to_state: 'failed' })
     },
   ],
+  [
+    'I28',
+    'an answer that is not documented',
+    () => ledger.add(call({ status: 500, code: 'INTERNAL_ERROR', id: null })),
+  ],
+  ['I28', 'an answer that comes late', () => ledger.add(call({ answeredAt: 15_000, status: null, id: null }))],
 ])('%s: %s', (invariant, _what, spoil) => {
   const evidence = goodEvidence()
   spoil(evidence)
