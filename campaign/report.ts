@@ -152,7 +152,7 @@ function tables(record: Recorded): string {
     ['faults', count(record.faults)],
     ['calls', count(record.calls)],
     ['creates sent', count(record.creates)],
-    ['creates accepted', count(record.accepted)],
+    ['creates answered with 201 or 202', count(record.accepted)],
     ['deployments', count(record.deployments)],
     ['starts of commands', count(record.starts)],
     ['lines', count(record.lines)],
