@@ -5,7 +5,6 @@ import type { Reconciler } from '../files/changes.ts'
 import { type FileKind, KINDS } from '../files/kinds.ts'
 import type { listTakeOvers } from '../files/take-over.ts'
 import {
-  countRecords,
   formatChange,
   formatDeletion,
   formatTakeOvers,
@@ -14,6 +13,7 @@ import {
 } from '../terminal/changes.ts'
 import type { Output } from '../terminal/output.ts'
 import { confirm, hasTerminal } from '../terminal/prompt.ts'
+import { formatCount } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { collect } from './values.ts'
 
@@ -119,25 +119,25 @@ type TakeOvers = ReturnType<typeof listTakeOvers>
 async function confirmTakeOver(takeOvers: TakeOvers, manager: string): Promise<void> {
   if (takeOvers.length === 0) return
   const list = formatTakeOvers(takeOvers)
-  const what = `${countRecords(takeOvers.length)} of these files ${takeOvers.length === 1 ? 'is' : 'are'} not managed by "${manager}"`
+  const what = `${formatCount(takeOvers.length, 'record')} of these files ${takeOvers.length === 1 ? 'is' : 'are'} not managed by "${manager}"`
   if (!hasTerminal()) {
     throw new RefusedError([`${what}: give --take-over to change them; nothing was changed`, ...list].join('\n'))
   }
   process.stderr.write(`${what}:\n${list.join('\n')}\n`)
-  if (await confirm(`take over ${countRecords(takeOvers.length)}?`, 'give --take-over')) return
+  if (await confirm(`take over ${formatCount(takeOvers.length, 'record')}?`, 'give --take-over')) return
   throw new RefusedError('nothing was changed')
 }
 
 function warnOfTakeOver(takeOvers: TakeOvers, manager: string, output: Output): void {
   if (takeOvers.length === 0) return
-  const needs = `${countRecords(takeOvers.length)} of these files need --take-over, because "${manager}" does not manage them:`
+  const needs = `${formatCount(takeOvers.length, 'record')} of these files need --take-over, because "${manager}" does not manage them:`
   output.warn([needs])
   for (const line of formatTakeOvers(takeOvers)) process.stderr.write(`${line}\n`)
 }
 
 async function confirmDeletions(deletions: readonly Deletion[], output: Output): Promise<void> {
   if (deletions.length === 0) return
-  const count = countRecords(deletions.length)
+  const count = formatCount(deletions.length, 'record')
   if (!hasTerminal()) {
     const next = 'look at them with --dry-run, then give --yes; nothing was changed'
     throw new UsageError(`--prune would delete ${count}, and there is no terminal to ask: ${next}`)

@@ -4,7 +4,8 @@ import { rememberLastRun } from '../configuration/last-run.ts'
 import { EXIT_CODES } from '../exit-code.ts'
 import type { Output } from '../terminal/output.ts'
 import { formatPlan } from '../terminal/plan.ts'
-import { formatLeftOut, formatTargetCount } from '../terminal/replacements.ts'
+import { formatLeftOut } from '../terminal/replacements.ts'
+import { formatCount } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import {
   addCreateOptions,
@@ -51,7 +52,7 @@ function succeedIfUnchanged<A extends unknown[]>(body: (context: Context, ...arg
       const unchanged = error instanceof ConflictError ? error.details['unchanged_target_ids'] : undefined
       if (!Array.isArray(unchanged)) throw error
       context.output.printRecord({ unchanged_target_ids: unchanged }, () => [
-        `nothing to deploy: the same versions and values are in force on ${formatTargetCount(unchanged.length)}`,
+        `nothing to deploy: the same versions and values are in force on ${formatCount(unchanged.length, 'target')}`,
       ])
       return EXIT_CODES.success
     }

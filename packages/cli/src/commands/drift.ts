@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Input, Item } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { EXIT_CODES, UsageError } from '../exit-code.ts'
-import { formatTime } from '../terminal/table.ts'
+import { formatCount, formatTime } from '../terminal/table.ts'
 import type { Context } from './context.ts'
 import { provideContext } from './context.ts'
 import { take } from './lists.ts'
@@ -48,10 +48,10 @@ async function showDrift(context: Context, source: string | undefined, options: 
     const { total, unchecked } = await client.call('checkReleases', { body })
     const without = unchecked > 0 ? `; ${unchecked} without a check` : ''
     if (!options.wait) {
-      output.printRecord({ total, unchecked }, () => [`checking ${count(total)}${without}`])
+      output.printRecord({ total, unchecked }, () => [`checking ${formatCount(total, 'release')}${without}`])
       return EXIT_CODES.success
     }
-    screen.writeLine(`checking ${count(total)}${without}`)
+    screen.writeLine(`checking ${formatCount(total, 'release')}${without}`)
   }
   const read = () => readReleases(context, ofSource, targetIds)
   const found = options.wait
@@ -73,11 +73,9 @@ async function showDrift(context: Context, source: string | undefined, options: 
   return drifted.length > 0 ? EXIT_CODES.failed : EXIT_CODES.success
 }
 
-const count = (releases: number) => (releases === 1 ? '1 release' : `${releases} releases`)
-
 function describeNothing(found: readonly Installed[]): string {
   const checked = found.filter(({ check }) => check !== null && check.result !== null).length
-  return checked === 0 ? 'nothing was checked yet' : `nothing has drifted (${count(checked)} checked)`
+  return checked === 0 ? 'nothing was checked yet' : `nothing has drifted (${formatCount(checked, 'release')} checked)`
 }
 
 async function findTargets({ client }: Context, names: readonly string[] | undefined): Promise<string[] | undefined> {

@@ -125,7 +125,7 @@ export async function printPending({ output }: Context, pending: Pending): Promi
       ['request', request.id],
       ['source', sanitize(formatSource(request) ?? '')],
       ['environment', sanitize(formatPlace(request) ?? '')],
-      ['targets', sanitize(String(formatTargets(request, 6) ?? ''))],
+      ['targets', formatTargets(request, 6)],
       ['status', request.status],
       ['position', request.position],
       ['priority', request.priority],

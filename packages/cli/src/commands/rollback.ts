@@ -1,9 +1,9 @@
 import type { Item, Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { EXIT_CODES, RefusedError } from '../exit-code.ts'
+import { formatNames } from '../terminal/name-list.ts'
 import { formatPlan } from '../terminal/plan.ts'
 import { requireConsent } from '../terminal/prompt.ts'
-import { formatNames } from '../terminal/replacements.ts'
 import { type Context, provideContext } from './context.ts'
 import { printPlan, startRedeploy } from './deploy.ts'
 import { take } from './lists.ts'
@@ -128,8 +128,8 @@ async function findBefore({ client }: Context, installed: Installed): Promise<st
 }
 
 function chooseDeployment(targets: readonly { one: Installed; before: string | null }[]): string {
-  const groups = new Map<string | null, { name: string }[]>()
-  for (const { one, before } of targets) groups.set(before, [...(groups.get(before) ?? []), { name: one.target_name }])
+  const groups = new Map<string | null, string[]>()
+  for (const { one, before } of targets) groups.set(before, [...(groups.get(before) ?? []), one.target_name])
   const [first, another] = groups.keys()
   if (another === undefined && first) return first
   if (another === undefined) throw new RefusedError('there is no release before the present one on the targets')

@@ -71,5 +71,3 @@ export const formatTakeOvers = (takeOvers: ReturnType<typeof listTakeOvers>): st
     ({ entry: { kind, name, document }, from }) =>
       `  ${kind} ${sanitize(name)} (${document.getPlace('')}): ${from === null ? 'no manager' : `managed by "${sanitize(from)}"`}`,
   )
-
-export const countRecords = (count: number) => (count === 1 ? '1 record' : `${count} records`)

@@ -1,7 +1,9 @@
 import type { Schema } from '@slipway/client'
 import { sanitize } from './colour.ts'
+import { formatNames } from './name-list.ts'
 import type { Output } from './output.ts'
-import { formatNames, formatReplacements, formatTargetCount } from './replacements.ts'
+import { formatReplacements } from './replacements.ts'
+import { formatCount } from './table.ts'
 
 const MAX_NAMES_SHOWN = 20
 
@@ -18,10 +20,10 @@ export function formatPlan(preview: Schema<'Preview'>, output: Output): string[]
   return [
     output.paint(sanitize(title), 'bold'),
     '',
-    `${plan.steps.length} steps: on each target`,
+    `${formatCount(plan.steps.length, 'step')}: on each target`,
     ...ofOneTarget.map((step, n) => `  ${n + 1}. ${formatStepName(step)}`),
     '',
-    `${total} targets: ${online} online, ${stale} stale, ${offline} offline`,
+    `${formatCount(total, 'target')}: ${online} online, ${stale} stale, ${offline} offline`,
     ...targets.slice(0, MAX_NAMES_SHOWN).map((name) => `  ${sanitize(name)}`),
     ...(targets.length > MAX_NAMES_SHOWN ? [`  and ${targets.length - MAX_NAMES_SHOWN} more`] : []),
     ...formatUnchanged(preview),
@@ -43,10 +45,10 @@ function formatUnchanged({ plan, unchanged_targets: targets = [] }: Schema<'Prev
   const [first] = targets
   if (first === undefined) return []
   const isLeftOut = plan.steps.every(({ target_id }) => target_id !== first.id)
-  const of = formatTargetCount(targets.length)
+  const of = formatCount(targets.length, 'target')
   const what = isLeftOut ? `left out: ${of} with` : `unchanged: ${of} with`
   const hint = isLeftOut ? '' : ' (--only-changed leaves them out)'
-  return [`${what} the same versions and values${hint}: ${formatNames(targets)}`]
+  return [`${what} the same versions and values${hint}: ${formatNames(targets.map(({ name }) => name))}`]
 }
 
 /** Servers of earlier releases do not say what is replaced. */

@@ -1,35 +1,29 @@
 import type { Schema } from '@slipway/client'
 import { compareValues, formatDifference } from '../files/difference.ts'
 import { sanitize } from './colour.ts'
-import { formatTime } from './table.ts'
+import { formatNames } from './name-list.ts'
+import { formatCount, formatTime } from './table.ts'
 
 type Replacement = Schema<'Replacement'>
 type Difference = NonNullable<Replacement['difference']>
-
-const MAX_NAMES_SHOWN = 5
 
 /** Returns lines that say what a deployment of this version replaces, for each version before. */
 export const formatReplacements = (replaces: readonly Replacement[], version: string): string[] =>
   replaces.flatMap((one) => formatReplacement(one, version))
 
-export const formatTargetCount = (count: number) => (count === 1 ? '1 target' : `${count} targets`)
-
 /** Says how many targets `only_changed` left out. Returns undefined if it left out none. */
 export const formatLeftOut = (ids: readonly string[] = []) =>
-  ids.length === 0 ? undefined : `${formatTargetCount(ids.length)} with the same versions and values`
-
-/** Returns the first names. `count` is how many there are. */
-export function formatNames(targets: readonly { name: string }[], count = targets.length): string {
-  const shown = targets.slice(0, MAX_NAMES_SHOWN).map(({ name }) => name)
-  const more = count > shown.length ? ` and ${count - shown.length} more` : ''
-  return sanitize(shown.join(', ')) + more
-}
+  ids.length === 0 ? undefined : `${formatCount(ids.length, 'target')} with the same versions and values`
 
 function formatReplacement(replacement: Replacement, version: string): string[] {
   const { target_count, targets, deployment_id, applied_at, applied_by } = replacement
+  const names = formatNames(
+    targets.map(({ name }) => name),
+    target_count,
+  )
   const by = applied_by === null ? '' : ` by ${sanitize(applied_by)}`
   return [
-    `${replacement.version ?? 'nothing'} -> ${version} on ${formatTargetCount(target_count)}: ${formatNames(targets, target_count)}`,
+    `${replacement.version ?? 'nothing'} -> ${version} on ${formatCount(target_count, 'target')}: ${names}`,
     ...(deployment_id === null ? [] : [`  applied ${formatTime(applied_at)}${by}, deployment ${deployment_id}`]),
     ...(deployment_id === null ? [] : explainDifference(replacement)),
   ]

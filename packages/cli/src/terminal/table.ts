@@ -28,6 +28,9 @@ export function formatFacts(pairs: readonly (readonly [string, string | number |
   return shown.map(([name, value]) => `${`${name}:`.padEnd(width + 1)} ${value}`)
 }
 
+/** For example `1 target` and `3 targets`. */
+export const formatCount = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 /** Does not use the API's `progress`, because that counts skipped, cancelled and rolled-back steps as done. */
 export const formatSteps = ({ completed_steps, total_steps }: { completed_steps: number; total_steps: number }) =>
   `${completed_steps} of ${total_steps} steps are complete`
