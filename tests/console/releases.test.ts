@@ -273,7 +273,7 @@ describe('a preview', () => {
     await dialog.getByText(/on 2 targets/).waitFor()
     await dialog.getByText('1 target with the same versions and values already').waitFor()
     await dialog.getByRole('switch', { name: 'Only targets that change' }).click()
-    await dialog.getByText(/on 1 targets/).waitFor()
+    await dialog.getByText(/on 1 target,/).waitFor()
     await visitor.expectAccessible()
     await dialog.getByRole('button', { name: 'Redeploy', exact: true }).click()
     await page.waitForURL((url) => url.pathname.startsWith('/deployments/') && !url.pathname.endsWith(first))

@@ -132,7 +132,7 @@ describe('a deployment', () => {
     await page.getByRole('heading', { level: 2, name: 'The disk is full' }).waitFor()
     await page.getByRole('button', { name: 'Retry what did not succeed' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText(/1 steps on 1 targets/).waitFor()
+    await dialog.getByText(/1 step on 1 target,/).waitFor()
     await dialog.getByRole('button', { name: 'Retry what did not succeed' }).click()
     await page.waitForURL((url) => url.pathname.startsWith('/deployments/') && !url.pathname.endsWith(id))
     await deploymentEnd(stage.api, new URL(page.url()).pathname.split('/').at(-1) ?? '')

@@ -1,6 +1,7 @@
 import { Alert, Button, Code, Group, List, Progress, Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { useRead } from '../../api/queries.ts'
+import { counted } from '../../components/counted.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
@@ -52,7 +53,7 @@ type Verdict = Pick<Answer<'checkAuditChain'>, 'links' | 'dropped' | 'broken' | 
 
 function Verdict({ check, which }: { check: Verdict; which: 'All' | 'So far' | 'The newest' }) {
   const { links, dropped, broken, findings } = check
-  const records = `${which} ${links.toLocaleString()} records`
+  const records = `${which} ${counted(links, 'record')}`
   if (broken === 0) {
     return (
       <Group gap="xs" role="status">

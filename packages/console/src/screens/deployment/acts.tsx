@@ -106,8 +106,8 @@ function PlanSummary({ preview }: { preview: Answer<'previewDeployment'> | undef
   return (
     <>
       <Text size="sm">
-        {source_name} {source_version}: {plan.steps.length} steps on {target_summary.total} targets,{' '}
-        {target_summary.online} of them online.
+        {source_name} {source_version}: {counted(plan.steps.length, 'step')} on{' '}
+        {counted(target_summary.total, 'target')}, {target_summary.online} online.
       </Text>
       {warnings.length > 0 && (
         <Alert color="orange" title="Warnings">

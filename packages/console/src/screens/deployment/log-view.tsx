@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, NumberInput, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import type { Search } from '../../app/router.tsx'
+import { counted } from '../../components/counted.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { useChanges } from './changes.ts'
 import { filterOf, type LogChoices, LogFilters } from './log-filters.tsx'
@@ -86,7 +87,7 @@ function Counts({ log, found }: { log: LogStore; found: Found | null }) {
   useChanges(log.changes)
   return (
     <Text size="xs" mb={4} role="status">
-      {found ? describeFound(found, log.count) : `${log.count.toLocaleString()} lines`}
+      {found ? describeFound(found, log.count) : counted(log.count, 'line')}
     </Text>
   )
 }

@@ -1,6 +1,7 @@
 import { Code, Group, Select, Stack, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { useRead } from '../../api/queries.ts'
+import { counted } from '../../components/counted.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
 import { definitionLines } from './definition-text.ts'
@@ -63,7 +64,7 @@ export function DiffView({ before, after }: { before: unknown; after: unknown })
   return (
     <>
       <Text size="sm">
-        {count('added')} lines added, {count('removed')} removed
+        {counted(count('added'), 'line')} added, {count('removed')} removed
       </Text>
       <Code block tabIndex={0} role="region" aria-label="Differences" style={{ maxHeight: '70vh', fontSize: 13 }}>
         {foldUnchanged(lines).map((part, index) => (
