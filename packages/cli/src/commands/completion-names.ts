@@ -26,7 +26,16 @@ const NAMED = {
 } as const
 
 type NamedKind = keyof typeof NAMED
-export type CompletedKind = NamedKind | 'content' | 'context' | 'deployment' | 'key' | 'request' | 'tag' | 'user' | 'webhook'
+export type CompletedKind =
+  | NamedKind
+  | 'content'
+  | 'context'
+  | 'deployment'
+  | 'key'
+  | 'request'
+  | 'tag'
+  | 'user'
+  | 'webhook'
 type ServerKind = Exclude<CompletedKind, 'context'>
 
 const isNamed = (kind: ServerKind): kind is NamedKind => Object.hasOwn(NAMED, kind)
