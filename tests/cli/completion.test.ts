@@ -1,8 +1,8 @@
-// Completion in a real bash with readline, on a terminal.
-import { spawn } from 'node:child_process'
+// Completion in a real bash and zsh on a terminal, and in a real fish.
+import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
   type Api,
   createAction,
@@ -12,11 +12,14 @@ import {
   startSuite,
   waitFor,
 } from '@slipway/testing'
-import { binFolder } from './slipway.ts'
+import { binFolder, commandLineOf } from './slipway.ts'
 
 let suite: Suite
 let api: Api
 let deployment: string
+let content: string
+/** The folder of the configuration: with contexts, and with the deployment as the last one. */
+let configured: string
 
 beforeAll(async () => {
   suite = await startSuite()
@@ -27,23 +30,54 @@ beforeAll(async () => {
   await api.post('/environments', { name: 'production' })
   const { body } = await api.post('/deployments', { action_id: action, target_ids: [target] })
   deployment = body.deployment_id
+  configured = path.join(suite.folder, 'configured')
+  const folder = path.join(configured, 'slipway')
+  fs.mkdirSync(folder, { recursive: true })
+  const contexts = { staging: { url: suite.url }, 'my shop': { url: suite.url } }
+  fs.writeFileSync(path.join(folder, 'config.json'), JSON.stringify({ contexts }), { mode: 0o600 })
+  fs.writeFileSync(path.join(folder, 'last.json'), JSON.stringify({ [suite.url]: deployment }), { mode: 0o600 })
+  const file = path.join(suite.folder, 'site.tar')
+  fs.writeFileSync(file, 'site')
+  const uploaded = await commandLineOf(suite, api.token).run(['content', 'upload', file, '--select', 'id'])
+  content = uploaded.stdout.trim()
 })
 afterAll(() => suite?.stop())
 
-/** Types into a bash on a terminal, with Tab after the text and then Enter. Returns the arguments that slipway was called with. */
-async function type(text: string, url = suite.url): Promise<string[]> {
+const getEnv = (folder: string, url: string) => ({
+  PATH: `${binFolder(suite.folder)}:${path.dirname(process.execPath)}:/usr/bin:/bin`,
+  ...{ HOME: folder, ZDOTDIR: folder, XDG_CONFIG_HOME: configured, XDG_DATA_HOME: folder, XDG_CACHE_HOME: folder },
+  ...{ TERM: 'dumb', LC_ALL: 'C.UTF-8', SLIPWAY_URL: url, SLIPWAY_TOKEN: api.token },
+})
+
+type Typing = 'bash' | 'zsh' | 'zsh by fpath'
+
+/** The start-up file of each shell, and the command that reads it alone. */
+const STARTS: Record<Typing, { file: string; setup: string; command: string }> = {
+  bash: { file: 'rc', setup: 'eval "$(slipway completion bash)"', command: 'bash --noprofile --rcfile rc -i' },
+  zsh: { file: '.zshrc', setup: 'eval "$(slipway completion zsh)"', command: 'zsh -d -i' },
+  'zsh by fpath': {
+    file: '.zshrc',
+    setup:
+      'mkdir functions; slipway completion zsh >functions/_slipway; fpath=($PWD/functions $fpath); autoload -Uz compinit; compinit -u',
+    command: 'zsh -d -i',
+  },
+}
+
+/** Types into a shell on a terminal, with Tab after the text and then Enter. Returns the arguments that slipway was called with. */
+async function type(shell: Typing, text: string, url = suite.url): Promise<string[]> {
   const folder = fs.mkdtempSync(path.join(suite.folder, 'typed-'))
   const called = path.join(folder, 'called')
-  const setup = `PS1=ready; eval "$(slipway completion bash)"
+  const { file, setup, command } = STARTS[shell]
+  fs.writeFileSync(
+    path.join(folder, file),
+    `${setup}
 slipway() { if [ "$1" = complete ]; then command slipway "$@"; else printf '%s\\n' "$@" >${called}.new; mv ${called}.new ${called}; fi; }
-`
-  fs.writeFileSync(path.join(folder, 'rc'), setup)
-  const PATH = `${binFolder(suite.folder)}:${path.dirname(process.execPath)}:/usr/bin:/bin`
-  const env = { PATH, HOME: folder, TERM: 'dumb', SLIPWAY_URL: url, SLIPWAY_TOKEN: api.token }
-  const command = `bash --noprofile --rcfile ${path.join(folder, 'rc')} -i`
+PS1=ready
+`,
+  )
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: folder,
-    env,
+    env: getEnv(folder, url),
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = new Promise((resolve) => child.on('close', resolve))
@@ -62,7 +96,9 @@ slipway() { if [ "$1" = complete ]; then command slipway "$@"; else printf '%s\\
   }
 }
 
-test.each([
+const CASES: [what: string, typed: string, expected: string[]][] = [
+  ['a command', 'slipway targets sh', ['targets', 'show']],
+  ['an option', 'slipway deploy x --environ', ['deploy', 'x', '--environment']],
   ['a target', 'slipway targets show web', ['targets', 'show', 'web-1']],
   ['a source with spaces', 'slipway deploy Rel', ['deploy', 'Release front end']],
   ['a source in quotes', 'slipway deploy "Release fr', ['deploy', 'Release front end']],
@@ -70,16 +106,73 @@ test.each([
   ['a name with quotes', 'slipway on Web', ['on', 'Web "two" & more']],
   ['the value of an option', 'slipway deploy x --environment prod', ['deploy', 'x', '--environment', 'production']],
   ['the value after "="', 'slipway deploy x --environment=prod', ['deploy', 'x', '--environment=production']],
+  ['a choice', 'slipway deployments --state succ', ['deployments', '--state', 'success']],
   ['a tag', 'slipway deploy x --tag role=f', ['deploy', 'x', '--tag', 'role=frontend']],
-])('completes %s', async (_, typed, expected) => {
-  expect(await type(typed)).toEqual(expected)
+  ['the last deployment', 'slipway logs @l', ['logs', '@last']],
+  ['a user', 'slipway users show admin@', ['users', 'show', 'admin@example.com']],
+  ['a context', 'slipway context use stag', ['context', 'use', 'staging']],
+  ['the context of a command', 'slipway --context "my s', ['--context', 'my shop']],
+  [
+    'a target of a context',
+    'slipway --context staging targets show web',
+    ['--context', 'staging', 'targets', 'show', 'web-1'],
+  ],
+]
+
+describe.each(['bash', 'zsh'] as const)('%s completes', (shell) => {
+  test.each(CASES)('%s', async (_, typed, expected) => {
+    expect(await type(shell, typed)).toEqual(expected)
+  })
+
+  test('the ids of a deployment and of content', async () => {
+    expect(await type(shell, `slipway logs ${deployment.slice(0, 6)}`)).toEqual(['logs', deployment])
+    expect(await type(shell, `slipway content download ${content.slice(0, 6)}`)).toEqual([
+      'content',
+      'download',
+      content,
+    ])
+  })
+
+  test('a file where no name fits', async () => {
+    expect(await type(shell, 'slipway apply -f /etc/hostn')).toEqual(['apply', '-f', '/etc/hostname'])
+  })
+
+  test('commands alone, silently, when no server answers', async () => {
+    expect(await type(shell, 'slipway targets show web', 'http://127.0.0.1:9')).toEqual(['targets', 'show', 'web'])
+    expect(await type(shell, 'slipway targets sh', 'http://127.0.0.1:9')).toEqual(['targets', 'show'])
+  })
 })
 
-test('completes the id of a deployment', async () => {
-  expect(await type(`slipway logs ${deployment.slice(0, 6)}`)).toEqual(['logs', deployment])
+test('zsh completes at the first Tab with the script in a folder of fpath', async () => {
+  expect(await type('zsh by fpath', 'slipway targets show web')).toEqual(['targets', 'show', 'web-1'])
 })
 
-test('completes commands alone, silently, when no server answers', async () => {
-  expect(await type('slipway targets show web', 'http://127.0.0.1:9')).toEqual(['targets', 'show', 'web'])
-  expect(await type('slipway targets sh', 'http://127.0.0.1:9')).toEqual(['targets', 'show'])
+describe('fish completes', () => {
+  /** Lists what fish offers after the text: each offer replaces the last word. */
+  function complete(text: string, url = suite.url): string[] {
+    const folder = fs.mkdtempSync(path.join(suite.folder, 'fish-'))
+    const program = 'slipway completion fish | source; complete -C $argv[1]'
+    const options = { env: getEnv(folder, url), encoding: 'utf8' } as const
+    return execFileSync('fish', ['-N', '-c', program, text], options).trimEnd().split('\n').filter(Boolean)
+  }
+
+  test.each(CASES)('%s', (_, typed, expected) => {
+    expect(complete(typed)).toEqual(expected.slice(-1))
+  })
+
+  test('every name after a space, and no files', () => {
+    expect(complete('slipway targets show ').sort()).toEqual(['Web "two" & more', 'web-1'])
+    expect(complete('slipway context use ').sort()).toEqual(['my shop', 'staging'])
+    expect(complete('slipway logs ').sort()).toEqual([deployment, '@last'].sort())
+    expect(complete('slipway content download ')).toEqual([content])
+  })
+
+  test('a file where no name fits', () => {
+    expect(complete('slipway apply -f /etc/hostn')).toEqual(['/etc/hostname'])
+  })
+
+  test('commands alone, silently, when no server answers', () => {
+    expect(complete('slipway targets show web', 'http://127.0.0.1:9')).toEqual([])
+    expect(complete('slipway targets sh', 'http://127.0.0.1:9')).toEqual(['show'])
+  })
 })

@@ -11,9 +11,10 @@ export interface Typed {
 export function readWords(raw: readonly string[], part?: string): Typed {
   const words = raw.map(unquote)
   const last = words.at(-1) ?? ''
-  // Bash takes a separator for a part. It replaces what follows the separator.
-  const replaced = part === undefined ? last : /^[=:@]+$/.test(part) && part !== last ? '' : unquote(part)
-  return { words, kept: last.slice(0, last.length - replaced.length) }
+  // Bash takes a separator for a part. It replaces what follows `=` and `:`, but `@` together with what follows.
+  const replaced = part === undefined ? last : /^[=:]+$/.test(part) ? '' : unquote(part)
+  const kept = last.slice(0, last.length - replaced.length)
+  return { words, kept: part !== undefined && kept.endsWith('@') ? kept.slice(0, -1) : kept }
 }
 
 /** Removes quotes and backslashes. The last word may have an open quote. */

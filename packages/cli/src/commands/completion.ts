@@ -42,7 +42,7 @@ fi
   fish: `function __slipway_complete
   set -l offers (slipway complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
   if set -q offers[1]
-    printf '%s\\\\n' $offers
+    printf '%s\\n' $offers
   else
     __fish_complete_path (commandline -ct)
   end
