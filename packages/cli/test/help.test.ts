@@ -1,13 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import type { Command } from 'commander'
 import { listCompletions } from '../src/commands/completion.ts'
 import { buildProgram } from '../src/commands/program.ts'
-
-const bin = path.join(import.meta.dirname, '../bin/slipway.mjs')
 
 /** Every command that people can call, by the words that call it. */
 function every(command: Command, words: string[] = []): [string, Command][] {
@@ -68,21 +62,7 @@ describe('completion', () => {
     [['deploy', '--tag', ''], []],
     [['--output=', 'deploy', ''], []],
     [['status', '--output=y'], ['--output=yaml']],
-    // Bash ends a word at "=".
-    [['status', '--output', '=', 'y'], ['yaml']],
   ])('%j offers %j', async (words, expected) => {
     expect(await listCompletions(buildProgram(), words)).toEqual(expected.toSorted())
-  })
-
-  test('bash asks it', () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'slipway-completion-'))
-    try {
-      symlinkSync(bin, path.join(folder, 'slipway'))
-      const script = `eval "$(slipway completion bash)"; COMP_WORDS=(slipway freeze cr); COMP_CWORD=2; _slipway; echo "\${COMPREPLY[@]}"`
-      const env = { PATH: `${folder}:${path.dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder }
-      expect(execFileSync('bash', ['-c', script], { env, encoding: 'utf8' })).toBe('create\n')
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
   })
 })
