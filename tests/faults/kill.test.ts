@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { createDatabase, type Database } from '@slipway/database'
 import {
   type Api,
   createAction,
@@ -20,15 +21,20 @@ import {
 
 let suite: Suite
 let api: Api
+let database: Database
 
 beforeAll(async () => {
   suite = await startSuite()
+  database = createDatabase({ url: suite.databaseUrl, applicationName: 'kill-test', tenant: '*' })
   api = await loginToSuite(suite)
 })
 
 afterEach(() => suite.restore())
 
-afterAll(() => suite.stop(), 60_000)
+afterAll(async () => {
+  await database?.close()
+  await suite?.stop()
+}, 60_000)
 
 interface Journey {
   id: string
@@ -110,6 +116,31 @@ test('kill -9 of the orchestration instance in the middle: its command dies with
   expect(started).toHaveLength(9 + unfinished)
   const retries = ended.plan.steps.reduce((sum: number, step: { retry_count: number }) => sum + step.retry_count, 0)
   expect(retries).toBe(unfinished)
+})
+
+test('an instance is lost for good: its command without retries counts as failed, and is rolled back', async () => {
+  const file = path.join(suite.folder, 'lost')
+  const [script, rollback] = ['echo start >> "$SLIPWAY_VAR_FILE"; sleep 30', 'echo rollback >> "$SLIPWAY_VAR_FILE"']
+  const journal = () => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n') : [])
+  const { body } = await api.post('/deployments', {
+    action_id: await createAction(api, { script, rollback }),
+    target_ids: await createLocalTargets(api, 1),
+    rollback_strategy: 'all_executed',
+    variables: { file },
+  })
+  await waitFor(() => journal().length === 1, { what: 'the command to start' })
+  await suite.kill('orchestration-instance')
+  await database.query(
+    `UPDATE instances SET last_heartbeat_at = now() - interval '60 seconds' WHERE removed_at IS NULL`,
+  )
+  await waitFor(async () => (await database.query('SELECT FROM leases WHERE ended_at IS NULL')).rows.length === 0, {
+    what: 'the lease to end',
+  })
+  await suite.start('orchestration-instance')
+  const ended = await deploymentEnd(api, body.deployment_id, 60_000)
+  expect(ended).toMatchObject({ state: 'rolled_back', plan: { steps: [{ state: 'rolled_back' }] } })
+  expect(journal()).toEqual(['start', 'rollback'])
+  expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
 })
 
 test('a stream client whose log-stream is killed resumes at its number and gets every line once', async () => {

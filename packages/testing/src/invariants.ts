@@ -52,9 +52,11 @@ const VIOLATIONS: Record<string, string> = {
   'log chunks have neither gaps nor overlaps': `SELECT deployment_id, first_line FROM (
       SELECT deployment_id, first_line, lag(first_line + line_count, 1, 0::bigint)
         OVER (PARTITION BY deployment_id ORDER BY first_line) AS expected FROM log_chunks) c WHERE first_line <> expected`,
+  // What a command did whose instance was lost is unknown. Its step failed, and a rollback includes it.
   'every executed command has one result': `SELECT s.deployment_id, s.target_index, s.action_index FROM steps s
     LEFT JOIN command_results r USING (deployment_id, target_index, action_index)
-    WHERE s.state IN ('completed', 'rolled_back') AND r.deployment_id IS NULL`,
+    WHERE s.state IN ('completed', 'rolled_back', 'rollback_failed')
+      AND s.failure_reason IS DISTINCT FROM 'instance_lost' AND r.deployment_id IS NULL`,
   'each target that a deployment touched has a release, and it is applied where every command was executed': `
     SELECT s.*, r.state FROM (
       SELECT s.deployment_id, t.target_id,
