@@ -1,13 +1,11 @@
-// Writes what campaign/results hold into docs/resilience.md, between its marks. Of several runs the one with the most faults counts.
+// Writes the results of the campaign into docs/resilience.md. Of several runs the one with the most faults counts.
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { repositoryRoot } from '@slipway/testing'
+import { table, writeSection } from './page.ts'
 import type { RoundResult } from './round.ts'
 
-const FOLDER = path.join(import.meta.dirname, 'results')
-const PAGE = path.join(repositoryRoot, 'docs/resilience.md')
-const [BEGIN, END] = ['<!-- results: written by campaign/report.ts -->', '<!-- end of results -->']
+const FOLDER = path.join(import.meta.dirname, 'results/runs')
 
 interface KindResult {
   family: string
@@ -133,11 +131,7 @@ export function writeReport(): void {
     .filter((name) => name.endsWith('.json'))
     .map((name) => JSON.parse(fs.readFileSync(path.join(FOLDER, name), 'utf8')) as Recorded)
   const record = records.sort((a, b) => b.faults - a.faults)[0]
-  if (record === undefined) return
-  const page = fs.readFileSync(PAGE, 'utf8')
-  const [before = ''] = page.split(BEGIN)
-  const [, after = ''] = page.split(END)
-  fs.writeFileSync(PAGE, `${before}${BEGIN}\n\n${tables(record)}\n\n${END}${after}`)
+  if (record !== undefined) writeSection('results', tables(record))
 }
 
 function tables(record: Recorded): string {
@@ -189,13 +183,4 @@ function tables(record: Recorded): string {
     found,
     table(['family', 'fault', 'on', 'faults', 'median', 'worst', 'not measured'], kinds),
   ].join('\n\n')
-}
-
-/** Columns as wide as the formatter of the repository makes them. */
-function table(head: string[], rows: string[][]): string {
-  const widths = head.map((title, column) =>
-    Math.max(3, ...[head, ...rows].map((row) => (row[column] ?? title).length)),
-  )
-  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
 }

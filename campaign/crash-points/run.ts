@@ -2,6 +2,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { CELLS } from './cells.ts'
+import { type Results, writeReport } from './report.ts'
 import { type CellResult, runCrashPoints } from './runner.ts'
 
 const file = path.join(import.meta.dirname, '../results/crash-points.json')
@@ -10,13 +11,6 @@ const wanted = new RegExp(process.env['CELLS'] ?? '')
 const startedAt = Date.now()
 /** With RESUME=1 the run continues the last one, which was ended before all cells had their hits. */
 const earlier: Results | null = process.env['RESUME'] ? JSON.parse(fs.readFileSync(file, 'utf8')) : null
-
-interface Results {
-  started_at: string
-  seconds: number
-  hits: number
-  cells: CellResult[]
-}
 
 const isComplete = (cell: CellResult) => cell.hits >= hits
 const violationsOf = (cells: readonly CellResult[]) => new Set(cells.flatMap(({ violations }) => violations))
@@ -39,6 +33,7 @@ const cells = await runCrashPoints({
   ...(earlier ? { earlier: earlier.cells } : {}),
 })
 write(cells)
+if (cells.length === CELLS.length) writeReport(JSON.parse(fs.readFileSync(file, 'utf8')))
 const missed = cells.filter((cell) => !isComplete(cell))
 for (const cell of missed) console.log(`${cell.name} was hit ${cell.hits} times, not ${hits}`)
 for (const violation of violationsOf(cells)) console.log(violation)
