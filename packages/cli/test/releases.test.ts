@@ -27,7 +27,7 @@ const page = (data: unknown[], has_next = false) => ({
 
 let server: Awaited<ReturnType<typeof startFakeServer>>
 beforeAll(async () => {
-  const refusal = { code: 'CONFLICT', message: 'nothing is left', details: { unchanged_target_ids: [ID, OTHER] } }
+  const nothing = { deployment_id: null, pending: false, message: 'nothing is left', unchanged_target_ids: [ID, OTHER] }
   const none = () => page([])
   server = await startFakeServer({
     'GET /actions': (_request, response) => sendJson(response, 200, page([{ id: ID, name: 'greet' }])),
@@ -38,7 +38,7 @@ beforeAll(async () => {
     'GET /deployments': (_request, response) => sendJson(response, 200, none()),
     'GET /releases': (request, response) =>
       sendJson(response, 200, /page=1/.test(request.url ?? '') ? page([installed], true) : page([failed])),
-    'POST /deployments': (_request, response) => sendJson(response, 409, { error: refusal }),
+    'POST /deployments': (_request, response) => sendJson(response, 200, nothing),
   })
 })
 afterAll(() => server.close())

@@ -1,4 +1,4 @@
-import { ConflictError, type Schema } from '@slipway/client'
+import { ConflictError, isNothingToDeploy, type Schema } from '@slipway/client'
 import type { Command } from 'commander'
 import { rememberLastRun } from '../configuration/last-run.ts'
 import { EXIT_CODES } from '../exit-code.ts'
@@ -43,13 +43,23 @@ export function addDeploy(program: Command): void {
     .action(provideContext(succeedIfUnchanged(redeploy)))
 }
 
-/** If `only_changed` leaves no target, the server refuses. For a pipeline this is a success: there is nothing to do. */
+/** The server started nothing: `only_changed` leaves no target. */
+class NothingToDeploy extends Error {
+  readonly unchangedTargetIds: readonly string[]
+
+  constructor({ message, unchanged_target_ids }: Schema<'NothingToDeploy'>) {
+    super(message)
+    this.unchangedTargetIds = unchanged_target_ids
+  }
+}
+
+/** If `only_changed` leaves no target, a preview is refused. For a pipeline this is a success too: there is nothing to do. */
 function succeedIfUnchanged<A extends unknown[]>(body: (context: Context, ...args: A) => Promise<number>) {
   return async (context: Context, ...args: A): Promise<number> => {
     try {
       return await body(context, ...args)
     } catch (error) {
-      const unchanged = error instanceof ConflictError ? error.details['unchanged_target_ids'] : undefined
+      const unchanged = getUnchanged(error)
       if (!Array.isArray(unchanged)) throw error
       context.output.printRecord({ unchanged_target_ids: unchanged }, () => [
         `nothing to deploy: the same versions and values are in force on ${formatCount(unchanged.length, 'target')}`,
@@ -57,6 +67,11 @@ function succeedIfUnchanged<A extends unknown[]>(body: (context: Context, ...arg
       return EXIT_CODES.success
     }
   }
+}
+
+function getUnchanged(error: unknown): unknown {
+  if (error instanceof NothingToDeploy) return error.unchangedTargetIds
+  return error instanceof ConflictError ? error.details['unchanged_target_ids'] : undefined
 }
 
 async function preview({ client, output }: Context, source: string, options: Selection): Promise<number> {
@@ -74,6 +89,7 @@ async function deploy(context: Context, source: string, options: DeployOptions):
   return await startDeployment(context, options, async () => {
     const request = { body, ...getIdempotencyKey(options) }
     const answer = await context.client.call('createDeployment', request)
+    if (isNothingToDeploy(answer)) throw new NothingToDeploy(answer)
     const started = answer as Schema<'CreateStarted'> | Schema<'CreateQueued'>
     return {
       started,
@@ -107,9 +123,9 @@ export async function startRedeploy(
 ): Promise<number> {
   return await startDeployment(context, options, async () => {
     const request = { params: { id }, body, ...getIdempotencyKey(options) }
-    const answer = (await context.client.call('redeployDeployment', request)) as
-      | Schema<'RedeployStarted'>
-      | Schema<'CreateQueued'>
+    const given = await context.client.call('redeployDeployment', request)
+    if (isNothingToDeploy(given)) throw new NothingToDeploy(given)
+    const answer = given as Schema<'RedeployStarted'> | Schema<'CreateQueued'>
     const started = 'pending' in answer ? answer : { deployment_id: answer.id }
     return { started, answer, warnings: answer.warnings, config: 'pending' in answer ? undefined : answer.config }
   })

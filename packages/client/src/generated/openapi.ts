@@ -561,7 +561,7 @@ export interface components {
             failure_strategy?: components["schemas"]["FailureStrategy"];
             /** @description How often a failed command is retried. When omitted, the number of each action */
             max_retries?: number;
-            /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
+            /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, nothing starts: 200 with deployment_id null. A preview is then 409 CONFLICT with details.unchanged_target_ids. */
             only_changed?: boolean;
             /** @description Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin (403 otherwise, also without a freeze), and the request override_reason. An admin of a tenant overrides only freezes of that tenant */
             override_freeze?: boolean;
@@ -1688,6 +1688,19 @@ export interface components {
         /** @description The new password, 12 to 128 characters */
         NewPassword: string;
         NoBody: Record<string, never>;
+        NothingToDeploy: {
+            /** @description null: nothing was created */
+            deployment_id: null;
+            /** @description What happened, for people */
+            message: string;
+            /**
+             * @description false: nothing waits
+             * @constant
+             */
+            pending: false;
+            /** @description The targets that only_changed left out: all */
+            unchanged_target_ids: string[];
+        };
         /** @description Where this page stands in the list */
         PageMeta: {
             /** @description Whether a page follows */
@@ -1880,7 +1893,7 @@ export interface components {
             failure_strategy?: components["schemas"]["FailureStrategy"];
             /** @description How often a failed command is retried. When omitted, the number of each action */
             max_retries?: number;
-            /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
+            /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, nothing starts: 200 with deployment_id null. A preview is then 409 CONFLICT with details.unchanged_target_ids. */
             only_changed?: boolean;
             /** @description Only targets with steps that are not completed: failed, skipped, cancelled or rolled back. Together with target_ids or target_tags, and if there is no such target, the answer is 400 */
             only_failed_targets?: boolean;
@@ -2587,6 +2600,7 @@ export interface components {
             /** @description The secret for the authenticator, in base32 */
             secret: string;
         };
+        Unstarted: components["schemas"]["Preview"] | components["schemas"]["NothingToDeploy"];
         UpdatePending: {
             /** @description Priority in the queue, -100 to 100; a higher number starts first */
             priority: number;
@@ -4065,7 +4079,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Preview"];
+                    "application/json": components["schemas"]["Unstarted"];
                 };
             };
             /** @description Done */
@@ -4279,7 +4293,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Preview"];
+                    "application/json": components["schemas"]["Unstarted"];
                 };
             };
             /** @description Done */

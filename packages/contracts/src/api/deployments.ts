@@ -128,7 +128,7 @@ const overridable = {
     Type.Boolean({
       description:
         'Leaves out targets on which the same versions and values are in force and nothing was attempted since. ' +
-        'The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids.',
+        'The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, nothing starts: 200 with deployment_id null. A preview is then 409 CONFLICT with details.unchanged_target_ids.',
       examples: [false],
     }),
   ),
@@ -375,6 +375,13 @@ export const CreateQueued = Strict({
   unchanged_target_ids: UnchangedTargetIds,
 })
 
+export const NothingToDeploy = Strict({
+  deployment_id: describe(Type.Null(), 'null: nothing was created', null),
+  pending: describe(Type.Literal(false), 'false: nothing waits', false),
+  message: Text('What happened, for people', 'Every target has release web 1.1.0 with these values already'),
+  unchanged_target_ids: describe(Type.Array(Uuid), 'The targets that only_changed left out: all', [STORY.target]),
+})
+
 export const RedeployStarted = Strict({ ...DeploymentDetail.properties, warnings: Warnings })
 
 export const Preview = Strict({
@@ -402,6 +409,9 @@ export const Preview = Strict({
     'Targets with the same versions and values in force; only_changed leaves them out',
   ),
 })
+
+/** The answers with 200 to a create: of a dry run, and if `only_changed` leaves no target. */
+export const Unstarted = Type.Union([Preview, NothingToDeploy])
 
 /** Date and time in UTC without a zone. */
 const PlainTime = (description: string, example = '2026-03-14 09:00:00') =>

@@ -1,4 +1,4 @@
-import type { VariableValues } from '@slipway/domain'
+import { Problem, type VariableValues } from '@slipway/domain'
 import { type KeyRing, uuidv7 } from '@slipway/runtime'
 import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -34,12 +34,17 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
           audit.changesNothing()
           return answerPreview(broker, messageOf(uuidv7()), requestId)
         }
-        const started = await startOnce({ database, keys }, call, 'POST /deployments', (commandId, since) => {
+        const starting = startOnce({ database, keys }, call, 'POST /deployments', (commandId, since) => {
           audit.leaveToCommand(commandId)
           const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
           const options = { requestId, apiKey: caller.api_key, since, effect }
           return sendCommand(broker, 'plan.create', messageOf(commandId), options)
         })
+        const started = await acceptUnchanged(starting)
+        if (started.outcome === 'unchanged') {
+          audit.changesNothing()
+          return unchanged(started)
+        }
         if (started.outcome === 'queued') return queued(started)
         const { deployment_id, warnings } = started
         const detail = await readDetail(database, caller, deployment_id, { plan: 'full', asStarted: true })
@@ -73,12 +78,17 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         const messageOf = (commandId: string) => ({ ...planCommand(keys, commandId, caller, given), deployment_id })
         if (dry_run === true) return answerPreview(broker, messageOf(uuidv7()), requestId)
         const scope = `POST /deployments/${deployment_id}/redeploy`
-        const started = await startOnce({ database, keys }, call, scope, (commandId, since) => {
+        const starting = startOnce({ database, keys }, call, scope, (commandId, since) => {
           audit.leaveToCommand(commandId)
           const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
           const options = { requestId, apiKey: caller.api_key, since, effect }
           return sendCommand(broker, 'plan.redeploy', messageOf(commandId), options)
         })
+        const started = await acceptUnchanged(starting)
+        if (started.outcome === 'unchanged') {
+          audit.changesNothing()
+          return unchanged(started)
+        }
         if (started.outcome === 'queued') return queued(started)
         const detail = await readDetail(database, caller, started.deployment_id, { plan: 'none', asStarted: true })
         return { status: 201, body: { ...detail, warnings: started.warnings } }
@@ -86,6 +96,28 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
     },
   }
 }
+
+interface Unchanged {
+  outcome: 'unchanged'
+  message: string
+  unchanged_target_ids: unknown[]
+}
+
+/** With `only_changed`, the planner refuses a request that leaves no target. The caller has what was asked for: no error. */
+async function acceptUnchanged(starting: Promise<StartOutcome>): Promise<StartOutcome | Unchanged> {
+  try {
+    return await starting
+  } catch (error) {
+    const ids = error instanceof Problem && error.code === 'CONFLICT' ? error.details?.['unchanged_target_ids'] : null
+    if (!(error instanceof Problem) || !Array.isArray(ids)) throw error
+    return { outcome: 'unchanged', message: error.message, unchanged_target_ids: ids }
+  }
+}
+
+const unchanged = ({ message, unchanged_target_ids }: Unchanged): Answer => ({
+  status: 200,
+  body: { deployment_id: null, pending: false, message, unchanged_target_ids },
+})
 
 function queued(request: Extract<StartOutcome, { outcome: 'queued' }>): Answer {
   const { pending_request_id, message, warnings, unchanged_target_ids } = request

@@ -38,7 +38,7 @@ function leftOut(unchanged: readonly { name: string }[]): string {
   return `${counted(unchanged.length, 'target')} left out: ${names.join(', ')}${more > 0 ? ` and ${more.toLocaleString()} more` : ''}`
 }
 
-/** The targets that a request with `only_changed` left out, if none was left; null for another refusal. */
+/** The targets that a preview with `only_changed` left out, if none was left; null for another refusal. */
 export function unchangedTargets(error: Error | null): unknown[] | null {
   if (!(error instanceof ConflictError)) return null
   const ids = error.details['unchanged_target_ids']

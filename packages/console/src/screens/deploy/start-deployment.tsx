@@ -1,11 +1,11 @@
 import { Button, Group, Stack } from '@mantine/core'
-import { type Answer, ConflictError, FrozenError } from '@slipway/client'
+import { type Answer, ConflictError, FrozenError, isNothingToDeploy } from '@slipway/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { FrozenAlert } from './frozen-alert.tsx'
-import { NothingToDeploy, unchangedTargets } from './only-changed.tsx'
+import { NothingToDeploy } from './only-changed.tsx'
 import { differencesOf, PlanChanged } from './plan-changed.tsx'
 import type { Previewed } from './plan-preview.tsx'
 
@@ -29,14 +29,19 @@ export function StartDeployment({ previewed, isPreviewing, onPreview, onBack }: 
     const override = overrideReason === undefined ? {} : { override_freeze: true, override_reason: overrideReason }
     create.mutate(
       { body: { ...request, expected_plan_hash: plan.plan_hash, ...override }, idempotencyKey },
-      { onSuccess: (answer) => void navigate({ to: addressOf(answer) }) },
+      {
+        onSuccess: (answer) => {
+          if (!isNothingToDeploy(answer)) void navigate({ to: addressOf(answer) })
+        },
+      },
     )
   }
   const { error } = create
   const differences = error instanceof ConflictError ? differencesOf(error) : []
   const isChanged = differences.length > 0
-  const unchanged = unchangedTargets(error)
-  const isToldElsewhere = isChanged || unchanged !== null || error instanceof FrozenError
+  const nothing = create.data !== undefined && isNothingToDeploy(create.data) ? create.data : null
+  const unchanged = nothing?.unchanged_target_ids ?? null
+  const isToldElsewhere = isChanged || error instanceof FrozenError
   return (
     <Stack gap="sm">
       {error instanceof FrozenError && <FrozenAlert error={error} busy={create.isPending} onOverride={start} />}

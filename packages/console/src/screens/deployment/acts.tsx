@@ -1,5 +1,5 @@
 import { Alert, Button, Group, List, Switch, Text, Textarea } from '@mantine/core'
-import { type Answer, isFinalState, type Schema } from '@slipway/client'
+import { type Answer, isFinalState, isNothingToDeploy, type Schema } from '@slipway/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -63,6 +63,8 @@ function Redeploy({ id, onlyFailed }: { id: string; onlyFailed: boolean }) {
       inputs={<Outlook id={id} request={body} onOnlyChanged={setOnlyChanged} />}
       onConfirm={async () => {
         const answer = await redeploy.mutateAsync({ params: { id }, body })
+        // The dialog shows it.
+        if (isNothingToDeploy(answer)) throw new Error(answer.message)
         const started = 'id' in answer ? answer.id : null
         await navigate({ to: started === null ? '/queue' : `/deployments/${started}` })
       }}

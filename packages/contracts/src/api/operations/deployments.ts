@@ -43,12 +43,12 @@ export const deploymentOperations = {
     refusals: ['MISSING_FIELD', 'DEPLOYMENT_FROZEN', 'CONFIGURATION_ERROR'],
     summary: 'Create and start a deployment',
     description:
-      'Plans a deployment and starts it: 201. The commands run after the answer; follow them with streamDeploymentLogs or getDeployment. If no slot is free, or a target is held by another deployment, it is queued: 202. It starts by itself, and `deployment_id` of the pending request (listPending) then names the deployment. With `dry_run` nothing is created: 200 with the preview. An active freeze is 409 `DEPLOYMENT_FROZEN`. 409 `CONFLICT`: a held target whose policy is `reject`, a plan other than that of `expected_plan_hash`, `only_changed` that leaves no target, or an `Idempotency-Key` that was used with another body. Send an `Idempotency-Key`, so that a repeated call deploys once.',
+      'Plans a deployment and starts it: 201. The commands run after the answer; follow them with streamDeploymentLogs or getDeployment. If no slot is free, or a target is held by another deployment, it is queued: 202. It starts by itself, and `deployment_id` of the pending request (listPending) then names the deployment. With `dry_run` nothing is created: 200 with the preview. If `only_changed` leaves no target, nothing is created either: 200 with `deployment_id` null; with `dry_run`, that is 409 `CONFLICT`. An active freeze is 409 `DEPLOYMENT_FROZEN`. 409 `CONFLICT`: a held target whose policy is `reject`, a plan other than that of `expected_plan_hash`, or an `Idempotency-Key` that was used with another body. Send an `Idempotency-Key`, so that a repeated call deploys once.',
     tag: 'deployments',
     access: 'deployments:create',
     body: deployments.CreateDeployment,
     idempotent: true,
-    responses: { 200: deployments.Preview, 201: deployments.CreateStarted, 202: deployments.CreateQueued },
+    responses: { 200: deployments.Unstarted, 201: deployments.CreateStarted, 202: deployments.CreateQueued },
   }),
   previewDeployment: op({
     method: 'POST',
@@ -129,13 +129,13 @@ export const deploymentOperations = {
     refusals: ['MISSING_FIELD', 'DEPLOYMENT_FROZEN', 'CONFIGURATION_ERROR'],
     summary: 'Run a deployment again, with optional overrides',
     description:
-      'Makes a new deployment with the versions, targets, values and strategy of another one, in whatever state that is. Fields of the body replace these; `variables` are added to the earlier ones, and `target_ids` or `target_tags` replace the whole selection. 201: it has started; the answer is the new deployment with `plan` null. Queue (202), `dry_run` (200), refusals and `Idempotency-Key` are as in a create. 409 `CONFLICT` also if the source or another record of the earlier deployment is deleted.',
+      'Makes a new deployment with the versions, targets, values and strategy of another one, in whatever state that is. Fields of the body replace these; `variables` are added to the earlier ones, and `target_ids` or `target_tags` replace the whole selection. 201: it has started; the answer is the new deployment with `plan` null. Queue (202), `dry_run` and nothing to deploy (200), refusals and `Idempotency-Key` are as in a create. 409 `CONFLICT` also if the source or another record of the earlier deployment is deleted.',
     tag: 'deployments',
     access: 'deployments:create',
     body: deployments.RedeployDeployment,
     bodyOptional: true,
     idempotent: true,
-    responses: { 200: deployments.Preview, 201: deployments.RedeployStarted, 202: deployments.CreateQueued },
+    responses: { 200: deployments.Unstarted, 201: deployments.RedeployStarted, 202: deployments.CreateQueued },
   }),
   streamDeploymentLogs: op({
     method: 'GET',
