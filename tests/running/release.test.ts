@@ -17,6 +17,7 @@ const commit = () => {
   git('add', '.')
   git('-c', 'user.name=test', '-c', 'user.email=test@example.com', 'commit', '-qm', 'change')
 }
+const composeImage = (version: string) => `image: slipway/gateway:$\{SLIPWAY_IMAGE_TAG:-${version}}\n`
 /** Calls a function of the script's modules in a process of its own. */
 function call(module: string, expression: string): unknown {
   const file = path.join(repositoryRoot, 'scripts/release', module)
@@ -35,6 +36,7 @@ beforeEach(() => {
   write('services/gateway/package.json', manifest('@slipway/gateway'))
   write('deploy/base/gateway.yaml', 'image: slipway/gateway:1.0.0\napiVersion: apps/v1\n')
   write('deploy/chart/Chart.yaml', 'apiVersion: v2\nversion: 1.0.0\nappVersion: "1.0.0"\n')
+  write('docker-compose.yml', composeImage('1.0.0'))
   write('docs/cli.md', 'npm install -g slipway-cli-1.0.0.tgz, with node:24.20.0\n')
   write(
     'CHANGELOG.md',
@@ -63,9 +65,10 @@ test('a version without a dated section of the changelog is refused', () => {
 
 test('--set writes the version everywhere, and what it writes can be released', () => {
   const changed = call('version.mjs', "script.setVersion(root, '1.1.0', '2026-02-03')") as string[]
-  expect(changed).toHaveLength(7)
+  expect(changed).toHaveLength(8)
   expect(read('CHANGELOG.md')).toContain('## [Unreleased]\n\n## [1.1.0] - 2026-02-03\n\n### Added\n\n- A thing.\n')
   expect(read('deploy/chart/Chart.yaml')).toBe('apiVersion: v2\nversion: 1.1.0\nappVersion: "1.1.0"\n')
+  expect(read('docker-compose.yml')).toBe(composeImage('1.1.0'))
   expect(read('docs/cli.md')).toBe('npm install -g slipway-cli-1.1.0.tgz, with node:24.20.0\n')
   commit()
   expect(call('check.mjs', "script.findProblems(root, '1.1.0')")).toEqual([])
