@@ -1,6 +1,7 @@
 // An orchestration instance that takes every run and executes none, so that creating is measured and not executing.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import manifest from '../package.json' with { type: 'json' }
 
 export async function joinIdleInstance(bridgeUrl, joinToken, capacity) {
   /** The epoch of each run, by deployment. */
@@ -11,7 +12,7 @@ export async function joinIdleInstance(bridgeUrl, joinToken, capacity) {
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
     return response.json()
   }
-  const self = { version: '0.1.0', capacity, labels: {} }
+  const self = { version: manifest.version, capacity, labels: {} }
   const { credential } = await call('/v1/instances', joinToken, { name: 'idle', ...self })
   const stopping = new AbortController()
   const sync = async (wait_seconds) => {

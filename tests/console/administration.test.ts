@@ -1,5 +1,6 @@
 // What is set up in the console, and what it then does: versions, freezes, webhooks, instances, audit.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { SLIPWAY_VERSION } from '@slipway/runtime'
 import {
   connectTo,
   createAction,
@@ -157,7 +158,7 @@ test('a join token is shown once, lets instances join, and is revoked', async ()
     const response = await fetch(`${stage.suite.bridgeUrl}/v1/instances`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name, version: '0.1.0', capacity: 1, labels: { zone: 'north' } }),
+      body: JSON.stringify({ name, version: SLIPWAY_VERSION, capacity: 1, labels: { zone: 'north' } }),
     })
     return response.ok
   }

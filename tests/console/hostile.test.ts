@@ -1,5 +1,6 @@
 // Markup, links and escape sequences in every field that a user, a script, an instance or a receiver of webhooks can fill.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { SLIPWAY_VERSION } from '@slipway/runtime'
 import { deploymentEnd, type Receiver, startReceiver } from '@slipway/testing'
 import { SCREENS, type Visitor } from './browser.ts'
 import { Stage } from './stage.ts'
@@ -86,7 +87,7 @@ async function joinInstance(): Promise<void> {
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({
       name: plant('instance'),
-      version: '0.1.0',
+      version: SLIPWAY_VERSION,
       capacity: 1,
       labels: { zone: plant('zone') },
     }),

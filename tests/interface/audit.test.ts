@@ -4,6 +4,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { OPERATIONS, type Operation } from '@slipway/contracts'
+import { SLIPWAY_VERSION } from '@slipway/runtime'
 import {
   type Answer,
   type Api,
@@ -264,7 +265,7 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
     const id = randomUUID()
     await database.query(
       `INSERT INTO instances (id, name, version, capacity, credential_hash, enrolled_at)
-       VALUES ($1, $2, '0.1.0', 1, '', now() - interval '1 hour')`,
+       VALUES ($1, $2, '${SLIPWAY_VERSION}', 1, '', now() - interval '1 hour')`,
       [id, name()],
     )
     return { path: `/admin/instances/${id}` }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { SLIPWAY_VERSION } from '@slipway/runtime'
 import {
   type Api,
   addJoinToken,
@@ -32,7 +33,7 @@ afterAll(async () => {
   await suite?.stop()
 })
 
-const self = { version: '0.1.0', capacity: CAPACITY, labels: {} }
+const self = { version: SLIPWAY_VERSION, capacity: CAPACITY, labels: {} }
 
 async function call(path: string, token: string, body: object) {
   const response = await fetch(suite.bridgeUrl + path, {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { SLIPWAY_VERSION } from '@slipway/runtime'
 import {
   type Api,
   connectTo,
@@ -84,7 +85,7 @@ test('whoever joins with a copied token under a name that exists gets neither th
   const stolen = await fetch(`${suite.bridgeUrl}/v1/instances`, {
     method: 'POST',
     headers: { authorization: `Bearer ${grant.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'two', version: '0.1.0', capacity: 100, labels: {} }),
+    body: JSON.stringify({ name: 'two', version: SLIPWAY_VERSION, capacity: 100, labels: {} }),
   })
   expect(stolen.status).toBe(409)
   expect((await admin.get(`/instances/grants/${grant.id}`)).body).toMatchObject({ status: 'active', used: 0 })

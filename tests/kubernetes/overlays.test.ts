@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals'
 import { parser } from '@prometheus-io/lezer-promql'
 import { BROKER_USERS } from '@slipway/broker'
 import { DATABASE_ROLES } from '@slipway/database'
-import { isDevelopmentSecret, serviceUser } from '@slipway/runtime'
+import { isDevelopmentSecret, SLIPWAY_VERSION, serviceUser } from '@slipway/runtime'
 import { repositoryRoot, SERVICES } from '@slipway/testing'
 import { parse } from 'yaml'
 import {
@@ -39,7 +39,7 @@ test('an overlay of your own, as the page shows it, changes what it says', () =>
   const manifests = parseManifests(kustomize(path.join(folder, 'slipway')))
   fs.rmSync(folder, { recursive: true })
   const image = ({ spec }: Manifest) => spec?.template?.spec.containers[0]?.image
-  expect(services(manifests).map(image)).toContain('registry.mine/slipway/gateway:0.1.0')
+  expect(services(manifests).map(image)).toContain(`registry.mine/slipway/gateway:${SLIPWAY_VERSION}`)
   for (const { metadata, spec } of ofKind(manifests, 'Ingress').filter(({ metadata }) => metadata.name !== 'agents')) {
     expect([metadata.name, spec?.rules?.[0]?.host, spec?.tls?.[0]?.hosts]).toEqual([
       metadata.name,

@@ -53,5 +53,6 @@ export {
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export { steadyClock, totp } from './totp.ts'
 export { type CollectedSpan, startTraceCollector, type TraceCollector } from './trace-collector.ts'
+export { OTHER_VERSIONS } from './versions.ts'
 export { type WaitOptions, waitFor, waitForValue } from './waiting.ts'
 export { expectedSignature, type Receiver, startReceiver } from './webhook-receiver.ts'

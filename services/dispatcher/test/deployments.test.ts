@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { RunFailureReason } from '@slipway/contracts'
 import { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { OTHER_VERSIONS } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { confirmEnds } from '../src/deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../src/deployments/finish.ts'
@@ -129,7 +130,7 @@ describe('start', () => {
   test('goes to the least loaded instance, and never to a lost, draining, foreign-version or retired one', async () => {
     const large = await addInstance(database, 4)
     const small = await addInstance(database, 2)
-    const other = await addInstance(database, 50, '0.2.0')
+    const other = await addInstance(database, 50, OTHER_VERSIONS.minor)
     const lost = await addInstance(database, 50)
     const draining = await addInstance(database, 50)
     const shrunk = await addInstance(database, 50)

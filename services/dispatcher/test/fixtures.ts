@@ -1,6 +1,6 @@
 import type { CommandBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
-import { KeyRing, uuidv7 } from '@slipway/runtime'
+import { KeyRing, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { databaseAs } from '@slipway/testing'
 import { createStarter, type StartDeployment } from '../src/dispatch/starter.ts'
 import type { QueueSettings } from '../src/pending/settings.ts'
@@ -26,7 +26,7 @@ export const ADMIN: StartCommand['caller'] = {
 }
 
 /** An enrolled instance with a fresh heartbeat. */
-export async function addInstance(database: Database, capacity: number, version = '0.1.0'): Promise<string> {
+export async function addInstance(database: Database, capacity: number, version = SLIPWAY_VERSION): Promise<string> {
   const id = uuidv7()
   await database.query(
     `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at)

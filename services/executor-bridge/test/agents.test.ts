@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
+import { hashToken, randomToken, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
+import { OTHER_VERSIONS } from '@slipway/testing'
 import { type Answer, type BridgeWithDatabase, keys, post, startBridgeWithDatabase } from './setup.ts'
 
 let bridge: BridgeWithDatabase
@@ -30,7 +31,7 @@ async function grant(targetId: string, life = '1 hour'): Promise<string> {
   return token
 }
 
-const about = { version: '0.1.0', host: '10.0.0.5', port: 8474 }
+const about = { version: SLIPWAY_VERSION, host: '10.0.0.5', port: 8474 }
 const enrol = (token: string | undefined, fields: object = {}) =>
   post(`${bridge.url}/v1/agents`, token, { ...about, ...fields })
 const beat = ({ body }: Answer, fields: object = {}) =>
@@ -51,7 +52,7 @@ describe('enrolment', () => {
     expect(status).toBe(201)
     expect(body).toMatchObject({ target_name: target, heartbeat_seconds: 30 })
     const stored = await agentOf(target)
-    expect(stored).toMatchObject({ id: body.agent_id, host: '10.0.0.5', port: 8474, version: '0.1.0' })
+    expect(stored).toMatchObject({ id: body.agent_id, host: '10.0.0.5', port: 8474, version: SLIPWAY_VERSION })
     expect(keys.open(stored?.['key_sealed'] as string, `agent:${body.agent_id}:key`).toString('base64')).toBe(body.key)
     expect(JSON.stringify(stored)).not.toContain(body.credential)
     const facts = await bridge.database.query('SELECT last_seen_at FROM target_facts WHERE target_id = $1', [target])
@@ -87,12 +88,12 @@ describe('enrolment', () => {
 
   test('refuses another major version by naming both, and does not spend the token', async () => {
     const token = await grant(await newTarget())
-    const { status, body } = await enrol(token, { version: '2.0.0' })
+    const { status, body } = await enrol(token, { version: OTHER_VERSIONS.major })
     expect(status).toBe(409)
     expect(body.error.message).toBe(
-      'Version 2.0.0 of the agent does not fit Slipway 0.1.0: they must match in the major version',
+      `Version ${OTHER_VERSIONS.major} of the agent does not fit Slipway ${SLIPWAY_VERSION}: they must match in the major version`,
     )
-    expect((await enrol(token, { version: '0.9.3' })).status).toBe(201)
+    expect((await enrol(token, { version: OTHER_VERSIONS.minor })).status).toBe(201)
   })
 
   test.each([{ port: 0 }, { host: 'a b' }, { host: '' }, { version: 1 }, { more: 1 }])('refuses %j', async (fields) => {
@@ -135,10 +136,14 @@ describe('a heartbeat', () => {
   test('reports another address and version', async () => {
     const target = await newTarget()
     const agent = await enrol(await grant(target))
-    await beat(agent, { host: 'db-1.example.com', port: 9_000, version: '0.2.0' })
-    expect(await agentOf(target)).toMatchObject({ host: 'db-1.example.com', port: 9_000, version: '0.2.0' })
-    expect((await beat(agent, { version: '1.0.0' })).status).toBe(409)
-    expect(await agentOf(target)).toMatchObject({ version: '0.2.0' })
+    await beat(agent, { host: 'db-1.example.com', port: 9_000, version: OTHER_VERSIONS.minor })
+    expect(await agentOf(target)).toMatchObject({
+      host: 'db-1.example.com',
+      port: 9_000,
+      version: OTHER_VERSIONS.minor,
+    })
+    expect((await beat(agent, { version: OTHER_VERSIONS.major })).status).toBe(409)
+    expect(await agentOf(target)).toMatchObject({ version: OTHER_VERSIONS.minor })
   })
 
   test('of a revoked agent, one of a deleted target, or under another id is refused', async () => {

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunRef, SyncRequest } from '@slipway/contracts'
-import { waitFor } from '@slipway/testing'
+import { OTHER_VERSIONS, waitFor } from '@slipway/testing'
 import { finished, started } from './events.ts'
 import {
   type BridgeWithDatabase,
@@ -86,8 +86,12 @@ describe('a sync', () => {
     await beat(instance, [], itself)
     expect(await rowOf(instance.id)).toMatchObject({ labels: { zone: 'set' }, accepts_runs: true })
     expect(await eventsOf(instance.id)).toEqual(['instance.created'])
-    await beat(instance, [], { version: '0.1.7', capacity: 1, labels: { zone: 'b' }, accepts_runs: false })
-    expect(await rowOf(instance.id)).toMatchObject({ version: '0.1.7', labels: { zone: 'b' }, accepts_runs: false })
+    await beat(instance, [], { version: OTHER_VERSIONS.patch, capacity: 1, labels: { zone: 'b' }, accepts_runs: false })
+    expect(await rowOf(instance.id)).toMatchObject({
+      version: OTHER_VERSIONS.patch,
+      labels: { zone: 'b' },
+      accepts_runs: false,
+    })
     expect(await slotsOf(instance.id)).toEqual(['0', '1 retired'])
     expect(await eventsOf(instance.id)).toEqual(['instance.created', 'instance.updated'])
   })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { StreamBatch, SyncRequest } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { FailureStrategy, RollbackStrategy } from '@slipway/domain'
-import { hashToken, KeyRing, listen, randomToken, uuidv7 } from '@slipway/runtime'
+import { hashToken, KeyRing, listen, randomToken, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { databaseAs, testLogger as logger, openTestDatabase } from '@slipway/testing'
 import type { Analyst } from '../src/analysis/analyst.ts'
 import type { Bridge } from '../src/bridge.ts'
@@ -101,7 +101,7 @@ export async function post(url: string, token: string | undefined, body: unknown
 
 export const joinBody = (fields: Record<string, unknown> = {}) => ({
   name: `instance-${randomBytes(4).toString('hex')}`,
-  version: '0.1.0',
+  version: SLIPWAY_VERSION,
   capacity: 3,
   labels: {},
   ...fields,
@@ -149,7 +149,7 @@ export async function joinInstance(bridge: TestBridge, fields: Record<string, un
 
 /** A sync of an instance that has nothing and waits for nothing, with these fields. */
 export const syncBody = (fields: Partial<SyncRequest> = {}): SyncRequest => ({
-  version: '0.1.0',
+  version: SLIPWAY_VERSION,
   capacity: 3,
   labels: {},
   wait_seconds: 0,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { uuidv7 } from '@slipway/runtime'
+import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { type Client, clientOf, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 
 let gateway: TestGateway
@@ -276,7 +276,7 @@ describe('targets', () => {
 
     await gateway.database.query(
       `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at)
-       VALUES ($1, 'i', '0.1.0', 1, 'x', now())`,
+       VALUES ($1, 'i', '${SLIPWAY_VERSION}', 1, 'x', now())`,
       [uuidv7()],
     )
     await gateway.database.query(
@@ -336,7 +336,7 @@ describe('targets', () => {
     const c = await make('c', { ...ssh, ...tags('1', '2') })
     await gateway.database.query(
       `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at)
-       VALUES ($1, $2, '0.1.0', 1, 'x', now())`,
+       VALUES ($1, $2, '${SLIPWAY_VERSION}', 1, 'x', now())`,
       [uuidv7(), unique('instance')],
     )
     await gateway.database.query(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { hashToken } from '@slipway/runtime'
+import { hashToken, SLIPWAY_VERSION } from '@slipway/runtime'
 import { repositoryRoot } from '@slipway/testing'
 import { addTenant, addUser, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
@@ -151,7 +151,7 @@ test('users of a tenant see instances that serve all and those of their own tena
   ] as const) {
     const { rows } = await gateway.database.query<{ id: string }>(
       `INSERT INTO instances (id, name, version, capacity, credential_hash, tenant_id)
-       VALUES (gen_random_uuid(), $1, '0.1.0', 1, '', $2) RETURNING id`,
+       VALUES (gen_random_uuid(), $1, '${SLIPWAY_VERSION}', 1, '', $2) RETURNING id`,
       [name, tenant_id],
     )
     ids[name] = rows[0]?.id ?? ''

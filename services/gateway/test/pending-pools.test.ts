@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { uuidv7 } from '@slipway/runtime'
+import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { listItem } from '@slipway/views'
 import { addPending } from './deployment-rows.ts'
 import { type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
@@ -26,7 +26,7 @@ async function addInstance(labels: object, { slots = 1, taken = 0, draining = fa
   const id = uuidv7()
   await database.query(
     `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at, labels, draining)
-     VALUES ($1, $1::uuid::text, '0.1.0', $2, '', now() - $3::interval, $4, $5)`,
+     VALUES ($1, $1::uuid::text, '${SLIPWAY_VERSION}', $2, '', now() - $3::interval, $4, $5)`,
     [id, slots, heard, labels, draining],
   )
   await database.query('INSERT INTO instance_slots (instance_id, slot) SELECT $1, generate_series(0, $2 - 1)', [

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { uuidv7 } from '@slipway/runtime'
+import { COMPATIBLE_VERSION, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
+import { OTHER_VERSIONS } from '@slipway/testing'
 import { addDeployment, addPending } from './deployment-rows.ts'
 import { addTenant, type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
 
@@ -119,7 +120,7 @@ describe('what a pending request waits for', () => {
     await query('UPDATE queue_settings SET tenant_running_limit = NULL')
   })
 
-  async function addInstance(capacity: number, version = '0.1.0', draining = false, heartbeat = 'now()') {
+  async function addInstance(capacity: number, version = SLIPWAY_VERSION, draining = false, heartbeat = 'now()') {
     const id = uuidv7()
     await query(
       `INSERT INTO instances (id, name, version, capacity, credential_hash, draining,
@@ -146,19 +147,24 @@ describe('what a pending request waits for', () => {
   test('an instance, where there is none that could take it, with why', async () => {
     await addPending(gateway.database)
     expect(await reasons()).toEqual([
-      ['no_compatible_instance', 'No orchestration instance has joined: start one of version 0.1 with a join token'],
+      [
+        'no_compatible_instance',
+        `No orchestration instance has joined: start one of version ${COMPATIBLE_VERSION} with a join token`,
+      ],
     ])
-    await addInstance(1, '0.2.7')
-    await addInstance(1, '0.1.0', true)
-    await addInstance(1, '0.1.0', false, "now() - interval '31 seconds'")
-    await addInstance(1, '0.1.0', false, 'NULL')
+    await addInstance(1, OTHER_VERSIONS.minor)
+    await addInstance(1, SLIPWAY_VERSION, true)
+    await addInstance(1, SLIPWAY_VERSION, false, "now() - interval '31 seconds'")
+    await addInstance(1, SLIPWAY_VERSION, false, 'NULL')
     // What was removed is no reason any more.
-    await query('UPDATE instances SET removed_at = now() WHERE id = $1', [await addInstance(1, '0.1.0', false, 'NULL')])
+    await query('UPDATE instances SET removed_at = now() WHERE id = $1', [
+      await addInstance(1, SLIPWAY_VERSION, false, 'NULL'),
+    ])
     expect(await reasons()).toEqual([
       [
         'no_compatible_instance',
         'No orchestration instance can take it: of 4 instances 2 sent no heartbeat for 30 seconds, 1 draining, ' +
-          '1 of another version than 0.1',
+          `1 of another version than ${COMPATIBLE_VERSION}`,
       ],
     ])
   })

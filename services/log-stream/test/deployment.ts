@@ -1,7 +1,7 @@
 import { type StoredLine, type StreamBatch, streamKey } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
 import { type DeploymentState, isEndedStepState, type StepState } from '@slipway/domain'
-import { uuidv7 } from '@slipway/runtime'
+import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Redis } from 'ioredis'
 
 export interface BatchInput {
@@ -157,7 +157,7 @@ export class TestDeployment {
   async cancel(ago = '0 seconds'): Promise<void> {
     const instanceId = uuidv7()
     await this.#database.query(
-      `INSERT INTO instances (id, name, version, capacity, credential_hash) VALUES ($1, $2, '0.1.0', 1, '')`,
+      `INSERT INTO instances (id, name, version, capacity, credential_hash) VALUES ($1, $2, '${SLIPWAY_VERSION}', 1, '')`,
       [instanceId, instanceId],
     )
     await this.#database.query('INSERT INTO instance_slots (instance_id, slot) VALUES ($1, 1)', [instanceId])

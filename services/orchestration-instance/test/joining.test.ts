@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { sleep } from '@slipway/runtime'
+import { SLIPWAY_VERSION, sleep } from '@slipway/runtime'
 import { FakeBridge, JOIN_TOKEN } from './support/fake-bridge.ts'
 import { InstanceProcess } from './support/instance-process.ts'
 import { processesWith } from './support/processes.ts'
@@ -33,7 +33,7 @@ const COMMAND = 'slipway instances join-token'
 describe('the join token', () => {
   test('is read from the file; the credential is kept for the owner alone, and the token is not', async () => {
     await instance.start()
-    expect(bridge.joins).toMatchObject([{ name: 'under-test', version: '0.1.0', labels: {} }])
+    expect(bridge.joins).toMatchObject([{ name: 'under-test', version: SLIPWAY_VERSION, labels: {} }])
     expect(identity().membership).toMatchObject({ name: 'under-test', credential: bridge.credential })
     expect((statSync(identityFile()).mode & 0o777).toString(8)).toBe('600')
     expect(readFileSync(identityFile(), 'utf8')).not.toContain(JOIN_TOKEN)
@@ -205,7 +205,7 @@ describe('the folder of an instance', () => {
         heartbeat_seconds: 5,
         lost_after_seconds: 30,
       },
-      as: { name: 'under-test', version: '0.1.0', base_url: 'http://127.0.0.1:1', capacity: 1, labels: {} },
+      as: { name: 'under-test', version: SLIPWAY_VERSION, base_url: 'http://127.0.0.1:1', capacity: 1, labels: {} },
     }
     const journal_key = `journal:${Buffer.alloc(32, 1).toString('base64')}`
     writeFileSync(identityFile(), JSON.stringify({ callback_token: 'x', journal_key, enrolment }))

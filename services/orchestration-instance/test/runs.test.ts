@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunSpec } from '@slipway/contracts'
+import { SLIPWAY_VERSION } from '@slipway/runtime'
 import { FakeBridge } from './support/fake-bridge.ts'
 import { gate } from './support/gate.ts'
 import { InstanceProcess } from './support/instance-process.ts'
@@ -440,8 +441,8 @@ describe('what the bridge asks', () => {
   test('another version of Slipway is told in the log, with both versions', async () => {
     bridge.version = '9.1.0'
     await eventually('the log tells', () => instance.output.includes('"slipway_version":"9.1.0"'))
-    bridge.version = '0.1.0'
-    expect(instance.output).toContain('this instance has version 0.1.0, Slipway has 9.1.0')
+    bridge.version = SLIPWAY_VERSION
+    expect(instance.output).toContain(`this instance has version ${SLIPWAY_VERSION}, Slipway has 9.1.0`)
   })
 
   test('it listens on its management port alone', () => {

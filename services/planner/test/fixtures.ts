@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { CommandBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { DefinitionSecrets, VariableValues } from '@slipway/domain'
-import { KeyRing, uuidv7 } from '@slipway/runtime'
+import { KeyRing, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 
 export type StartCommand = CommandBody<'deployment.start'>
 export type Request = CommandBody<'plan.create'>['request'] & {
@@ -148,7 +148,7 @@ export async function addFreeze(
 export async function heartbeat(database: Database, ageSeconds: number): Promise<void> {
   await database.query(
     `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at)
-     VALUES ($1, 'one', '0.1.0', 1, '', now() - make_interval(secs => $2))
+     VALUES ($1, 'one', '${SLIPWAY_VERSION}', 1, '', now() - make_interval(secs => $2))
      ON CONFLICT (name) DO UPDATE SET last_heartbeat_at = EXCLUDED.last_heartbeat_at`,
     [uuidv7(), ageSeconds],
   )

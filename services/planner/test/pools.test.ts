@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { InstanceSelector } from '@slipway/domain'
-import { uuidv7 } from '@slipway/runtime'
+import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { addEnvironment, addSource, addTarget, addTenant } from './fixtures.ts'
 import { testRig } from './rig.ts'
 
@@ -21,7 +21,7 @@ async function addInstance(labels: Record<string, string>): Promise<string> {
   const id = uuidv7()
   await database.query(
     `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at, labels)
-     VALUES ($1, $2, '0.1.0', 1, '', now(), $3)`,
+     VALUES ($1, $2, '${SLIPWAY_VERSION}', 1, '', now(), $3)`,
     [id, `instance-${id}`, labels],
   )
   await database.query('INSERT INTO instance_slots (instance_id, slot) VALUES ($1, 0)', [id])

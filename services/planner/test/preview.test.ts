@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { compile, PreviewTable } from '@slipway/contracts'
 import { uuidv7 } from '@slipway/runtime'
+import { OTHER_VERSIONS } from '@slipway/testing'
 import { addFreeze, addSource, addTarget, heartbeat } from './fixtures.ts'
 import { testRig } from './rig.ts'
 
@@ -52,7 +53,7 @@ describe('a preview warns', () => {
     await heartbeat(database, 0)
     await database.query(`UPDATE instances SET version = '9.9.0'`)
     expect(await capacity()).toHaveLength(1)
-    await database.query(`UPDATE instances SET version = '0.1.7'`)
+    await database.query(`UPDATE instances SET version = '${OTHER_VERSIONS.patch}'`)
     expect(await capacity()).toEqual(['No orchestration instance is free: the deployment would be queued'])
     await database.query('INSERT INTO instance_slots (instance_id, slot) SELECT id, 0 FROM instances')
     expect(await capacity()).toEqual([])

@@ -14,6 +14,7 @@ import {
   SyncRequest,
   type SyncResponse,
 } from '@slipway/contracts'
+import { SLIPWAY_VERSION } from '@slipway/runtime'
 import { eventually } from './wait.ts'
 
 export const JOIN_TOKEN = 'join-token-of-the-tests'
@@ -61,7 +62,7 @@ export class FakeBridge {
   toProbe: ProbeTarget[] = []
   lostAfterSeconds = 30
   /** What it says of its version. */
-  version = '0.1.0'
+  version = SLIPWAY_VERSION
   /** Runs that the answers to syncs and batches disown. */
   readonly disowned: RunRef[] = []
   /** Takes batches, commits them, and loses every other answer. */
