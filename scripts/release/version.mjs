@@ -5,7 +5,10 @@ import path from 'node:path'
 
 const VERSION = '\\d+\\.\\d+\\.\\d+(?:-[\\w.]+)?'
 /** How the version stands in the text of manifests and pages. */
-const MENTIONS = new RegExp(`(\\bslipway/[a-z-]+:|\\bnewTag: |\\bSLIPWAY_IMAGE_TAG:-|\\bslipway-cli-)(${VERSION})(?=[^\\w.-]|\\.tgz|$)`, 'gm')
+const MENTIONS = new RegExp(
+  `(\\bslipway/[a-z-]+:|\\bnewTag: |\\bSLIPWAY_IMAGE_TAG:-|\\bslipway-cli-)(${VERSION})(?=[^\\w.-]|\\.tgz|$)`,
+  'gm',
+)
 const CHART_MENTIONS = new RegExp(`^((?:appVersion|version): "?)(${VERSION})`, 'gm')
 const MENTIONING = ['deploy', 'docs/*.md', 'docker-compose.yml', 'examples/pipelines']
 const mentionsIn = (file) => (path.basename(file) === 'Chart.yaml' ? CHART_MENTIONS : MENTIONS)
