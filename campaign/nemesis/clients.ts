@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '../random.ts'
 import { CLIENT_LINKS } from '../topology.ts'
 import { SHAPES } from '../workload/catalog.ts'
@@ -6,6 +7,8 @@ import { type FaultFactory, moment } from './fault.ts'
 
 const VANISHING = 8
 const READERS = 5
+/** A gateway behind a dead link never answers. Without this bound the fault, and so the round, would not end. */
+const OPEN_MS = 10_000
 
 export const clientFault: FaultFactory = ({ catalog, client }, { kind, target, at }) => {
   const gateway = (CLIENT_LINKS as readonly string[]).indexOf(target)
@@ -32,12 +35,13 @@ export const clientFault: FaultFactory = ({ catalog, client }, { kind, target, a
       const ender = new AbortController()
       return {
         async inject() {
-          for (let n = 0; n < READERS; n += 1) {
+          const open = async () => {
             const { status, body } = await client.call('token', 'POST', '/auth/sse-token', { body: {}, gateway })
-            if (status !== 200) continue
+            if (status !== 200) return
             // Nobody reads the body of this answer.
             await client.stream(`/sse/deployments?sse_token=${body.sse_token}`, gateway, ender.signal)
           }
+          await Promise.race([Promise.all(Array.from({ length: READERS }, open)), sleep(OPEN_MS)])
         },
         heal: () => ender.abort(),
       }
