@@ -1,5 +1,5 @@
 import { Random } from './random.ts'
-import { CLIENT_LINKS, FULL_DISK, INSTANCES, LINKS, PROCESSES, SERVICES } from './topology.ts'
+import { CLIENT_LINKS, FULL_DISK, INSTANCES, LINKS, PROCESSES, SERVICES, STEPPED_CLOCKS } from './topology.ts'
 
 export const FAMILIES = ['processes', 'servers', 'links', 'disk', 'clock', 'messages', 'clients'] as const
 export type Family = (typeof FAMILIES)[number]
@@ -58,6 +58,8 @@ export const KINDS: readonly FaultKind[] = [
   { family: 'links', kind: 'reset', targets: LINKS, weight: 10, ...MOMENT },
   { family: 'links', kind: 'refused', targets: LINKS, weight: 8, leastMs: 200, mostMs: 6_000 },
   { family: 'disk', kind: 'full', targets: [FULL_DISK], weight: 2, leastMs: 1_000, mostMs: 12_000 },
+  { family: 'clock', kind: 'forward', targets: STEPPED_CLOCKS, weight: 3, leastMs: 1_500, mostMs: 20_000 },
+  { family: 'clock', kind: 'back', targets: STEPPED_CLOCKS, weight: 3, leastMs: 1_500, mostMs: 20_000 },
   {
     family: 'messages',
     kind: 'repeated and reordered',

@@ -13,12 +13,13 @@ import {
   waitFor,
 } from '@slipway/testing'
 import { uptime } from './clock.ts'
+import { Clocks } from './servers/clocks.ts'
 import { Postgres } from './servers/postgres.ts'
 import { RabbitMq } from './servers/rabbitmq.ts'
 import { mountDisk, type SmallDisk } from './servers/small-disk.ts'
-import { addressSettings, CLIENT_LINKS, FULL_DISK, linkName, PROCESSES } from './topology.ts'
+import { addressSettings, CLIENT_LINKS, FULL_DISK, linkName, PROCESSES, STEPPED_CLOCKS } from './topology.ts'
 
-export const CAPACITY = 5
+export const CAPACITY = 8
 const SUPERVISE_MS = 250
 /** A service that is told to end must end within 25 s. */
 const END_MS = 25_000
@@ -63,6 +64,8 @@ export class CampaignSuite {
   readonly apiKey: string
   /** The disk of one instance; null where this user may not mount one. */
   readonly disk: SmallDisk | null
+  /** Null where libfaketime is not installed. */
+  readonly clocks: Clocks | null
   /** How many messages without meaning were sent. */
   garbage = 0
   /** Called when a process has ended that the nemesis did not end. */
@@ -79,6 +82,7 @@ export class CampaignSuite {
     urls: string[]
     apiKey: string
     disk: SmallDisk | null
+    clocks: Clocks | null
   }) {
     this.suite = made.suite
     this.servers = made.servers
@@ -86,12 +90,14 @@ export class CampaignSuite {
     this.urls = made.urls
     this.apiKey = made.apiKey
     this.disk = made.disk
+    this.clocks = made.clocks
     this.#supervisor = this.#supervise()
   }
 
   static async start(servers: Servers): Promise<CampaignSuite> {
     const links = new Map<string, TcpProxy>()
     const disk = mountDisk()
+    const clocks = Clocks.find()
     const suite = await startSuite({
       capacity: CAPACITY,
       secondGateway: true,
@@ -107,6 +113,7 @@ export class CampaignSuite {
           links.set(linkName(name, setting), proxy)
           settings[setting] = proxy.url.replace(/\/$/, '')
         }
+        if (STEPPED_CLOCKS.includes(name)) Object.assign(settings, clocks?.settingsOf(name))
         if (name === FULL_DISK && disk !== null) settings['SLIPWAY_JOURNAL_DIR'] = disk.folder
         return settings
       },
@@ -120,7 +127,7 @@ export class CampaignSuite {
     const admin = await loginToSuite(suite)
     const { status, body } = await admin.post('/auth/api-keys', { name: 'campaign' })
     if (status !== 201 && status !== 200) throw new Error(`the API key was answered with ${status}`)
-    return new CampaignSuite({ suite, servers, links, urls, disk, apiKey: body.full_key })
+    return new CampaignSuite({ suite, servers, links, urls, disk, clocks, apiKey: body.full_key })
   }
 
   link(name: string): TcpProxy {
@@ -157,6 +164,14 @@ export class CampaignSuite {
     return states.filter(({ ready }) => !ready).map(({ name }) => name)
   }
 
+  /** The families of faults that this machine does not allow, each with the reason. */
+  passedOver(): string[] {
+    return [
+      ...(this.disk === null ? ['the disk (no right to mount one)'] : []),
+      ...(this.clocks === null ? ['the clock (libfaketime is not installed)'] : []),
+    ]
+  }
+
   /** Copies the logs of all processes. */
   keepLogs(folder: string): void {
     for (const name of fs.readdirSync(this.suite.folder)) {
@@ -174,6 +189,7 @@ export class CampaignSuite {
     )
     for (const proxy of this.links.values()) await proxy.close()
     this.disk?.remove()
+    this.clocks?.remove()
     return complaints
   }
 

@@ -13,6 +13,12 @@ export const PROCESSES: readonly ServiceName[] = [...SERVICES, ...INSTANCES]
 /** The instance whose journal is on a small disk of its own. */
 export const FULL_DISK: ServiceName = 'orchestration-instance-3'
 
+/** The processes whose clocks can be set: one of each kind. The others run without the library that this takes. */
+export const STEPPED_CLOCKS: readonly ServiceName[] = [
+  ...TWICE.map((name) => `${name}-2` as const),
+  'orchestration-instance-2',
+]
+
 /** Addresses that a process connects to: its setting, and what stands there. */
 const ADDRESSES = {
   DATABASE_URL: 'postgres',

@@ -288,6 +288,7 @@ print_env() {
 # Not every distribution has the browser as a package: without it the tests of streams in a browser are passed over.
 test_tools() {
   need_packages sshd=openssh-server redis-server=redis-server python3=python3 curl=curl openssl=openssl zsh=zsh fish=fish
+  (need_packages faketime=faketime) || say 'no libfaketime: the clock faults of `make campaign` are passed over'
   (need_packages chromium-headless-shell=chromium-headless-shell) || say 'no browser: its tests are passed over'
 }
 

@@ -1,7 +1,9 @@
 import type { FaultFactory } from './fault.ts'
 
 export const diskFault: FaultFactory = ({ campaign: { disk } }) => ({
-  inject: () => disk?.fill(),
+  inject() {
+    if (disk === null) throw new Error('passed over: no right to mount a disk')
+    disk.fill()
+  },
   heal: () => disk?.clear(),
-  note: () => (disk === null ? 'passed over: no right to mount a disk' : ''),
 })

@@ -1,8 +1,10 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uptime } from '../clock.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Family, RoundPlan } from '../plan.ts'
 import { clientFault } from './clients.ts'
+import { clockFault } from './clock.ts'
 import { diskFault } from './disk.ts'
 import type { Fault, FaultFactory, Scene } from './fault.ts'
 import { linkFault } from './links.ts'
@@ -10,11 +12,12 @@ import { messageFault } from './messages.ts'
 import { processFault } from './processes.ts'
 import { serverFault } from './servers.ts'
 
-const FACTORIES: Partial<Record<Family, FaultFactory>> = {
+const FACTORIES: Record<Family, FaultFactory> = {
   processes: processFault,
   servers: serverFault,
   links: linkFault,
   disk: diskFault,
+  clock: clockFault,
   messages: messageFault,
   clients: clientFault,
 }
@@ -23,6 +26,8 @@ const FACTORIES: Partial<Record<Family, FaultFactory>> = {
 export async function runPlan(scene: Scene, plan: RoundPlan, ledger: Ledger): Promise<void> {
   const started = uptime()
   const over = new AbortController()
+  // Each active fault listens.
+  setMaxListeners(0, over.signal)
   // The longest fault may outlive the work of clients for a moment, not for the whole of its time.
   const end = setTimeout(() => over.abort(), plan.workMs + 5_000)
   // A fault may take longer than planned. The next one on the same target waits for its end.
@@ -34,9 +39,7 @@ export async function runPlan(scene: Scene, plan: RoundPlan, ledger: Ledger): Pr
     const work = (async () => {
       await before
       if (over.signal.aborted) return
-      const factory = FACTORIES[planned.family]
-      if (factory === undefined) throw new Error(`there are no faults of ${planned.family}`)
-      const fault = factory(scene, planned)
+      const fault = FACTORIES[planned.family](scene, planned)
       const at = uptime()
       const problem = await injected(fault)
       if (problem === null) await sleep(planned.durationMs, undefined, { signal: over.signal }).catch(() => {})

@@ -15,7 +15,7 @@ export const asPostgres = (program: string, ...args: string[]): [string, string[
     ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--init-groups', '--reset-env', '--', program, ...args]]
     : [program, args]
 
-export function newestFolder(pattern: string): string | null {
+export function newestPath(pattern: string): string | null {
   const listed = execFileSync('bash', ['-c', `ls -d ${pattern} 2>/dev/null | sort -V | tail -n 1`], {
     encoding: 'utf8',
   })

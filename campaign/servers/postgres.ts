@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { freePort, waitFor } from '@slipway/testing'
 import pg from 'pg'
-import { asPostgres, newestFolder, serverFolder } from './folder.ts'
+import { asPostgres, newestPath, serverFolder } from './folder.ts'
 
 const PASSWORD = 'campaign'
 
@@ -92,7 +92,7 @@ export class Postgres {
 }
 
 function programs(): string {
-  const folder = newestFolder('/usr/lib/postgresql/*/bin')
+  const folder = newestPath('/usr/lib/postgresql/*/bin')
   if (folder === null) throw new Error('Postgres is missing: run `scripts/infra.sh packages test`')
   return folder
 }

@@ -1,10 +1,12 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { freePort, waitFor } from '@slipway/testing'
-import { newestFolder, serverFolder } from './folder.ts'
+import { newestPath, serverFolder } from './folder.ts'
 
+const execute = promisify(execFile)
 const PASSWORD = 'campaign'
 
 /** A RabbitMQ of this campaign alone. */
@@ -64,6 +66,12 @@ export class RabbitMq {
     await this.launch()
   }
 
+  /** Runs rabbitmqctl and returns what it prints. */
+  async control(...args: string[]): Promise<string> {
+    const { stdout } = await execute(path.join(programs(), 'rabbitmqctl'), args, { env: this.#environment() })
+    return stdout
+  }
+
   async stop(): Promise<void> {
     await this.#kill()
     try {
@@ -112,7 +120,7 @@ export class RabbitMq {
 }
 
 function programs(): string {
-  const folder = newestFolder('/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin')
+  const folder = newestPath('/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin')
   if (folder === null) throw new Error('RabbitMQ is missing: run `scripts/infra.sh packages test`')
   return folder
 }
