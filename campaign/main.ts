@@ -4,21 +4,28 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { repositoryRoot } from '@slipway/testing'
 import { uptime } from './clock.ts'
+import type { PlanOptions } from './plan.ts'
 import { Random } from './random.ts'
 import { recordCampaign, saveRecord, writeReport } from './report.ts'
 import { type RoundResult, runRound, Stage } from './round.ts'
 import { startServers, stopServers } from './suite.ts'
 
-const WORK_MS = 40_000
-const FAULTS = 60
+/** Long against the half minute in which a round comes to rest. */
+const WORK_MS = 120_000
+/** Three in two seconds, so that several are active at any time. */
+const FAULTS = 180
 const SHORT_SEEDS = [1, 2, 3]
+const SHORT_OPTIONS: PlanOptions = { workMs: 40_000, faults: 60 }
 /** No round starts after this. */
 const SHORT_MINUTES = 2
 /** Shorter runs say too little to be published. */
 const REPORTED_MINUTES = 12
 
+/** Other options give another plan for the same seed. */
 interface Regression {
   seed: number
+  workMs: number
+  faults: number
   invariants: string[]
 }
 
@@ -44,9 +51,9 @@ const began = uptime()
 const endsBy = began + (setting('MINUTES') ?? (setting('SHORT') === 1 ? SHORT_MINUTES : 60)) * 60_000
 const isShort = setting('SHORT') === 1
 /** The rounds of the short form: those that have found something, and some that are always the same. */
-const fixedSeeds = isShort ? [...knownRegressions().map((regression) => regression.seed), ...SHORT_SEEDS] : null
-const mostRounds = replayed === undefined ? (fixedSeeds?.length ?? setting('ROUNDS') ?? Number.POSITIVE_INFINITY) : 1
-const options = { workMs: setting('WORK_MS') ?? WORK_MS, faults: setting('FAULTS') ?? FAULTS }
+const fixedRounds = isShort ? [...knownRegressions(), ...SHORT_SEEDS.map((seed) => ({ seed, ...SHORT_OPTIONS }))] : null
+const mostRounds = replayed === undefined ? (fixedRounds?.length ?? setting('ROUNDS') ?? Number.POSITIVE_INFINITY) : 1
+const options: PlanOptions = { workMs: setting('WORK_MS') ?? WORK_MS, faults: setting('FAULTS') ?? FAULTS }
 const folder = path.join(repositoryRoot, '.slipway', 'campaign', String(seed))
 const say = (text: string) => console.log(text)
 
@@ -64,20 +71,25 @@ const servers = await startServers()
 try {
   const random = new Random(seed)
   for (let n = 1; n <= mostRounds && (n === 1 || uptime() < endsBy); n += 1) {
-    const roundSeed = replayed ?? fixedSeeds?.[n - 1] ?? random.seedFor()
-    stage ??= await Stage.open(servers)
+    const fixed = fixedRounds?.[n - 1]
+    const roundSeed = replayed ?? fixed?.seed ?? random.seedFor()
+    const { workMs, faults } = fixed ?? options
+    if (stage === null) {
+      stage = await Stage.open(servers)
+      for (const family of stage.campaign.passedOver()) say(`faults of ${family} are passed over`)
+    }
     const place = path.join(folder, `round-${roundSeed}`)
     fs.rmSync(place, { recursive: true, force: true })
-    const result = await runRound(stage, roundSeed, options, place)
+    const result = await runRound(stage, roundSeed, { workMs, faults }, place)
     results.push(result)
     report(n, result)
     if (result.violations.length === 0) {
       fs.rmSync(place, { recursive: true, force: true })
       continue
     }
-    say(`  replay: make campaign ROUND=${roundSeed}`)
+    say(`  replay: make campaign ROUND=${roundSeed} WORK_MS=${workMs} FAULTS=${faults}`)
     say(`  kept: ${path.relative(repositoryRoot, place)}`)
-    rememberRegression(result)
+    rememberRegression(result, { workMs, faults })
     // What one round broke must not be found again in the next one.
     await closeStage()
   }
@@ -117,6 +129,8 @@ function report(n: number, result: RoundResult): void {
         ? ''
         : `, ended by themselves: ${exits.map(({ process, code }) => `${process} ${code}`).join(', ')}`),
   )
+  const phases = Object.entries(result.phases).filter(([, ms]) => ms >= 500)
+  say(`  ${phases.map(([name, ms]) => `${name} ${seconds(ms)}`).join(', ')}`)
   const counts = new Map<string, number>()
   for (const { invariant, sentence } of result.violations) {
     const key = `${invariant}: ${sentence}`
@@ -129,9 +143,9 @@ function knownRegressions(): Regression[] {
   return JSON.parse(fs.readFileSync(regressionsFile, 'utf8'))
 }
 
-function rememberRegression({ seed, violations }: RoundResult): void {
+function rememberRegression({ seed, violations }: RoundResult, { workMs, faults }: PlanOptions): void {
   const known = knownRegressions()
   if (known.some((regression) => regression.seed === seed)) return
-  known.push({ seed, invariants: [...new Set(violations.map(({ invariant }) => invariant))] })
+  known.push({ seed, workMs, faults, invariants: [...new Set(violations.map(({ invariant }) => invariant))] })
   fs.writeFileSync(regressionsFile, `${JSON.stringify(known, null, 2)}\n`)
 }

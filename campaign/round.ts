@@ -44,6 +44,8 @@ export interface RoundResult {
   /** Milliseconds from the last fault until nothing was left to do. */
   restMs: number
   totalMs: number
+  /** Where the time went, in milliseconds: of clients and faults, and of each thing that is waited for or done afterwards. */
+  phases: Record<string, number>
   /** Processes that ended by themselves. */
   exits: { process: string; code: number | string }[]
   violations: Violation[]
@@ -103,6 +105,12 @@ export async function runRound(stage: Stage, seed: number, options: PlanOptions,
   const ledger = new Ledger(path.join(folder, 'ledger.jsonl'))
   campaign.onExit = (name, code, at) => ledger.add({ type: 'exit', process: name, at, code })
   const began = uptime()
+  const phases: Record<string, number> = {}
+  let phaseBegan = began
+  const endPhase = (name: string) => {
+    phases[name] = uptime() - phaseBegan
+    phaseBegan = uptime()
+  }
   const since = await database.now()
   const workload = startWorkload({
     ...{ campaign, catalog, ledger, seed: plan.workloadSeed },
@@ -110,18 +118,22 @@ export async function runRound(stage: Stage, seed: number, options: PlanOptions,
   })
   await Promise.all([runPlan({ campaign, catalog, client: workload.client }, plan, ledger), sleep(plan.workMs)])
   const healedAt = uptime()
+  endPhase('work')
   await workload.stop()
+  endPhase('last calls')
   const violations: Violation[] = []
   const settle = async (invariant: string, sentence: string, milliseconds: number, left: () => Promise<unknown[]>) => {
     const problem = await settled(milliseconds, left)
     if (problem.length > 0) violations.push({ invariant, sentence, ids: [], evidence: problem })
   }
   await settle('I29', 'every process is ready again, without help', READY_MS, () => campaign.notReady())
+  endPhase('ready')
   await settle('I2', 'nothing is stuck: all that was accepted ends', REST_MS, async () => {
     const left = await database.number(LEFT_TO_DO)
     return left === 0 ? [] : [{ left }]
   })
   const restMs = uptime() - healedAt
+  endPhase('rest')
   await settle('I18', 'work queues become empty', 30_000, async () =>
     Object.entries(await queueLengths(campaign.suite.namespace)).filter(
       ([name, length]) => name !== 'dead-letters' && length !== 0 && length !== null,
@@ -131,12 +143,15 @@ export async function runRound(stage: Stage, seed: number, options: PlanOptions,
     const left = await database.number(`SELECT count(*) FROM webhook_deliveries WHERE status <> 'delivered'`)
     return left === 0 ? [] : [{ left }]
   })
+  endPhase('messages')
   await settled(WATCH_MS, async () => workload.watches.filter(({ hasEnded }) => !hasEnded))
   await workload.stopWatching()
+  endPhase('streams')
 
   const written = readMarkers(markers.file)
   const tables = await readTables(await database.connection(), since)
   const queues = await queueLengths(campaign.suite.namespace)
+  endPhase('reading')
   violations.push(
     ...judge({
       ...{ ledger, markers: written, tables, queues, garbage: campaign.garbage, capacity: CAPACITY },
@@ -148,12 +163,13 @@ export async function runRound(stage: Stage, seed: number, options: PlanOptions,
     })),
   )
   await ledger.close()
+  endPhase('judging')
   const result = summarize(seed, ledger, tables, written, violations)
   if (violations.length > 0) keepArtefacts(stage, folder, { violations, tables, queues })
   stage.receiver.received.length = 0
   fs.truncateSync(markers.file)
   for (const name of fs.readdirSync(markers.locks)) fs.rmSync(path.join(markers.locks, name))
-  return { ...result, streams: workload.watches.length, restMs, totalMs: uptime() - began }
+  return { ...result, streams: workload.watches.length, restMs, totalMs: uptime() - began, phases }
 }
 
 /** Waits until nothing is left, at most so long. Returns what is left. */
@@ -172,7 +188,7 @@ function summarize(
   tables: Tables,
   markers: Marker[],
   violations: Violation[],
-): Omit<RoundResult, 'streams' | 'restMs' | 'totalMs'> {
+): Omit<RoundResult, 'streams' | 'restMs' | 'totalMs' | 'phases'> {
   const creates = ledger.calls.filter(({ purpose }) => purpose === 'create')
   const successes = creates.filter(({ status }) => status === 201 || status === 202)
   const recoveryOf = (at: number) => {

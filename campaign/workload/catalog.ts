@@ -31,12 +31,17 @@ export interface Script {
   timeoutSeconds?: number
 }
 
+/** Short steps, for deployments of many commands. */
+const TICKS = ['tick', 'tick-2', 'tick-3', 'tick-4', 'tick-5', 'tick-6', 'tick-7', 'tick-8']
+
 /** By the names of actions, which are the names of steps. */
 export const SCRIPTS: Record<string, Script & { work: string }> = {
+  ...Object.fromEntries(TICKS.map((name) => [name, { lines: 8, failsBefore: 0, work: '' }])),
   quick: { lines: 10, failsBefore: 0, work: '' },
   'quick-2': { lines: 20, failsBefore: 0, work: '' },
   'quick-3': { lines: 40, failsBefore: 0, work: '' },
   chatty: { lines: 400, failsBefore: 0, work: '' },
+  loud: { lines: 1_500, failsBefore: 0, work: '' },
   slow: { lines: 60, failsBefore: 0, work: 'sleep 2' },
   long: { lines: 30, failsBefore: 0, work: '[ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 12' },
   flaky: { lines: 15, failsBefore: 1, work: '' },
@@ -119,6 +124,16 @@ export const SHAPES: readonly Shape[] = [
     sequence: ['quick', 'quick-2', 'chatty'],
     targets: 6,
     options: { target_mode: { rolling: { batch_size: 2 } } },
+    retries: 6,
+    fails: false,
+  },
+  { name: 'broad', weight: 7, sequence: TICKS, targets: 12, options: PARALLEL, retries: 6, fails: false },
+  {
+    name: 'loud',
+    weight: 3,
+    sequence: ['tick', 'loud', 'tick-2'],
+    targets: 4,
+    options: PARALLEL,
     retries: 6,
     fails: false,
   },

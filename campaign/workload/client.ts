@@ -25,16 +25,16 @@ export interface CallOptions {
 export class Client {
   readonly #urls: readonly string[]
   readonly #token: string
-  readonly #ledger: Ledger
+  readonly #ledger: Pick<Ledger, 'add'>
   #next = 0
 
-  constructor(urls: readonly string[], token: string, ledger: Ledger) {
+  constructor(urls: readonly string[], token: string, ledger: Pick<Ledger, 'add'>) {
     this.#urls = urls
     this.#token = token
     this.#ledger = ledger
   }
 
-  get ledger(): Ledger {
+  get ledger(): Pick<Ledger, 'add'> {
     return this.#ledger
   }
 

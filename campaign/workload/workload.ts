@@ -9,12 +9,12 @@ import { createOne } from './creates.ts'
 import { redeployOne } from './redeploys.ts'
 import { type Watch, watchOne } from './watchers.ts'
 
-const CREATING_CLIENTS = 6
+const CREATING_CLIENTS = 8
 const PROBE_EVERY_MS = 400
 const MOST_PROBES = 40
 const MOST_WATCHES = 12
 /** Longer backlogs only make the end of the round later. */
-const MOST_UNFINISHED = 45
+const MOST_UNFINISHED = 60
 const COUNT_EVERY_MS = 700
 
 export interface Workload {
