@@ -1,0 +1,98 @@
+// node campaign/soak/main.ts [MINUTES=60] [SEED=n] — see campaign/README.md
+import { randomInt } from 'node:crypto'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { loginToSuite, type ServiceName, startReceiver, startSuite } from '@slipway/testing'
+import { uptime } from '../clock.ts'
+import { startServers, stopServers } from '../suite.ts'
+import { SERVICES } from '../topology.ts'
+import { startLoad } from './load.ts'
+import { recordSoak, saveSoak } from './report.ts'
+import { startSampler } from './sampler.ts'
+import { Measurements } from './series.ts'
+
+const SAMPLE_EVERY_MS = 10_000
+const LEAST_MINUTES = 6
+const COLLECT = path.join(import.meta.dirname, 'collect.cjs')
+const NAMES: readonly ServiceName[] = [...SERVICES, 'orchestration-instance', 'orchestration-instance-2']
+
+const settings = new Map(process.argv.slice(2).map((argument) => argument.split('=') as [string, string]))
+const setting = (name: string, otherwise: number) => Number(settings.get(name) ?? (process.env[name] || otherwise))
+const minutes = setting('MINUTES', 60)
+const seed = setting('SEED', randomInt(2 ** 31))
+if (!(minutes >= LEAST_MINUTES)) throw new Error(`MINUTES must be a number from ${LEAST_MINUTES}`)
+
+const servers = await startServers()
+const suite = await startSuite({
+  ...{ secondGateway: true, secondLogStream: true, secondReplicas: true, secondInstance: true },
+  env: { SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true', NODE_OPTIONS: `--require=${COLLECT}` },
+})
+const receiver = await startReceiver()
+const admin = await loginToSuite(suite)
+const { body: key } = await admin.post('/auth/api-keys', { name: 'soak' })
+await admin.post('/webhooks', { url: receiver.url, events: ['deployment.finished'] })
+
+const began = uptime()
+const minute = () => (uptime() - began) / 60_000
+const measurements = new Measurements(minute)
+/** Milliseconds of the calls of this minute, by what was called. */
+let took = new Map<string, number[]>()
+const endMinute = (ended: number) => {
+  for (const [what, all] of took) {
+    const sorted = all.sort((a, b) => a - b)
+    const quantile = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+    measurements.add('calls', `${what}, p50`, 'ms', quantile(0.5), { minute: ended })
+    measurements.add('calls', `${what}, p99`, 'ms', quantile(0.99), { minute: ended })
+  }
+  took = new Map()
+}
+const load = await startLoad({
+  ...{ urls: [suite.url, suite.secondUrl], token: key.full_key, seed },
+  onCall: (what, milliseconds) => took.set(what, [...(took.get(what) ?? []), milliseconds]),
+})
+const sampler = await startSampler({ suite, servers, names: NAMES, measurements })
+console.log(`soak: seed ${seed}, ${minutes} minutes`)
+let exits: ServiceName[] = []
+let whole = 0
+let delivered = 0
+for (let next = began + SAMPLE_EVERY_MS; next <= began + minutes * 60_000; next += SAMPLE_EVERY_MS) {
+  await sleep(Math.max(0, next - uptime()))
+  exits = NAMES.filter((name) => suite.exitOf(name) !== null)
+  // A process that has ended has nothing to measure, and the suite does not start it again.
+  if (exits.length > 0) break
+  await sampler.sample()
+  if (Math.floor(minute()) > whole) {
+    endMinute(whole)
+    whole = Math.floor(minute())
+    delivered += receiver.received.splice(0).length
+  }
+}
+await load.stop()
+await sampler.close()
+const complaints = await suite.stop().then(
+  () => [],
+  (error: Error) => [error.message],
+)
+await receiver.close()
+await stopServers(servers)
+
+const warmUp = Math.ceil(minutes / 6)
+const record = recordSoak({
+  ...{ seed, minutes, warmUp, delivered, calls: load.counts },
+  unexpected: load.unexpected.map(({ purpose, status, code, message }) => `${purpose}: ${status} ${code} ${message}`),
+  ended: [...exits, ...complaints.map((complaint) => complaint.split('\n')[0] ?? '')],
+  series: measurements.judge(warmUp, Math.floor(minutes)),
+})
+const growing = record.series.filter(({ verdict, isHistory }) => verdict === 'growing' && !isHistory)
+for (const { place, name, unit, mean, slope, low, high } of growing) {
+  const numbers = [mean, slope, low, high].map((value) => value.toPrecision(4))
+  console.log(
+    `GROWING ${place}, ${name} (${unit}): mean ${numbers[0]}, ${numbers[1]} an hour (${numbers[2]} to ${numbers[3]})`,
+  )
+}
+for (const text of [...record.unexpected, ...record.ended]) console.log(`UNEXPECTED ${text}`)
+saveSoak(record)
+console.log(
+  `soak: ${record.series.length} series, ${growing.length} growing, ${record.unexpected.length} unexpected answers`,
+)
+process.exit(growing.length + record.unexpected.length + record.ended.length === 0 ? 0 : 1)

@@ -1,0 +1,62 @@
+import { type Sample, type Trend, trendOf } from './trend.ts'
+
+export type Unit = 'bytes' | 'count' | '%' | 'ms'
+
+export interface Series {
+  /** What is measured: a process, a server, or calls. */
+  place: string
+  name: string
+  unit: Unit
+  /** History grows with the work that was done. It is listed, not judged. */
+  isHistory: boolean
+  /** Whether the least value of a minute stands for it: that of a heap is nearest to what is in use. */
+  isLeast: boolean
+  samples: Sample[]
+}
+
+export interface JudgedSeries extends Omit<Series, 'samples'>, Trend {}
+
+/** The change in an hour that does not matter: a part of the mean, and at least so much. */
+export const NEGLIGIBLE: Record<Unit, { part: number; least: number }> = {
+  bytes: { part: 0.05, least: 1024 * 1024 },
+  count: { part: 0.05, least: 1 },
+  '%': { part: 0.1, least: 1 },
+  ms: { part: 0.1, least: 2 },
+}
+
+const smallest = (values: readonly number[]) => Math.min(...values)
+
+/** All series of a soak, by what they measure. */
+export class Measurements {
+  readonly #series = new Map<string, Series>()
+  readonly #minute: () => number
+
+  constructor(minute: () => number) {
+    this.#minute = minute
+  }
+
+  add(
+    place: string,
+    name: string,
+    unit: Unit,
+    value: number,
+    { isHistory = false, isLeast = false, minute = this.#minute() } = {},
+  ) {
+    const key = `${place}\t${name}`
+    const series = this.#series.get(key) ?? { place, name, unit, isHistory, isLeast, samples: [] }
+    series.samples.push({ minute, value })
+    this.#series.set(key, series)
+  }
+
+  /** The trends after the warm-up. The last minute is left out: it is seldom a whole one. */
+  judge(fromMinute: number, toMinute: number): JudgedSeries[] {
+    return [...this.#series.values()].map(({ samples, ...series }) => {
+      const { part, least } = NEGLIGIBLE[series.unit]
+      const judged = samples.filter(({ minute }) => minute >= fromMinute && minute < toMinute)
+      return {
+        ...series,
+        ...trendOf(judged, (mean) => Math.max(least, part * Math.abs(mean)), ...(series.isLeast ? [smallest] : [])),
+      }
+    })
+  }
+}

@@ -1,0 +1,87 @@
+/** A measured value, and when: in minutes after the begin. */
+export interface Sample {
+  minute: number
+  value: number
+}
+
+export type Verdict = 'flat' | 'growing' | 'shrinking' | 'too short'
+
+export interface Trend {
+  verdict: Verdict
+  /** Of all samples after the warm-up. */
+  mean: number
+  /** Per hour, with its 95 % confidence interval. */
+  slope: number
+  low: number
+  high: number
+  /** The value of each minute. */
+  windows: number[]
+}
+
+/** Fewer windows say nothing about a trend. */
+const LEAST_WINDOWS = 4
+
+/**
+ * The slope of a series by ordinary least squares. Samples of one minute depend on each other, so their mean is one window.
+ * @param negligible the change in an hour that does not matter, in the unit of the series
+ * @param ofMinute what stands for the values of one minute
+ */
+export function trendOf(
+  samples: readonly Sample[],
+  negligible: (mean: number) => number,
+  ofMinute: (values: readonly number[]) => number = average,
+): Trend {
+  const windows = windowsOf(samples, ofMinute)
+  const values = windows.map(({ value }) => value)
+  const mean = average(values)
+  if (windows.length < LEAST_WINDOWS) {
+    return { verdict: 'too short', mean, slope: 0, low: 0, high: 0, windows: values }
+  }
+  const center = average(windows.map(({ minute }) => minute))
+  const spread = sum(windows.map(({ minute }) => (minute - center) ** 2))
+  const perMinute = sum(windows.map(({ minute, value }) => (minute - center) * (value - mean))) / spread
+  const residuals = windows.map(({ minute, value }) => value - mean - perMinute * (minute - center))
+  const freedom = windows.length - 2
+  const error = Math.sqrt(sum(residuals.map((one) => one ** 2)) / freedom / spread) * dependence(residuals)
+  const slope = perMinute * 60
+  const margin = studentQuantile(freedom) * error * 60
+  const [low, high] = [slope - margin, slope + margin]
+  const isFlat = (low <= 0 && high >= 0) || Math.abs(slope) <= negligible(mean)
+  const verdict = isFlat ? 'flat' : slope > 0 ? 'growing' : 'shrinking'
+  return { verdict, mean, slope, low, high, windows: values }
+}
+
+/** One value for each minute. */
+function windowsOf(samples: readonly Sample[], ofMinute: (values: readonly number[]) => number): Sample[] {
+  const minutes = new Map<number, number[]>()
+  for (const { minute, value } of samples) {
+    const whole = Math.floor(minute)
+    minutes.set(whole, [...(minutes.get(whole) ?? []), value])
+  }
+  return [...minutes].sort(([a], [b]) => a - b).map(([minute, values]) => ({ minute, value: ofMinute(values) }))
+}
+
+/** How much wider the interval is because a window resembles the one before it: residuals as an AR(1) process. */
+function dependence(residuals: readonly number[]): number {
+  const total = sum(residuals.map((one) => one ** 2))
+  if (total === 0) return 1
+  const shared = sum(residuals.slice(1).map((one, index) => one * (residuals[index] as number)))
+  const correlation = Math.min(0.9, Math.max(0, shared / total))
+  return Math.sqrt((1 + correlation) / (1 - correlation))
+}
+
+/** The 97.5 % quantile of Student's t distribution, by the expansion of Cornish and Fisher. Off by 1 % at 3 degrees of freedom. */
+export function studentQuantile(freedom: number): number {
+  if (freedom === 1) return 12.706
+  if (freedom === 2) return 4.303
+  const z = 1.959964
+  const terms = [
+    (z ** 3 + z) / 4,
+    (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96,
+    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384,
+  ]
+  return terms.reduce((quantile, term, index) => quantile + term / freedom ** (index + 1), z)
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+const average = (values: readonly number[]) => (values.length === 0 ? 0 : sum(values) / values.length)

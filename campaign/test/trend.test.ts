@@ -1,0 +1,141 @@
+import { expect, test } from '@jest/globals'
+import { Random } from '../random.ts'
+import { type Sample, studentQuantile, trendOf } from '../soak/trend.ts'
+
+const MINUTES = 50
+const PER_MINUTE = 6
+const small = (mean: number) => Math.abs(mean) * 0.05
+
+const series = (valueAt: (minute: number) => number): Sample[] =>
+  Array.from({ length: MINUTES * PER_MINUTE }, (_, n) => ({
+    minute: n / PER_MINUTE,
+    value: valueAt(n / PER_MINUTE),
+  }))
+
+/** Nearly a normal distribution, with a deviation of 1. */
+function noise(random: Random): number {
+  return Array.from({ length: 12 }, () => random.next()).reduce((sum, value) => sum + value, -6)
+}
+
+test('a line has its slope, per hour', () => {
+  const { slope, low, high, mean, verdict } = trendOf(
+    series((minute) => 100 + 2 * Math.floor(minute)),
+    small,
+  )
+  expect(slope).toBeCloseTo(120)
+  expect(low).toBeCloseTo(120)
+  expect(high).toBeCloseTo(120)
+  expect(mean).toBeCloseTo(149)
+  expect(verdict).toBe('growing')
+})
+
+test('a known series has the slope and the interval of a textbook', () => {
+  const values = [1, 3, 2, 5, 4]
+  const trend = trendOf(
+    values.map((value, minute) => ({ minute, value })),
+    () => 0,
+  )
+  // Slope 0.8 a minute, standard error sqrt(3.6 / 3 / 10), 3 degrees of freedom; the residuals do not resemble each other.
+  expect(trend.slope / 60).toBeCloseTo(0.8)
+  expect((trend.high - trend.slope) / 60).toBeCloseTo(3.182 * Math.sqrt(0.12), 1)
+  expect(trend.verdict).toBe('flat')
+})
+
+test('what falls is shrinking, and what stays the same is flat', () => {
+  expect(
+    trendOf(
+      series((minute) => 500 - minute),
+      small,
+    ).verdict,
+  ).toBe('shrinking')
+  expect(
+    trendOf(
+      series(() => 7),
+      small,
+    ).verdict,
+  ).toBe('flat')
+  expect(
+    trendOf(
+      series(() => 0),
+      small,
+    ).verdict,
+  ).toBe('flat')
+})
+
+test('growth below the negligible part of the mean is flat', () => {
+  expect(
+    trendOf(
+      series((minute) => 1_000 + (minute / 60) * 40),
+      small,
+    ).verdict,
+  ).toBe('flat')
+  expect(
+    trendOf(
+      series((minute) => 1_000 + (minute / 60) * 80),
+      small,
+    ).verdict,
+  ).toBe('growing')
+})
+
+test('of noise without a trend about one series in twenty is called a trend, and a true trend is found', () => {
+  let wrong = 0
+  let missed = 0
+  for (let seed = 0; seed < 200; seed += 1) {
+    const random = new Random(seed)
+    const isFlat = trendOf(
+      series(() => 100 + 5 * noise(random)),
+      () => 0,
+    )
+    const isGrowing = trendOf(
+      series((minute) => 100 + minute * 0.2 + 5 * noise(random)),
+      () => 0,
+    )
+    if (isFlat.verdict !== 'flat') wrong += 1
+    if (isGrowing.verdict !== 'growing') missed += 1
+  }
+  expect(wrong).toBeLessThan(25)
+  expect(missed).toBeLessThan(5)
+})
+
+test('values that wander slowly are seldom called a trend', () => {
+  let wrong = 0
+  for (let seed = 0; seed < 200; seed += 1) {
+    const random = new Random(seed)
+    let now = 0
+    const samples = Array.from({ length: MINUTES }, (_, minute) => {
+      now = 0.6 * now + noise(random)
+      return { minute, value: 100 + now }
+    })
+    if (trendOf(samples, () => 0).verdict !== 'flat') wrong += 1
+  }
+  // Without the correction for dependence a third of these would be.
+  expect(wrong).toBeLessThan(40)
+})
+
+test('a few minutes say nothing', () => {
+  const samples = [0, 1, 2].map((minute) => ({ minute, value: minute * 100 }))
+  expect(trendOf(samples, small).verdict).toBe('too short')
+})
+
+test('the quantiles of Student are those of the tables', () => {
+  for (const [freedom, quantile] of [
+    [1, 12.706],
+    [2, 4.303],
+    [3, 3.182],
+    [5, 2.571],
+    [10, 2.228],
+    [48, 2.011],
+  ] as const) {
+    expect(Math.abs(studentQuantile(freedom) / quantile - 1)).toBeLessThan(0.01)
+  }
+})
+
+test('the least of each minute tells of a leak below a sawtooth, and of none without one', () => {
+  const least = (values: readonly number[]) => Math.min(...values)
+  const random = new Random(3)
+  const sawtooth = (leakPerMinute: number) => series((minute) => 100 + leakPerMinute * minute + 80 * random.next())
+  expect(trendOf(sawtooth(0), small, least).verdict).toBe('flat')
+  const { verdict, slope } = trendOf(sawtooth(1), small, least)
+  expect(verdict).toBe('growing')
+  expect(Math.abs(slope - 60)).toBeLessThan(25)
+})
