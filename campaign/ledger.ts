@@ -4,7 +4,16 @@ import fs from 'node:fs'
 export interface Call {
   type: 'call'
   /** What the client wanted. */
-  purpose: 'create' | 'cancel' | 'cancel pending' | 'redeploy' | 'freeze' | 'read' | 'token' | 'webhook'
+  purpose:
+    | 'create'
+    | 'cancel'
+    | 'cancel pending'
+    | 'redeploy'
+    | 'frozen create'
+    | 'foreign read'
+    | 'read'
+    | 'token'
+    | 'webhook'
   gateway: number
   method: string
   path: string

@@ -18,6 +18,8 @@ const EXPECTED: Record<string, readonly number[]> = {
   cancel: [200, 409],
   'cancel pending': [200, 409],
   token: [200],
+  'frozen create': [409],
+  'foreign read': [200, 404],
 }
 
 /** A gateway that is stopped, starts, or cannot be reached answers nobody. */

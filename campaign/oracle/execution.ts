@@ -221,6 +221,8 @@ const rollbacksAreWhole: Check = ({ tables, markers }) => {
         findings.unless(!isUndone, 'I11', 'only executed steps are undone', [id], facts)
       }
     }
+    const isWhole = states.get(id) !== 'rolled_back' || !own.some(leftDone)
+    findings.unless(isWhole, 'I11', 'a rollback undoes all that was executed', [id], facts)
     const orders = written.map(({ step }) => own.find((one) => one.step === step)?.action_index ?? -1)
     const isReverse = orders.every((order, index) => index === 0 || order <= (orders[index - 1] as number))
     findings.unless(isReverse, 'I11', 'a rollback runs in reverse order', [id], facts)
@@ -229,6 +231,10 @@ const rollbacksAreWhole: Check = ({ tables, markers }) => {
   }
   return findings.all
 }
+
+/** All rollbacks of the campaign are `all_executed`. */
+const leftDone = ({ step, state }: StepRow) =>
+  SCRIPTS[step]?.isUndone === true && (state === 'completed' || state === 'failed')
 
 /** Longer than SIGTERM, the grace, and the life of a command whose instance stands still. */
 const KILL_MS = 40_000
@@ -246,7 +252,41 @@ const timeoutsEndCommands: Check = ({ markers }) => {
   return findings.all
 }
 
+const countsAddUp: Check = ({ tables }) => {
+  const findings = new Findings()
+  const steps = groupBy(tables.steps, ({ deployment_id }) => deployment_id)
+  for (const { id, state, completed_steps } of tables.deployments) {
+    if (state !== 'success') continue
+    const completed = (steps.get(id) ?? []).filter((step) => step.state === 'completed').length
+    findings.unless(completed_steps === completed, 'I22', 'completed steps are counted once', [id], {
+      completed_steps,
+      completed,
+    })
+  }
+  return findings.all
+}
+
+/** With `stop_on_first_failure`, target after target: the next ones have not begun. */
+const failuresStopTheRest: Check = ({ tables }) => {
+  const findings = new Findings()
+  const steps = groupBy(tables.steps, ({ deployment_id }) => deployment_id)
+  for (const { id, options } of tables.deployments) {
+    if (options?.['failure_strategy'] !== 'stop_on_first_failure' || options['target_mode'] !== 'sequential') continue
+    const own = steps.get(id) ?? []
+    const failed = own.filter(({ state }) => ENDED_BADLY.has(state)).map(({ target_index }) => target_index)
+    const later = own.filter(
+      ({ target_index, started_at }) => started_at !== null && target_index > Math.min(...failed),
+    )
+    if (failed.length > 0) findings.unless(later.length === 0, 'I10', 'a failure stops the other targets', [id], later)
+  }
+  return findings.all
+}
+
+const ENDED_BADLY = new Set(['failed', 'rollback_failed'])
+
 export const execution: Check[] = [
+  countsAddUp,
+  failuresStopTheRest,
   rollbacksAreWhole,
   timeoutsEndCommands,
   startsAreCounted,

@@ -11,6 +11,8 @@ export interface DeploymentRow {
   pending_id: string | null
   options: Record<string, unknown> | null
   source_deployment_id: string | null
+  /** As the run counted them; null if nothing ran. */
+  completed_steps: number | null
 }
 
 export interface StepRow {
@@ -104,8 +106,9 @@ export async function readTables(database: Client, since: Date): Promise<Tables>
   return {
     deployments: await rows(
       `SELECT d.id, d.state::text, d.request_id, d.error_message, d.created_at, d.started_at, d.completed_at,
-              p.id AS pending_id, d.plan_head -> 'options' AS options, d.source_deployment_id
+              p.id AS pending_id, d.plan_head -> 'options' AS options, d.source_deployment_id, r.completed_steps
          FROM deployments d LEFT JOIN pending_requests p ON p.deployment_id = d.id
+         LEFT JOIN run_progress r ON r.deployment_id = d.id
         WHERE d.created_at >= $1 AND NOT d.is_check`,
     ),
     transitions: await rows(

@@ -6,6 +6,7 @@ import { type Call, Ledger } from '../ledger.ts'
 import type { Evidence } from '../oracle/evidence.ts'
 import type { Marker } from '../oracle/markers.ts'
 import { judge } from '../oracle/oracle.ts'
+import { SECRET } from '../workload/catalog.ts'
 
 // The evidence of one good deployment, broken in one way by each test: an oracle that finds nothing proves nothing.
 
@@ -69,7 +70,14 @@ function goodEvidence(): Evidence {
       deployments: [
         {
           ...{ id: ID, state: 'success', request_id: 'request-1', error_message: null, pending_id: null },
-          ...{ created_at: T1, started_at: T1, completed_at: T3, options: null, source_deployment_id: null },
+          ...{
+            created_at: T1,
+            started_at: T1,
+            completed_at: T3,
+            options: null,
+            source_deployment_id: null,
+            completed_steps: 1,
+          },
         },
       ],
       transitions: [
@@ -172,6 +180,24 @@ test.each<[invariant: string, what: string, spoil: (evidence: Evidence) => void]
   ],
   ['I8', 'a completed step has not run to its end', ({ markers }) => markers.splice(1)],
   ['I10', 'a skipped step has run', ({ tables }) => (first(tables.steps).state = 'skipped')],
+  [
+    'I10',
+    'another target begins after a failure',
+    ({ tables }) => {
+      const options = { failure_strategy: 'stop_on_first_failure', target_mode: 'sequential' }
+      first(tables.deployments).options = options
+      tables.steps.push({ ...first(tables.steps), target_index: 1, target: 'target-2' })
+      first(tables.steps).state = 'failed'
+    },
+  ],
+  [
+    'I11',
+    'a rollback leaves a step',
+    ({ tables }) => {
+      first(tables.deployments).state = 'rolled_back'
+      first(tables.steps).step = 'undone'
+    },
+  ],
   ['I11', 'an undo without a failure', ({ markers }) => markers.push(marker('undo'), marker('undone'))],
   [
     'I12',
@@ -216,6 +242,23 @@ test.each<[invariant: string, what: string, spoil: (evidence: Evidence) => void]
     'I20',
     'progress falls',
     () => ledger.seen.splice(-1, 0, { type: 'seen', deployment: ID, at: 0, event: 'progress', seq: null, text: '0.5' }),
+  ],
+  ['I22', 'a step is counted twice', ({ tables }) => (first(tables.deployments).completed_steps = 2)],
+  [
+    'I23',
+    'a create in a freeze starts',
+    () => ledger.add(call({ purpose: 'frozen create', id: 'other', requestId: 'request-2' })),
+  ],
+  [
+    'I27',
+    'a user of another tenant reads a deployment',
+    () => ledger.add(call({ purpose: 'foreign read', method: 'GET', status: 200 })),
+  ],
+  ['I26', 'a line shows a secret', ({ tables }) => (first(tables.lines).text += ` ${SECRET}`)],
+  [
+    'I26',
+    'a stream shows a secret in base64',
+    () => (first(ledger.seen).text += Buffer.from(`${SECRET}`).toString('base64')),
   ],
   [
     'I22',

@@ -1,6 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { apiWithToken, createAction, createLocalTarget, createSequence, waitFor } from '@slipway/testing'
+import {
+  type Api,
+  apiWithToken,
+  createAction,
+  createLocalTarget,
+  createSequence,
+  createUser,
+  waitFor,
+} from '@slipway/testing'
 
 /** The folder where commands write what they do. */
 export interface Markers {
@@ -27,9 +35,14 @@ export interface Script {
   failsBefore: number
   /** Whether it has a rollback script. */
   isUndone?: boolean
+  /** Whether it prints the secret in each line. */
+  tellsSecret?: boolean
   /** Seconds after which each attempt is killed. The command itself never ends. */
   timeoutSeconds?: number
 }
+
+/** The value of a sensitive variable. No client may see it. */
+export const SECRET = 'hush-4f1d9c7b2e65a083'
 
 /** Short steps, for deployments of many commands. */
 const TICKS = ['tick', 'tick-2', 'tick-3', 'tick-4', 'tick-5', 'tick-6', 'tick-7', 'tick-8']
@@ -47,6 +60,7 @@ export const SCRIPTS: Record<string, Script & { work: string }> = {
   flaky: { lines: 15, failsBefore: 1, work: '' },
   undone: { lines: 12, failsBefore: 0, work: '', isUndone: true },
   'undone-2': { lines: 12, failsBefore: 0, work: '', isUndone: true },
+  telling: { lines: 8, failsBefore: 0, work: '', tellsSecret: true },
   hanging: { lines: 5, failsBefore: 0, work: '', timeoutSeconds: 2 },
   failing: { lines: 5, failsBefore: Number.POSITIVE_INFINITY, work: '' },
 }
@@ -57,9 +71,10 @@ export const OWN_FAILURE = 7
 /** A command that notes its start and end, and whether another attempt of its step is alive. Shell built-ins cost no process. */
 function markedScript(
   markers: Markers,
-  { lines, failsBefore, work, timeoutSeconds }: Script & { work: string },
+  { lines, failsBefore, work, timeoutSeconds, tellsSecret }: Script & { work: string },
 ): string {
   const numbers = Array.from({ length: lines }, (_, n) => n + 1).join(' ')
+  const secret = tellsSecret ? ' $SLIPWAY_VAR_SECRET $(printf %s "$SLIPWAY_VAR_SECRET" | base64)' : ''
   const note = (what: string) => `echo "${what} $k $$ $up $PWD" >>'${markers.file}'`
   return [
     'read -r up _ </proc/uptime',
@@ -68,7 +83,7 @@ function markedScript(
     `exec 9>>'${markers.locks}/'"$SLIPWAY_DEPLOYMENT_ID.$SLIPWAY_TARGET_NAME.$SLIPWAY_STEP"`,
     `flock -n 9 || ${note('overlap')}`,
     note('start'),
-    `printf "$SLIPWAY_TARGET_NAME $SLIPWAY_STEP $SLIPWAY_ATTEMPT %s\\n" ${numbers}`,
+    `printf "$SLIPWAY_TARGET_NAME $SLIPWAY_STEP $SLIPWAY_ATTEMPT %s${secret}\\n" ${numbers}`,
     work,
     ...(timeoutSeconds === undefined
       ? []
@@ -137,6 +152,15 @@ export const SHAPES: readonly Shape[] = [
     retries: 6,
     fails: false,
   },
+  {
+    name: 'telling',
+    weight: 2,
+    sequence: ['telling', 'quick'],
+    targets: 2,
+    options: { ...PARALLEL, variables: { secret: SECRET } },
+    retries: 6,
+    fails: false,
+  },
   { name: 'slow', weight: 2, sequence: ['slow', 'chatty'], targets: 2, options: PARALLEL, retries: 6, fails: false },
   { name: 'long', weight: 1, sequence: ['long', 'quick'], targets: 1, options: {}, retries: 6, fails: false },
   { name: 'flaky', weight: 2, sequence: ['flaky', 'quick'], targets: 2, options: PARALLEL, retries: 6, fails: false },
@@ -174,6 +198,10 @@ export interface Catalog {
   targets: { id: string; name: string }[]
   /** The sequence of each shape. */
   sequences: Map<string, string>
+  /** An environment with a freeze that is always active. */
+  frozenEnvironment: string
+  /** The API key of a user of a tenant that has nothing. */
+  foreignKey: string
 }
 
 const TARGETS = 12
@@ -184,6 +212,7 @@ export async function makeCatalog(url: string, token: string, markers: Markers):
   for (const [name, script] of Object.entries(SCRIPTS)) {
     const parts = {
       script: markedScript(markers, script),
+      ...(script.tellsSecret ? { variables: [{ name: 'secret', sensitive: true }] } : {}),
       ...(script.isUndone === true ? { rollback: rollbackScript(markers) } : {}),
       ...(script.timeoutSeconds === undefined ? {} : { timeout_seconds: script.timeoutSeconds }),
     }
@@ -206,5 +235,26 @@ export async function makeCatalog(url: string, token: string, markers: Markers):
     targets.push({ id: await createLocalTarget(api, { name }), name })
   }
   await waitFor(async () => (await api.get('/health/ready')).status === 200, { what: 'the gateway to be ready' })
-  return { targets, sequences }
+  return {
+    targets,
+    sequences,
+    frozenEnvironment: await freezeEnvironment(api),
+    foreignKey: await makeForeigner(url, api),
+  }
+}
+
+async function freezeEnvironment(api: Api): Promise<string> {
+  const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+  const { body: environment } = await api.post('/environments', { name: 'frozen' })
+  const freeze = { name: 'always', start_time: at(-60), end_time: at(24 * 60), environment_id: environment.id }
+  const { status } = await api.post('/deployment-freezes', freeze)
+  if (status !== 201) throw new Error(`the freeze was answered with ${status}`)
+  return environment.id
+}
+
+async function makeForeigner(url: string, api: Api): Promise<string> {
+  const { body: tenant } = await api.post('/tenants', { name: 'foreign' })
+  const user = await createUser({ url }, api, ['user'], tenant.id)
+  const { body } = await user.post('/auth/api-keys', { name: 'foreign' })
+  return body.full_key
 }

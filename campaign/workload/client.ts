@@ -102,7 +102,9 @@ const causeOf = (error: unknown) => {
   return `${message}${cause instanceof Error ? `: ${cause.message}` : ''}`
 }
 
+/** What the call has created or read; of a list its first item. */
 function idOf({ status, body }: Answer): string | null {
   if (status === null || status >= 300 || body === null || typeof body !== 'object') return null
-  return body.deployment_id ?? body.pending_request_id ?? body.id ?? null
+  const [first] = Array.isArray(body) ? body : Array.isArray(body.data) ? body.data : [body]
+  return first?.deployment_id ?? first?.pending_request_id ?? first?.id ?? null
 }

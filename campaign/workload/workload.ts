@@ -6,6 +6,7 @@ import { cancelOne } from './cancels.ts'
 import { type Catalog, SHAPES } from './catalog.ts'
 import { Client } from './client.ts'
 import { createOne } from './creates.ts'
+import { createFrozen, readAsForeigner } from './outsiders.ts'
 import { redeployOne } from './redeploys.ts'
 import { type Watch, watchOne } from './watchers.ts'
 
@@ -36,6 +37,7 @@ export function startWorkload(options: {
   const { campaign, catalog, ledger, countUnfinished } = options
   const random = new Random(options.seed)
   const client = new Client(campaign.urls, campaign.apiKey, ledger)
+  const foreigner = new Client(campaign.urls, catalog.foreignKey, ledger)
   const watches: Watch[] = []
   const pending = new Set<Promise<unknown>>()
   let isGoing = true
@@ -51,6 +53,11 @@ export function startWorkload(options: {
     watches.push(watchOne(client, id, new Random(random.seedFor()), () => !isWatched))
   }
 
+  let lastCreated: string | undefined
+  const repeat = async (act: (own: Random) => Promise<void>) => {
+    const own = new Random(random.seedFor())
+    while (isGoing) await act(own)
+  }
   const create = async (own: Random) => {
     while (isGoing) {
       if (unfinished > MOST_UNFINISHED) {
@@ -59,6 +66,7 @@ export function startWorkload(options: {
       }
       const accepted = await createOne(client, catalog, own)
       if (accepted !== null) {
+        lastCreated = accepted.id
         if (accepted.isStarted && own.chance(0.3)) follow(accepted.id)
         if (own.chance(0.15)) track(cancelOne(client, accepted, own))
         else if (own.chance(0.1)) track(redeployOne(client, accepted, own))
@@ -89,6 +97,8 @@ export function startWorkload(options: {
     ...Array.from({ length: CREATING_CLIENTS }, () => create(new Random(random.seedFor()))),
     probe(new Random(random.seedFor())),
     count(),
+    repeat((own) => readAsForeigner(foreigner, own, () => lastCreated)),
+    repeat((own) => createFrozen(client, catalog, own)),
   ]
   return {
     client,
