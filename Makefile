@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration catalog packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long crash-points bench campaign campaign-soak screenshots images package-cli release clean
+.PHONY: help install generate build client configuration catalog packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long crash-points bench campaign campaign-mutants campaign-soak screenshots images package-cli release clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -141,6 +141,9 @@ bench: build ## Measure the product beside its floors and write docs/performance
 
 campaign: build ## Try to break the suite with random faults, and judge what is left: MINUTES=60, SEED=n, ROUND=n; see campaign/README.md
 	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/main.ts
+
+campaign-mutants: build ## Plant faults into copies of the services, and see whether the campaign finds them: ONLY=id,id
+	@ONLY='$(ONLY)' exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/mutants/run.ts
 
 campaign-soak: build ## Measure whether memory, tables, queues or times grow under a steady load: MINUTES=60; see campaign/README.md
 	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/soak/main.ts

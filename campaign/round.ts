@@ -78,8 +78,9 @@ export class Stage {
     this.receiver = parts.receiver
   }
 
-  static async open(servers: Servers): Promise<Stage> {
-    const campaign = await CampaignSuite.start(servers)
+  /** `bundles`: a folder with other bundles of the services. */
+  static async open(servers: Servers, bundles?: string): Promise<Stage> {
+    const campaign = await CampaignSuite.start(servers, bundles)
     const markers = makeMarkers(path.join(campaign.suite.folder, 'markers'))
     const catalog = await makeCatalog(campaign.suite.url, campaign.apiKey, markers)
     const receiver = await startReceiver()
@@ -97,7 +98,12 @@ export class Stage {
 }
 
 /** Runs one round on a stage and judges what it left. The folder gets the ledger, and all artefacts after a violation. */
-export async function runRound(stage: Stage, seed: number, options: PlanOptions, folder: string): Promise<RoundResult> {
+export async function runRound(
+  stage: Stage,
+  seed: number,
+  options: PlanOptions & { mostRestMs?: number },
+  folder: string,
+): Promise<RoundResult> {
   const { campaign, catalog, markers, database } = stage
   const plan = planRound(seed, options)
   fs.mkdirSync(folder, { recursive: true })
@@ -128,7 +134,7 @@ export async function runRound(stage: Stage, seed: number, options: PlanOptions,
   }
   await settle('I29', 'every process is ready again, without help', READY_MS, () => campaign.notReady())
   endPhase('ready')
-  await settle('I2', 'nothing is stuck: all that was accepted ends', REST_MS, async () => {
+  await settle('I2', 'nothing is stuck: all that was accepted ends', options.mostRestMs ?? REST_MS, async () => {
     const left = await database.number(LEFT_TO_DO)
     return left === 0 ? [] : [{ left }]
   })

@@ -94,7 +94,8 @@ export class CampaignSuite {
     this.#supervisor = this.#supervise()
   }
 
-  static async start(servers: Servers): Promise<CampaignSuite> {
+  /** `bundles`: a folder with other bundles of the services. */
+  static async start(servers: Servers, bundles?: string): Promise<CampaignSuite> {
     const links = new Map<string, TcpProxy>()
     const disk = mountDisk()
     const clocks = Clocks.find()
@@ -105,6 +106,7 @@ export class CampaignSuite {
       secondReplicas: true,
       secondInstance: true,
       thirdInstance: true,
+      ...(bundles === undefined ? {} : { bundles }),
       env: { SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true' },
       async settingsOf(name, all) {
         const settings: Record<string, string> = {}

@@ -42,7 +42,7 @@ export async function runCrashPoints(options: CrashOptions): Promise<CellResult[
     secondReplicas: true,
     secondInstance: true,
     secondGateway: true,
-    failpoints: true,
+    bundles: '.slipway/failpoints',
   })
   const database = createDatabase({ url: suite.databaseUrl, applicationName: 'crash-points', tenant: '*' })
   try {

@@ -45,8 +45,8 @@ export interface SuiteOptions {
   networks?: Network[]
   /** The folder of the built repository with the code of a service; by default, this repository. */
   codeOf?: (name: ServiceName) => string
-  /** Whether the services are those of `node scripts/bundle.mjs --failpoints`. */
-  failpoints?: boolean
+  /** A folder of this repository with other bundles of the services, such as those of `node scripts/bundle.mjs --failpoints`. */
+  bundles?: string
   /** The database; by default, a new one. The suite drops it at its end. */
   database?: TestDatabase
   /** Further settings of all services. */
@@ -258,7 +258,8 @@ async function describe(made: {
     processes.set(name, {
       main: path.join(
         options.codeOf?.(name) ?? repositoryRoot,
-        options.failpoints === true ? '.slipway/failpoints/services' : 'services',
+        options.bundles ?? '',
+        'services',
         name.replace(/-[23]$/, ''),
         // Other releases may have no bundle. The bundle starts faster.
         options.codeOf ? 'dist/main.js' : 'dist/bundle.js',

@@ -1,0 +1,292 @@
+import type { FaultKind } from '../plan.ts'
+import { INSTANCES, LINKS, SERVICES } from '../topology.ts'
+
+/** A fault planted into one file of the product. */
+export interface Mutant {
+  id: string
+  /** What is wrong with it, as a sentence. */
+  breaks: string
+  file: string
+  /** Each text to find occurs once. */
+  edits: readonly (readonly [find: string, replace: string])[]
+  /** The faults that bring it out; all kinds by default. */
+  kinds?: readonly FaultKind[]
+  /** How long clients work in a round, if the fault needs longer. */
+  workMs?: number
+}
+
+const BRIDGE_LINKS = LINKS.filter((link) => link.startsWith('orchestration-instance'))
+const DATABASE_LINKS = LINKS.filter((link) => link.endsWith('>postgres'))
+
+/** An instance is away for longer than its leases last. */
+const LOST_INSTANCES: FaultKind[] = [
+  { family: 'processes', kind: 'kill -9', targets: INSTANCES.slice(1), weight: 1, leastMs: 36_000, mostMs: 38_000 },
+]
+const STOPPED_INSTANCES: FaultKind[] = [
+  { family: 'processes', kind: 'SIGSTOP', targets: INSTANCES.slice(1), weight: 1, leastMs: 36_000, mostMs: 38_000 },
+]
+const KILLED_INSTANCES: FaultKind[] = [
+  { family: 'processes', kind: 'kill -9', targets: INSTANCES, weight: 1, leastMs: 50, mostMs: 500 },
+]
+const LOST_COMMITS: FaultKind[] = [
+  { family: 'servers', kind: 'some connections killed', targets: ['postgres'], weight: 3, leastMs: 0, mostMs: 0 },
+  { family: 'links', kind: 'reset', targets: DATABASE_LINKS, weight: 3, leastMs: 0, mostMs: 0 },
+]
+const LOST_ANSWERS: FaultKind[] = [
+  { family: 'links', kind: 'reset', targets: BRIDGE_LINKS, weight: 3, leastMs: 0, mostMs: 0 },
+  { family: 'links', kind: 'silent, then lost', targets: BRIDGE_LINKS, weight: 2, leastMs: 500, mostMs: 3_000 },
+]
+const KILLED_SERVICES: FaultKind[] = [
+  { family: 'processes', kind: 'kill -9', targets: SERVICES, weight: 1, leastMs: 50, mostMs: 1_000 },
+]
+
+const APPLY = 'services/executor-bridge/src/events/apply.ts'
+const SCHEDULE = 'packages/domain/src/execution.ts'
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    id: 'answer-before-commit',
+    breaks: 'The dispatcher answers a create although its commit has failed.',
+    file: 'services/dispatcher/src/dispatch/start.ts',
+    edits: [
+      [
+        'const started = database.transaction((tx) => startAll(tx, commands))',
+        `const started = database
+    .transaction((tx) => startAll(tx, commands))
+    .catch((error) => {
+      if (error instanceof Problem) throw error
+      return commands.map(({ command }) => outcomeOf(command, true)) as StartResult[]
+    })`,
+      ],
+    ],
+    kinds: LOST_COMMITS,
+  },
+  {
+    id: 'acknowledge-before-commit',
+    breaks: 'The bridge acknowledges events of an instance before their commit.',
+    file: APPLY,
+    edits: [
+      [
+        'if (error instanceof IllegalEvent) await endIllegalRun(bridge, lease, error.message)\n    throw error',
+        `if (error instanceof IllegalEvent) await endIllegalRun(bridge, lease, error.message)
+    if (error instanceof IllegalEvent || 'status' in error) throw error
+    return { nextEvent: batch.first_event + batch.events.length, live: null, messages: false, failures: new Map() }`,
+      ],
+    ],
+    kinds: LOST_COMMITS,
+  },
+  {
+    id: 'epoch-unchecked',
+    breaks: 'The bridge accepts events under a lease that has ended.',
+    file: 'services/executor-bridge/src/runs/progress.sql.ts',
+    edits: [
+      ['{STILL_HELD} FOR SHARE', "{'true'} FOR SHARE"],
+      // The progress of a run has the epoch too.
+      ['AND epoch = :epoch FOR UPDATE', 'AND epoch >= :epoch FOR UPDATE'],
+    ],
+    kinds: STOPPED_INSTANCES,
+    workMs: 60_000,
+  },
+  {
+    id: 'repeated-batch',
+    breaks: 'The bridge applies a batch of events again that it has applied before.',
+    file: APPLY,
+    edits: [
+      ['if (batch.first_event > firstEvent || nextEvent <= firstEvent) {', 'if (batch.first_event > firstEvent) {'],
+      ['batch.events.slice(firstEvent - batch.first_event)', 'batch.events.slice(0)'],
+    ],
+    kinds: LOST_ANSWERS,
+  },
+  {
+    id: 'outbox-row-dropped',
+    breaks: 'The relay deletes some messages without sending them.',
+    file: 'packages/database/src/outbox.ts',
+    edits: [
+      ['await publish(rows)', "await publish(rows.filter(({ message_id }) => !message_id.endsWith('7')))"],
+      ['keepForWebhooks(tx, rows)', "keepForWebhooks(tx, rows.filter(({ message_id }) => !message_id.endsWith('7')))"],
+    ],
+  },
+  {
+    id: 'line-numbered-twice',
+    breaks: 'The bridge stores the last line of a batch twice.',
+    file: 'services/executor-bridge/src/events/lines.ts',
+    edits: [
+      ['line_count: lines.length', 'line_count: lines.length + 1'],
+      ['storableJson(lines)', 'storableJson([...lines, lines.at(-1)])'],
+    ],
+  },
+  {
+    id: 'last-output-lost',
+    breaks: 'The instance stops reading the output of a command a little before its end.',
+    file: 'services/orchestration-instance/src/runs/command-runner.ts',
+    edits: [['    output.end()\n    return {', '    output.abandon()\n    return {']],
+  },
+  {
+    id: 'one-retry-too-many',
+    breaks: 'The instance starts a failed command once more than `max_retries` allows.',
+    file: 'services/orchestration-instance/src/runs/run.ts',
+    edits: [['attempt >= action.max_retries ||', 'attempt > action.max_retries ||']],
+  },
+  {
+    id: 'attempt-repeated-after-restart',
+    breaks: 'An instance that restarts gives an interrupted command the same attempt again.',
+    file: 'services/orchestration-instance/src/runs/progress.ts',
+    edits: [
+      ['this.nextAttempts.set(keyOf(event), event.attempt + 1)', 'this.nextAttempts.set(keyOf(event), event.attempt)'],
+    ],
+    kinds: KILLED_INSTANCES,
+  },
+  {
+    id: 'attempt-repeated-after-loss',
+    breaks: 'A command whose instance was lost gets the same attempt again on another one.',
+    file: 'services/dispatcher/src/runs/runs.sql.ts',
+    edits: [['THEN s.retry_count + 1 ELSE s.retry_count END', 'THEN s.retry_count ELSE s.retry_count END']],
+    kinds: LOST_INSTANCES,
+    workMs: 60_000,
+  },
+  {
+    id: 'attempts-lost-at-restart',
+    breaks: 'An interrupted command fails although it has attempts left.',
+    file: 'services/orchestration-instance/src/runs/resume.ts',
+    edits: [['return attempt < (spec.actions[action]?.max_retries ?? 0)', 'return attempt < 0 && spec !== null']],
+    kinds: KILLED_INSTANCES,
+  },
+  {
+    id: 'key-not-kept',
+    breaks: 'An `Idempotency-Key` is taken again by each call.',
+    file: 'services/gateway/src/deployments/idempotency.sql.ts',
+    edits: [['WHERE k.$', 'WHERE true OR k.$']],
+  },
+  {
+    id: 'cancel-keeps-lease',
+    breaks: 'A cancel leaves the lease of its deployment alive.',
+    file: 'services/dispatcher/src/deployments/cancel.ts',
+    edits: [["await endLease(tx, deployment_id, 'cancelled')", 'null as Awaited<ReturnType<typeof endLease>>']],
+  },
+  {
+    id: 'cancel-without-effect',
+    breaks: 'The cancel of a pending request is answered and changes nothing.',
+    file: 'services/dispatcher/src/pending/queue.sql.ts',
+    edits: [
+      ["UPDATE pending_requests SET status = 'cancelled' WHERE", 'UPDATE pending_requests SET status = status WHERE'],
+    ],
+  },
+  {
+    id: 'batch-too-large',
+    breaks: 'A rolling deployment works on one target more than its batch has.',
+    file: SCHEDULE,
+    edits: [['targetMode.rolling.batch_size\n', 'targetMode.rolling.batch_size + 1\n']],
+  },
+  {
+    id: 'goes-on-after-failure',
+    breaks: 'After a failure that stops a deployment its other targets go on.',
+    file: SCHEDULE,
+    edits: [
+      ["if (result === 'failed' && this.#plan.failureStrategy === 'stop_on_first_failure') this.#skipPending()", ''],
+    ],
+  },
+  {
+    id: 'rollback-in-order',
+    breaks: 'A rollback undoes the first step first.',
+    file: SCHEDULE,
+    edits: [
+      [
+        'this.#seek(target, -1, (step) => this.#isToUndo(step))',
+        'this.#seek(target, 1, (step) => this.#isToUndo(step))',
+      ],
+      ['this.#cursors.fill(actionCount - 1)', 'this.#cursors.fill(0)'],
+      ['const { actionCount, parallelLimit } = this.#plan', 'const { parallelLimit } = this.#plan'],
+    ],
+  },
+  {
+    id: 'rollback-incomplete',
+    breaks: 'A rollback leaves completed steps as they are.',
+    file: SCHEDULE,
+    edits: [["return (state === 'completed' || state === 'failed') && this", "return state === 'failed' && this"]],
+  },
+  {
+    id: 'timeout-ignored',
+    breaks: 'A command that runs longer than its timeout is not killed.',
+    file: 'services/orchestration-instance/src/runs/command-clock.ts',
+    edits: [['else this.#onTimeout()', 'else if (excused < 0) this.#onTimeout()']],
+  },
+  {
+    id: 'exit-code-ignored',
+    breaks: 'A command with an exit code other than 0 counts as completed.',
+    file: 'services/orchestration-instance/src/runs/command-runner.ts',
+    edits: [['return { failure: failureOf(end), exitCode', 'return { failure: null, exitCode']],
+  },
+  {
+    id: 'wrong-counts',
+    breaks: 'A step that completes is counted twice.',
+    file: 'services/executor-bridge/src/events/steps.ts',
+    edits: [
+      ["effect.completed += Number(state === 'completed')", "effect.completed += 2 * Number(state === 'completed')"],
+    ],
+  },
+  {
+    id: 'stream-resumes-late',
+    breaks: 'A stream that continues leaves out the line from which it should.',
+    file: 'services/log-stream/src/streams/stream-client.ts',
+    edits: [['this.#line = options.from\n', 'this.#line = options.from === 0 ? 0 : options.from + 1\n']],
+    kinds: KILLED_SERVICES,
+  },
+  {
+    id: 'two-ends',
+    breaks: 'A stream tells the final state twice.',
+    file: 'services/log-stream/src/streams/stream-client.ts',
+    edits: [
+      [
+        'await this.#write(this.#hub.ending)\n',
+        'await this.#write(Buffer.concat([this.#hub.ending, this.#hub.ending]))\n',
+      ],
+    ],
+  },
+  {
+    id: 'audit-missing',
+    breaks: 'A create leaves no audit record if it shares a transaction with another one.',
+    file: 'services/dispatcher/src/dispatch/start.ts',
+    edits: [['recordCalls(tx, assigned.map(recordOf))', 'recordCalls(tx, assigned.slice(0, 1).map(recordOf))']],
+  },
+  {
+    id: 'line-of-another-target',
+    breaks: 'Each line is stored as one of the first target.',
+    file: 'services/executor-bridge/src/events/lines.ts',
+    edits: [['i: target,', 'i: target === null ? null : 0,']],
+  },
+  {
+    id: 'attempt-not-counted',
+    breaks: 'The end of a command sets its number of retries back to 0.',
+    file: 'services/executor-bridge/src/events/steps.sql.ts',
+    edits: [
+      [
+        'retry_count = greatest(s.retry_count, c.retry_count)',
+        'retry_count = CASE WHEN c.status IS NULL THEN c.retry_count ELSE 0 END',
+      ],
+    ],
+  },
+  {
+    id: 'result-of-first-attempt',
+    breaks: 'The stored result of a command stays that of its first attempt.',
+    file: 'services/executor-bridge/src/events/steps.sql.ts',
+    edits: [['DO UPDATE SET status = EXCLUDED.status,', 'DO UPDATE SET status = command_results.status,']],
+  },
+  {
+    id: 'secret-not-masked',
+    breaks: 'Secrets in base64 are not masked.',
+    file: 'services/orchestration-instance/src/output/secret-forms.ts',
+    edits: [["add('base64', core, {", "add('base64', '', {"]],
+  },
+  {
+    id: 'tenant-forgotten',
+    breaks: 'The gateway forgets to which tenant a user belongs.',
+    file: 'services/gateway/src/callers/calling-user.ts',
+    edits: [['tenant_id: user.tenant_id', 'tenant_id: null']],
+  },
+  {
+    id: 'freeze-ignored',
+    breaks: 'A freeze blocks nothing.',
+    file: 'packages/domain/src/freezes.ts',
+    edits: [['blocked: about.length > 0 &&', 'blocked: about.length < 0 &&']],
+  },
+]
