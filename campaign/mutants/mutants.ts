@@ -116,10 +116,15 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    id: 'last-output-lost',
-    breaks: 'The instance stops reading the output of a command a little before its end.',
+    id: 'line-lost',
+    breaks: 'The instance loses one line in a thousand.',
     file: 'services/orchestration-instance/src/runs/command-runner.ts',
-    edits: [['    output.end()\n    return {', '    output.abandon()\n    return {']],
+    edits: [
+      [
+        "const level = stream === 'stderr' ? 'error' : 'info'",
+        "if (Math.random() < 0.001) return\n        const level = stream === 'stderr' ? 'error' : 'info'",
+      ],
+    ],
   },
   {
     id: 'one-retry-too-many',
