@@ -104,6 +104,16 @@ describe('--only-changed', () => {
 })
 
 describe('deployments', () => {
+  test('lists and shows, as of other kinds of records', async () => {
+    const { code, stdout } = await slipway('deployments', 'list', '--triggered-by', 'ann', '--limit', '3')
+    expect([code, stdout]).toEqual([0, 'no deployments\n'])
+    expect(lastQuery()).toMatchObject({ triggered_by: 'ann' })
+    for (const verb of ['show', 'get']) {
+      const shown = await slipway('deployments', verb, ID)
+      expect([shown.code, shown.stderr]).toEqual([3, expect.stringContaining('no GET /deployments/')])
+    }
+  }, 30_000)
+
   test('sends its filters', async () => {
     const filters = ['--source', 'greet', '--source-version', '1.1.0', '-t', 'web-1', '--triggered-by', 'ann']
     const { code, stdout } = await slipway('deployments', ...filters, '--since', '2h', '--until', '2036-01-01T00:00Z')

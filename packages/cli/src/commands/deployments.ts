@@ -15,11 +15,13 @@ import { addListAction } from './watching.ts'
 type Result = Schema<'CommandResult'>
 
 export function addDeployments(program: Command): void {
-  const status = addListOptions(program.command('status'))
-    .alias('deployments')
-    .argument('[deployment]', `${DEPLOYMENT_ARGUMENT}; without it, list the newest ones`)
-    .description('show a deployment, target by target, or list deployments')
-  addListAction(status, showStatus)
+  for (const name of ['status', 'deployments']) {
+    const status = addListOptions(program.command(name))
+      .argument('[deployment]', `${DEPLOYMENT_ARGUMENT}; without it, list the newest ones`)
+      .description('show a deployment, target by target, or list deployments')
+    addListAction(status, showStatus)
+    if (name === 'deployments') addAsRecords(status)
+  }
   addLogs(program)
   program
     .command('results')
@@ -39,16 +41,35 @@ export function addDeployments(program: Command): void {
     .action(provideContext(cancel))
 }
 
+/** Adds the subcommands that all kinds of records have. */
+function addAsRecords(parent: Command): void {
+  const list = addListOptions(parent.command('list')).description('list deployments, newest first')
+  // Commander gives options that both have to the parent.
+  list.hook('preAction', () => {
+    for (const [name, value] of Object.entries(parent.opts())) list.setOptionValue(name, value)
+  })
+  addListAction(list, listDeployments)
+  const show = parent
+    .command('show')
+    .alias('get')
+    .argument('<deployment>', DEPLOYMENT_ARGUMENT)
+    .description('show a deployment, target by target')
+  addListAction(show, showReferenced)
+}
+
 async function showStatus(context: Context, reference: string | undefined, options: ListOptions): Promise<void> {
   if (reference === undefined) await listDeployments(context, options)
-  else
-    await withDeployment(
-      context,
-      reference,
-      (id) => showDeployment(context, id),
-      (one) => printPending(context, one),
-    )
+  else await showReferenced(context, reference)
 }
+
+/** Shows a deployment, or a request that waits to become one. */
+const showReferenced = (context: Context, reference: string): Promise<void> =>
+  withDeployment(
+    context,
+    reference,
+    (id) => showDeployment(context, id),
+    (one) => printPending(context, one),
+  )
 
 async function showDeployment({ client, output }: Context, id: string): Promise<void> {
   const deployment = await client.call('getDeployment', { params: { id } })
