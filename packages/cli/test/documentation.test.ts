@@ -71,7 +71,8 @@ function parse(words: readonly string[], { mayBeIncomplete = false } = {}): stri
 
 function replaceActions(command: Command): void {
   command.configureOutput({ writeOut: () => {}, writeErr: () => {} })
-  if (command.commands.length === 0) command.action(() => {})
+  // A command with subcommands does something itself if it has arguments.
+  if (command.commands.length === 0 || command.registeredArguments.length > 0) command.action(() => {})
   for (const child of command.commands) replaceActions(child)
 }
 
