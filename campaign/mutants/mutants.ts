@@ -163,10 +163,20 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [['WHERE k.$', 'WHERE true OR k.$']],
   },
   {
-    id: 'cancel-keeps-lease',
-    breaks: 'A cancel leaves the lease of its deployment alive.',
+    id: 'cancel-before-commit',
+    breaks: 'The dispatcher answers a cancel although its commit has failed.',
     file: 'services/dispatcher/src/deployments/cancel.ts',
-    edits: [["await endLease(tx, deployment_id, 'cancelled')", 'null as Awaited<ReturnType<typeof endLease>>']],
+    edits: [
+      [
+        'return unlessRefused(cancelled)',
+        `return unlessRefused(cancelled).catch((error) => {
+    // A refusal has details.
+    if ('details' in error) throw error
+    return { deployment_id }
+  })`,
+      ],
+    ],
+    kinds: LOST_COMMITS,
   },
   {
     id: 'cancel-without-effect',
@@ -271,10 +281,10 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    id: 'result-of-first-attempt',
-    breaks: 'The stored result of a command stays that of its first attempt.',
+    id: 'exit-code-not-stored',
+    breaks: 'A step does not get the exit code of its command.',
     file: 'services/executor-bridge/src/events/steps.sql.ts',
-    edits: [['DO UPDATE SET status = EXCLUDED.status,', 'DO UPDATE SET status = command_results.status,']],
+    edits: [['CASE WHEN c.status IS NULL THEN s.exit_code ELSE c.exit_code END', 's.exit_code']],
   },
   {
     id: 'secret-not-masked',
