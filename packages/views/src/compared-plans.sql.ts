@@ -1,5 +1,6 @@
 import { array, json, jsonb, nullable, statement, uuid } from '@slipway/database'
 import type { PlanHead, PlannedActionRow } from '@slipway/domain'
+import { ownSql } from './visibility.ts'
 
 /** The plans of deployments, without targets. Without a tenant: those of all tenants. */
 export const findPlans = statement({
@@ -8,5 +9,5 @@ export const findPlans = statement({
   row: { id: uuid, plan_head: jsonb<PlanHead>(), actions: json<PlannedActionRow[]>() },
   sql: `SELECT d.id, d.plan_head, (SELECT coalesce(json_agg(a ORDER BY a.action_index), '[]')
                FROM deployment_actions a WHERE a.deployment_id = d.id) AS actions
-      FROM deployments d WHERE d.id = ANY (:ids) AND (:tenant_id::uuid IS NULL OR d.tenant_id = :tenant_id)`,
+      FROM deployments d WHERE d.id = ANY (:ids) AND ${ownSql('d')}`,
 })

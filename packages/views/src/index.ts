@@ -32,3 +32,15 @@ export {
   shownVariables,
   type VariableOwner,
 } from './variables.ts'
+export {
+  isVisible,
+  own,
+  ownSql,
+  requireChangeable,
+  requireOwn,
+  type Viewer,
+  visible,
+  visibleSql,
+  visibleTenants,
+  visibleTenantsSql,
+} from './visibility.ts'

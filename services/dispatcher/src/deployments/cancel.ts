@@ -1,12 +1,12 @@
 import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
-import { conflict, notFound } from '@slipway/domain'
+import { conflict } from '@slipway/domain'
 import { failAtCommit } from '@slipway/runtime'
+import { requireChangeable } from '@slipway/views'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'
 import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
-import { checkMayChange } from './visibility.ts'
 
 /**
  * Cancels a deployment that has not ended. Takes effect at once, whatever its instance does; the instance kills the commands.
@@ -20,9 +20,8 @@ export function cancelDeployment(
 ): Promise<CommandReply<'deployment.cancel'> | null> {
   const cancelled = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
-    const deployment = await lockDeployment(tx, deployment_id)
-    if (!deployment) throw notFound('The deployment')
-    checkMayChange(caller, deployment.tenant_id, 'The deployment')
+    const found = await lockDeployment(tx, deployment_id)
+    const deployment = requireChangeable(caller, found, 'deployments:cancel', 'The deployment')
     if (deployment.state === 'cancelled' && (await wasCarriedOut(tx, command_id))) return { deployment_id }
 
     // End the lease first. This waits for the event batch in progress and rejects every later batch.

@@ -1,5 +1,6 @@
 import { array, float8, int4, int8, jsonb, nullable, present, statement, uuid } from '@slipway/database'
 import type { InstanceSelector } from '@slipway/domain'
+import { ownSql } from '@slipway/views'
 
 /** SQL: seconds between two checks of the row `c`; null: only on request. */
 const INTERVAL = 'nullif(coalesce(c.interval_seconds, :every::int), 0)'
@@ -75,7 +76,7 @@ export const requestChecks = statement({
       FROM release_heads h
       JOIN releases r ON r.deployment_id = h.current_deployment_id AND r.target_id = h.target_id
      WHERE h.target_id = c.target_id AND h.source_id = c.source_id AND c.deployment_id IS NOT NULL
-       AND (:tenant_id::uuid IS NULL OR r.tenant_id = :tenant_id)
+       AND ${ownSql('r')}
        AND (:source_id::uuid IS NULL OR c.source_id = :source_id)
        AND (:target_ids::uuid[] IS NULL OR c.target_id = ANY (:target_ids))`,
 })

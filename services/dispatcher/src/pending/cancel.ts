@@ -1,9 +1,9 @@
 import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
-import { conflict, notFound, pendingSourcesOf } from '@slipway/domain'
+import { conflict, pendingSourcesOf } from '@slipway/domain'
 import { failAtCommit } from '@slipway/runtime'
-import { checkMayChange } from '../deployments/visibility.ts'
+import { requireChangeable } from '@slipway/views'
 import { cancelRequest, lockRequest } from './queue.sql.ts'
 
 /**
@@ -18,9 +18,8 @@ export function cancelPending(
 ): Promise<CommandReply<'pending.cancel'> | null> {
   const done = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
-    const request = await lockRequest.first(tx, { id })
-    if (!request) throw notFound('The pending request')
-    checkMayChange(caller, request.tenant_id, 'The pending request')
+    const found = await lockRequest.first(tx, { id })
+    const request = requireChangeable(caller, found, 'deployments:cancel', 'The pending request')
     if (request.status === 'cancelled' && (await wasCarriedOut(tx, command_id))) return { pending_request_id: id }
 
     const cancelled = await cancelRequest.run(tx, { id, from: pendingSourcesOf('cancelled') })

@@ -1,8 +1,8 @@
 import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
-import { conflict, notFound } from '@slipway/domain'
-import { checkMayChange } from '../deployments/visibility.ts'
+import { conflict } from '@slipway/domain'
+import { requireChangeable } from '@slipway/views'
 import { lockRequest, setPriority } from './queue.sql.ts'
 
 /**
@@ -17,9 +17,8 @@ export function updatePending(
 ): Promise<CommandReply<'pending.update'> | null> {
   const updated = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
-    const request = await lockRequest.first(tx, { id })
-    if (!request) throw notFound('The pending request')
-    checkMayChange(caller, request.tenant_id, 'The pending request', 'deployments:create')
+    const found = await lockRequest.first(tx, { id })
+    const request = requireChangeable(caller, found, 'deployments:create', 'The pending request')
     if (await wasCarriedOut(tx, command_id)) return { pending_request_id: id }
     if (request.status !== 'pending') {
       throw conflict(`The request is ${request.status} already`, { status: request.status })

@@ -1,6 +1,5 @@
 import { int8, json, nullable, statement, text, uuid } from '@slipway/database'
-import { INSTANCE } from '@slipway/views'
-import { visibleSql } from '../tenancy/visibility.ts'
+import { INSTANCE, visibleSql } from '@slipway/views'
 
 const VISIBLE = `FROM instances i WHERE i.removed_at IS NULL AND ${visibleSql('i')}`
 const row = { item: json<object>() }

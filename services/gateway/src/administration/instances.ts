@@ -1,11 +1,11 @@
 import type { Queryable } from '@slipway/database'
 import { insufficientPermissions, isUuid, notFound } from '@slipway/domain'
+import type { Viewer } from '@slipway/views'
 import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import { answerPage, containsPattern } from '../catalog/listing.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sendRecordedCommand } from '../deployments/recorded-command.ts'
 import type { Call, HandlersOf } from '../http/handler.ts'
-import type { Viewer } from '../tenancy/visibility.ts'
 import { countInstances, findInstance, findInstances } from './instances.sql.ts'
 
 type InstanceOperation = 'listInstances' | 'getInstance' | 'updateInstance' | 'deleteInstance'

@@ -1,8 +1,8 @@
 import type { Prisma, PrismaTransaction } from '@slipway/database'
 import { isUuid, notFound } from '@slipway/domain'
+import { own, type Viewer } from '@slipway/views'
 import { lockRecord } from '../catalog/changing.ts'
 import { escapeLike, NEWEST_FIRST, type Slice } from '../catalog/listing.ts'
-import { own, type Viewer } from '../tenancy/visibility.ts'
 
 const SHOWN = {
   id: true,

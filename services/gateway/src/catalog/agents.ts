@@ -1,11 +1,11 @@
 import { enqueue, eventMessage, type PrismaTransaction } from '@slipway/database'
 import { conflict, notFound } from '@slipway/domain'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
+import { requireOwn, type Viewer, visible } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { insertGrant } from './agents.sql.ts'
-import { lockRecord, requireOwn } from './changing.ts'
+import { lockRecord } from './changing.ts'
 import { recordKey } from './record-id.ts'
 
 /** An agent enrols at the executor-bridge with the token of a grant. Deleting the grant deletes the agent. */

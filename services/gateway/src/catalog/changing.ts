@@ -1,18 +1,6 @@
-import type { Permission } from '@slipway/contracts'
 import { isUniqueViolation, type Queryable } from '@slipway/database'
-import { conflict, insufficientPermissions } from '@slipway/domain'
-import type { Viewer } from '../tenancy/visibility.ts'
+import { conflict } from '@slipway/domain'
 import { LOCKS } from './changing.sql.ts'
-
-/**
- * A user of a tenant may read and use shared records, but not change them.
- * @throws Problem INSUFFICIENT_PERMISSIONS
- */
-export function requireOwn(caller: Viewer, record: { tenant_id: string | null }, permission: Permission): void {
-  if (caller.tenant_id !== null && record.tenant_id === null) {
-    throw insufficientPermissions(`${permission} for shared records, which only users of no tenant have`)
-  }
-}
 
 /** Locks a record until the transaction ends. A concurrent change waits and then sees this one. */
 export async function lockRecord(tx: Queryable, table: keyof typeof LOCKS, id: string): Promise<void> {

@@ -11,11 +11,10 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { type FreezeRow, freezeItem } from '@slipway/views'
+import { type FreezeRow, freezeItem, requireOwn, type Viewer, visible } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
-import { type Viewer, visible } from '../tenancy/visibility.ts'
-import { changesOf, conflictIfTaken, lockRecord, pickGiven, requireOwn, tenantChange } from './changing.ts'
+import { changesOf, conflictIfTaken, lockRecord, pickGiven, tenantChange } from './changing.ts'
 import { countBeside } from './freezes.sql.ts'
 import { answerPage, managedBy, NEWEST_FIRST, nameContains } from './listing.ts'
 import { fieldReferences, References } from './references.ts'

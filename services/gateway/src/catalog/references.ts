@@ -1,8 +1,8 @@
 import type { IdKind } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { type FieldError, missingRecords, validationProblem } from '@slipway/domain'
+import { visible, visibleTenants } from '@slipway/views'
 import type { CallingUser } from '../callers/calling-user.ts'
-import { visible, visibleTenants } from '../tenancy/visibility.ts'
 import { recordKey } from './record-id.ts'
 
 /** An id in a body. */

@@ -1,5 +1,5 @@
 import { int4, int8, nullable, sourceKind, statement, text, timestamptz, uuid } from '@slipway/database'
-import { visibleSql } from '../tenancy/visibility.ts'
+import { visibleSql } from '@slipway/views'
 
 const selection = { kind: sourceKind, tenant_id: nullable(uuid), pattern: nullable(text), managed_by: nullable(text) }
 const SELECTED = `s.kind = :kind AND ${visibleSql('s')} AND (:pattern::text IS NULL OR s.name ILIKE :pattern)

@@ -1,6 +1,6 @@
 import type { Database, RowOf } from '@slipway/database'
 import type { SourceType } from '@slipway/domain'
-import type { Viewer } from '../tenancy/visibility.ts'
+import type { Viewer } from '@slipway/views'
 import { containsPattern, type PageRows, type Slice } from './listing.ts'
 import type { RecordKey } from './record-id.ts'
 import { countSources, countVersions, findSources, findVersions } from './source-pages.sql.ts'

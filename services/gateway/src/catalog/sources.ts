@@ -11,12 +11,12 @@ import {
   withEntryValues,
 } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { requireOwn, type Viewer, visible } from '@slipway/views'
 import type { CallingUser } from '../callers/calling-user.ts'
 import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call, JsonHandler } from '../http/handler.ts'
-import { type Viewer, visible } from '../tenancy/visibility.ts'
-import { changesOf, conflictIfTaken, lockRecord, pickGiven, requireOwn } from './changing.ts'
+import { changesOf, conflictIfTaken, lockRecord, pickGiven } from './changing.ts'
 import {
   type Definition,
   definitionReferences,

@@ -1,5 +1,5 @@
 import { int8, nullable, statement, text, uuid } from '@slipway/database'
-import { visibleSql } from '../tenancy/visibility.ts'
+import { visibleSql } from '@slipway/views'
 
 const parameters = { tenant_id: nullable(uuid), pattern: nullable(text) }
 const IN_USE = `SELECT g.key, g.value, count(*) AS target_count

@@ -1,6 +1,5 @@
 import { bool, int4, int8, nullable, statement, text, uuid } from '@slipway/database'
-import { STATUS_OF_TARGET } from '@slipway/views'
-import { visibleSql } from '../tenancy/visibility.ts'
+import { STATUS_OF_TARGET, visibleSql } from '@slipway/views'
 
 /** The parameters of `taggedSql`. The tag has a key and perhaps a value. */
 export const tagColumns = { tag_key: nullable(text), tag_value: nullable(text) }

@@ -1,5 +1,5 @@
 import { int8, json, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import { visibleSql } from '../tenancy/visibility.ts'
+import { visibleSql } from '@slipway/views'
 
 const viewer = { tenant_id: nullable(uuid), user_id: uuid }
 

@@ -1,5 +1,5 @@
 import { array, int8, nullable, statement, text, uuid } from '@slipway/database'
-import { visibleSql } from '../tenancy/visibility.ts'
+import { visibleSql } from '@slipway/views'
 
 /** Content that the user uploaded, or that a visible source uses. Users without a tenant see all content. */
 export const findVisibleContent = statement({

@@ -1,7 +1,7 @@
 import type { Queryable, RowOf } from '@slipway/database'
 import { isUuid, mask, notFound, resolvedVariables } from '@slipway/domain'
+import type { Viewer } from '@slipway/views'
 import { Batches } from '../http/json-stream.ts'
-import type { Viewer } from '../tenancy/visibility.ts'
 import { DETAIL, type Detail } from './detail.sql.ts'
 import type { FirstSteps, Step } from './steps.sql.ts'
 import { readSteps } from './steps.ts'

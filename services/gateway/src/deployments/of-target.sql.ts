@@ -1,6 +1,5 @@
 import { int4, int8, nullable, statement, text, uuid } from '@slipway/database'
-import { jsonObject, SUMMARY, withProgress } from '@slipway/views'
-import { ownSql, visibleSql } from '../tenancy/visibility.ts'
+import { jsonObject, ownSql, SUMMARY, visibleSql, withProgress } from '@slipway/views'
 
 /** The target has the id or the number. No row if the viewer does not see it. */
 export const findTarget = statement({

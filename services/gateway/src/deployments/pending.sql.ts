@@ -1,6 +1,5 @@
 import { array, int4, int8, nullable, pendingStatus, statement, uuid } from '@slipway/database'
-import { PENDING } from '@slipway/views'
-import { ownSql } from '../tenancy/visibility.ts'
+import { ownSql, PENDING } from '@slipway/views'
 
 /**
  * Pending requests in the order of their start, then the others. A position counts all pending requests, also those that the

@@ -1,5 +1,5 @@
 import { nullable, statement, uuid } from '@slipway/database'
-import { ownSql } from '../tenancy/visibility.ts'
+import { ownSql } from '@slipway/views'
 
 const parameters = { id: uuid, tenant_id: nullable(uuid) }
 const row = { id: uuid, tenant_id: nullable(uuid) }

@@ -1,5 +1,5 @@
 import { nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import { ownSql } from '../tenancy/visibility.ts'
+import { ownSql } from '@slipway/views'
 import { joinReplaced, replacedId } from './replaced.sql.ts'
 
 /**

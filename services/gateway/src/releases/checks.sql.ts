@@ -1,7 +1,6 @@
 import { array, int8, nullable, statement, text, uuid } from '@slipway/database'
-import { isoTime } from '@slipway/views'
+import { isoTime, ownSql } from '@slipway/views'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.ts'
-import { ownSql } from '../tenancy/visibility.ts'
 
 /** How many releases in force of a source, on these targets, have a check, and how many have none. */
 export const countCheckable = statement({

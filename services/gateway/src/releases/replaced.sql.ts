@@ -1,4 +1,4 @@
-import { ownSql } from '../tenancy/visibility.ts'
+import { ownSql } from '@slipway/views'
 
 /** SQL: the release `b` of the deployment `before_id` on the target of this row. No release if the viewer may not see it. */
 export const joinReplaced = (alias: string) =>

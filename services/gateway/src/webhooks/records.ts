@@ -1,6 +1,6 @@
 import type { Prisma } from '@slipway/database'
 import { isUuid, notFound } from '@slipway/domain'
-import { own, type Viewer } from '../tenancy/visibility.ts'
+import { own, type Viewer } from '@slipway/views'
 
 /** Without the secret. */
 export const SHOWN = {

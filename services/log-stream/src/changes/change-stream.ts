@@ -1,7 +1,7 @@
 import type { StreamResource } from '@slipway/contracts'
 import { ALL_TENANTS, type Database, isConnectionError, Quarantine, seeTenant } from '@slipway/database'
 import { createTicker, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
-import { listItems } from '@slipway/views'
+import { isVisible, listItems } from '@slipway/views'
 import { frame, PING } from '../streams/frames.ts'
 import { dropped } from '../streams/metrics.ts'
 import { type Change, RESOURCES } from './change.ts'
@@ -186,11 +186,9 @@ export class ChangeStream {
   async #framesOf(tenantId: string | null, batch: readonly UnsentChange[]): Promise<string[]> {
     const { shared } = RESOURCES[this.#resource]
     const items = await this.#itemsOf(tenantId, batch)
-    const isVisible = (item: { tenant_id?: string | null }) =>
-      tenantId === null || item.tenant_id === tenantId || (shared && (item.tenant_id ?? null) === null)
     return batch.flatMap((waiting) => {
       const item = items.get(waiting.id)
-      if (item !== undefined && isVisible(item)) return [this.#frame(waiting, item)]
+      if (item !== undefined && isVisible({ tenant_id: tenantId }, item, shared)) return [this.#frame(waiting, item)]
       // The record is gone: only its delete event is sent.
       return waiting.gone ? [this.#frame(waiting, null)] : []
     })

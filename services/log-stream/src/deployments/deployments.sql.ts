@@ -12,14 +12,14 @@ import {
   text,
   uuid,
 } from '@slipway/database'
-import { AWAITS_LAST_OUTPUT, stepError } from '@slipway/views'
+import { AWAITS_LAST_OUTPUT, ownSql, stepError } from '@slipway/views'
 
 /** The deployment, if the caller may see it: callers without a tenant see all, others their own. */
 export const findVisible = statement({
   name: 'log-stream.deployments.find-visible',
   parameters: { id: uuid, tenant_id: nullable(uuid) },
   row: { id: uuid },
-  sql: 'SELECT id FROM deployments WHERE id = :id AND (:tenant_id::uuid IS NULL OR tenant_id = :tenant_id)',
+  sql: `SELECT d.id FROM deployments d WHERE d.id = :id AND ${ownSql('d')}`,
 })
 
 const HEAD = {

@@ -1,3 +1,4 @@
+import type { CommandBody } from '@slipway/contracts'
 import {
   type FreezeVerdict,
   frozen,
@@ -8,7 +9,8 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import type { FreezesNow } from '@slipway/views'
-import type { Caller } from '../records/visibility.ts'
+
+type Caller = CommandBody<'plan.create'>['caller']
 
 /** The fields of a request about freezes. */
 export interface FreezeOverride {

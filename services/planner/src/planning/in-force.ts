@@ -1,8 +1,8 @@
 import type { Queryable, RowOf } from '@slipway/database'
 import { isUnchanged, type Plan, type ReplacedTarget } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
+import type { Viewer } from '@slipway/views'
 import { findReleases } from '../records/releases.sql.ts'
-import type { Caller } from '../records/visibility.ts'
 import { keyOfHash, valuesHashes } from './values-hash.ts'
 
 type Release = RowOf<typeof findReleases>
@@ -16,7 +16,7 @@ export interface TargetInForce extends ReplacedTarget {
 export async function findInForce(
   db: Queryable,
   keyRing: KeyRing,
-  caller: Caller,
+  caller: Viewer,
   plan: Plan,
 ): Promise<TargetInForce[]> {
   const target_ids = plan.targets.map(({ id }) => id)

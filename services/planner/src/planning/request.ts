@@ -11,12 +11,11 @@ import {
 import type { KeyRing } from '@slipway/runtime'
 import type { FreezeOverride } from '../freezes/blocking.ts'
 import type { SourceReference } from '../records/sources.ts'
-import type { Caller } from '../records/visibility.ts'
 
 /** The input of planning, for a create, a preview and a redeploy. Ids are as the request writes them. */
 export interface PlanningRequest {
   command_id: string
-  caller: Caller
+  caller: CommandBody<'plan.create'>['caller']
   source: SourceReference
   version_requirement: string | undefined
   pins?: readonly SourcePin[]

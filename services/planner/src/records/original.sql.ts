@@ -1,6 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import { array, json, jsonb, nullable, statement, uuid } from '@slipway/database'
 import type { PlanHead, PlannedActionRow } from '@slipway/domain'
+import { ownSql } from '@slipway/views'
 
 /**
  * The deployment to repeat and, in plan order, its incomplete targets: a step failed, or was skipped, cancelled or rolled back.
@@ -24,5 +25,5 @@ export const findOriginal = statement({
                                    AND (s.ever_failed OR s.state <> 'completed'))
                   ORDER BY t.target_index) AS incomplete_target_ids
       FROM deployments d
-     WHERE d.id = :id AND NOT d.is_check AND (:tenant_id::uuid IS NULL OR d.tenant_id = :tenant_id)`,
+     WHERE d.id = :id AND NOT d.is_check AND ${ownSql('d')}`,
 })

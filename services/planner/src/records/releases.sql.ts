@@ -1,6 +1,5 @@
 import { array, bool, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-
-const ownRelease = (alias: string) => `(:tenant_id::uuid IS NULL OR ${alias}.tenant_id = :tenant_id)`
+import { ownSql } from '@slipway/views'
 
 /**
  * What is in force of a source on these targets. `is_latest` is false if a later deployment began there and was not applied, `has_drifted`
@@ -18,7 +17,7 @@ export const findReleases = statement({
            c.triggered_by AS applied_by, c.values_hash, coalesce(l.state = 'applied', true) AS is_latest,
            k.drifted_since IS NOT NULL AS has_drifted
       FROM release_heads h
-      JOIN releases c ON c.deployment_id = h.current_deployment_id AND c.target_id = h.target_id AND ${ownRelease('c')}
+      JOIN releases c ON c.deployment_id = h.current_deployment_id AND c.target_id = h.target_id AND ${ownSql('c')}
       LEFT JOIN releases l ON l.deployment_id = h.latest_deployment_id AND l.target_id = h.target_id
       LEFT JOIN release_checks k ON k.target_id = h.target_id AND k.source_id = h.source_id
      WHERE h.source_id = :source_id AND h.target_id = ANY (:target_ids)`,

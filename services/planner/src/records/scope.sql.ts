@@ -1,24 +1,24 @@
 import { array, int4, jsonb, nullable, statement, text, uuid } from '@slipway/database'
 import type { InstanceSelector } from '@slipway/domain'
-import { visible } from './visibility.ts'
+import { visibleSql, visibleTenantsSql } from '@slipway/views'
 
 /** The tenant by its id or number, if the caller may see it. */
 export const findTenant = statement({
   name: 'planner.tenants.find',
-  parameters: { caller_tenant: nullable(uuid), ids: array(uuid), numbers: array(int4) },
+  parameters: { tenant_id: nullable(uuid), ids: array(uuid), numbers: array(int4) },
   row: {
     ...{ id: uuid, name: text, variables_sealed: nullable(text), sensitive_variables: array(text) },
     instance_selector: jsonb<InstanceSelector>(),
   },
   sql: `SELECT id, name, variables_sealed, sensitive_variables, instance_selector FROM tenants
     WHERE (id = ANY (:ids::uuid[]) OR number = ANY (:numbers::int[]))
-      AND (:caller_tenant::uuid IS NULL OR id = :caller_tenant::uuid)`,
+      AND ${visibleTenantsSql('tenants')}`,
 })
 
 /** The environment by its id or number, if the caller may see it. */
 export const findEnvironment = statement({
   name: 'planner.environments.find',
-  parameters: { caller_tenant: nullable(uuid), ids: array(uuid), numbers: array(int4) },
+  parameters: { tenant_id: nullable(uuid), ids: array(uuid), numbers: array(int4) },
   row: {
     id: uuid,
     name: text,
@@ -28,5 +28,5 @@ export const findEnvironment = statement({
     instance_selector: jsonb<InstanceSelector>(),
   },
   sql: `SELECT id, name, tenant_id, variables_sealed, sensitive_variables, instance_selector FROM environments
-    WHERE (id = ANY (:ids::uuid[]) OR number = ANY (:numbers::int[])) AND ${visible('tenant_id', ':caller_tenant')}`,
+    WHERE (id = ANY (:ids::uuid[]) OR number = ANY (:numbers::int[])) AND ${visibleSql('environments')}`,
 })

@@ -1,10 +1,9 @@
 import type { Queryable } from '@slipway/database'
 import type { InstanceSelector, VariableValues } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import { openVariables } from '@slipway/views'
+import { openVariables, type Viewer } from '@slipway/views'
 import { references } from './ids.ts'
 import { findEnvironment, findTenant } from './scope.sql.ts'
-import type { Caller } from './visibility.ts'
 
 export interface TenantRecord {
   id: string
@@ -23,11 +22,11 @@ export interface EnvironmentRecord extends TenantRecord {
 export async function loadTenant(
   database: Queryable,
   keyRing: KeyRing,
-  caller: Caller,
+  caller: Viewer,
   id: string,
 ): Promise<TenantRecord | null> {
   const { uuids, numbers } = references('tenant', [id])
-  const row = await findTenant.first(database, { caller_tenant: caller.tenant_id, ids: uuids, numbers })
+  const row = await findTenant.first(database, { tenant_id: caller.tenant_id, ids: uuids, numbers })
   if (!row) return null
   const { values, sensitive } = openVariables(keyRing, 'tenant', row)
   return { id: row.id, name: row.name, variables: values, sensitive, instance_selector: row.instance_selector }
@@ -37,11 +36,11 @@ export async function loadTenant(
 export async function loadEnvironment(
   database: Queryable,
   keyRing: KeyRing,
-  caller: Caller,
+  caller: Viewer,
   id: string,
 ): Promise<EnvironmentRecord | null> {
   const { uuids, numbers } = references('environment', [id])
-  const row = await findEnvironment.first(database, { caller_tenant: caller.tenant_id, ids: uuids, numbers })
+  const row = await findEnvironment.first(database, { tenant_id: caller.tenant_id, ids: uuids, numbers })
   if (!row) return null
   const { id: uuid, name, tenant_id, instance_selector } = row
   const { values, sensitive } = openVariables(keyRing, 'environment', row)

@@ -1,19 +1,19 @@
 import { array, int4, jsonb, nullable, sourceKind, statement, text, uuid } from '@slipway/database'
 import type { ActionDefinition, SequenceDefinition, SolutionDefinition } from '@slipway/domain'
-import { visible } from './visibility.ts'
+import { visibleSql } from '@slipway/views'
 
 export type Definition = ActionDefinition | SequenceDefinition | SolutionDefinition
 
 /** Sources by id or number that the caller may see, with all their versions. */
 export const findSources = statement({
   name: 'planner.sources.find',
-  parameters: { caller_tenant: nullable(uuid), kind: sourceKind, ids: array(uuid), numbers: array(int4) },
+  parameters: { tenant_id: nullable(uuid), kind: sourceKind, ids: array(uuid), numbers: array(int4) },
   row: { id: uuid, name: text, tenant_id: nullable(uuid), versions: array(text) },
   sql: `SELECT s.id, s.name, s.tenant_id,
            ARRAY(SELECT v.version FROM source_versions v WHERE v.source_id = s.id) AS versions
       FROM sources s
      WHERE s.kind = :kind::source_kind AND (s.id = ANY (:ids::uuid[]) OR s.number = ANY (:numbers::int[]))
-       AND ${visible('s.tenant_id', ':caller_tenant')}`,
+       AND ${visibleSql('s')}`,
 })
 
 export const findDefinitions = statement({

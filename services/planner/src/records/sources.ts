@@ -13,10 +13,10 @@ import {
   withEntryValues,
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
+import type { Viewer } from '@slipway/views'
 import { LRUCache } from 'lru-cache'
 import { type References, references } from './ids.ts'
 import { type Definition, findDefinitions, findSources } from './sources.sql.ts'
-import type { Caller } from './visibility.ts'
 
 export interface SourceReference {
   type: SourceType
@@ -46,7 +46,7 @@ type Requirements = Map<string, Set<string | undefined>>
 export async function loadSource(
   database: Queryable,
   keyRing: KeyRing,
-  caller: Caller,
+  caller: Viewer,
   wanted: { source: SourceReference; requirement: string | undefined; pins: readonly SourcePin[] | undefined },
 ): Promise<LoadedSource | null> {
   const { source, requirement, pins } = wanted
@@ -90,12 +90,12 @@ export async function loadSource(
 
 async function loadRecords(
   database: Queryable,
-  caller: Caller,
+  caller: Viewer,
   kind: SourceType,
   { uuids, numbers }: References,
 ): Promise<SourceRow[]> {
   if (uuids.length === 0 && numbers.length === 0) return []
-  return findSources.all(database, { caller_tenant: caller.tenant_id, kind, ids: uuids, numbers })
+  return findSources.all(database, { tenant_id: caller.tenant_id, kind, ids: uuids, numbers })
 }
 
 async function loadDefinitions(

@@ -1,7 +1,6 @@
 import { array, bool, int4, json, jsonb, nullable, oneOf, statement, text, uuid } from '@slipway/database'
 import { type InstanceSelector, TARGET_STATUSES, type TargetTag } from '@slipway/domain'
-import { LOST_AFTER, targetStatus } from '@slipway/views'
-import { visible } from './visibility.ts'
+import { LOST_AFTER, targetStatus, visibleSql } from '@slipway/views'
 
 const selector = jsonb<InstanceSelector>()
 
@@ -34,7 +33,7 @@ export const findTargets = statement({
       LEFT JOIN environments e ON e.id = t.environment_id
       LEFT JOIN tenants n ON n.id = t.tenant_id
      WHERE (t.id = ANY (:ids) OR t.number = ANY (:numbers))
-       AND ${visible('t.tenant_id', ':tenant_id')}`,
+       AND ${visibleSql('t')}`,
 })
 
 /** The targets with at least one of these tags, each with its matching tags. */

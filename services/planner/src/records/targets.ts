@@ -1,8 +1,8 @@
 import type { Queryable, RowOf } from '@slipway/database'
 import { decodeSqid, isUuid, type TargetTag } from '@slipway/domain'
+import type { Viewer } from '@slipway/views'
 import { references } from './ids.ts'
 import { findTags, findTargets } from './targets.sql.ts'
-import type { Caller } from './visibility.ts'
 
 export interface TargetRecord extends RowOf<typeof findTargets> {
   /** The tags that match the selection; null if none does. */
@@ -25,7 +25,7 @@ export interface TargetCandidates {
 /** Every target that the caller may use and that the request names or that has one of its tags. */
 export async function loadTargets(
   database: Queryable,
-  caller: Caller,
+  caller: Viewer,
   { target_ids, target_tags }: RequestedTargets,
 ): Promise<TargetCandidates> {
   const { uuids, numbers } = references('target', target_ids)
