@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
 import type { StoredLine } from '@slipway/contracts'
 import type { Chunk } from '../src/deployments/queries.ts'
-import { Places } from '../src/streams/frames.ts'
+import { PlanIndex } from '../src/streams/frames.ts'
 import { Pages } from '../src/streams/pages.ts'
-import { fromLine } from '../src/streams/tape.ts'
+import { fromLine } from '../src/streams/recent-frames.ts'
 
 const line = (n: number): StoredLine => ({ t: 0, i: null, a: null, s: 's', l: 'info', m: `line ${n}` })
 const chunk = (first_line: number, count: number): Chunk => ({
@@ -14,7 +14,7 @@ const chunk = (first_line: number, count: number): Chunk => ({
 /** Pages over `read`, and the lines that it was asked for. */
 function pagesOf(read: (from: number) => Chunk[]) {
   const asked: number[] = []
-  const pages = new Pages(new Places('01a1ffba-aada-76dd-b5f8-679760b9e2da', [], 1), async (from) => {
+  const pages = new Pages(new PlanIndex('01a1ffba-aada-76dd-b5f8-679760b9e2da', [], 1), async (from) => {
     asked.push(from)
     return read(from)
   })

@@ -13,7 +13,7 @@ import type { RateLimit } from '../src/http/rate-limit.ts'
 import { createHubs, type Hubs } from '../src/streams/hubs.ts'
 import { startStreamReader } from '../src/streams/reader.ts'
 import { STREAM_CLIENT_LIMITS, type StreamClientLimits } from '../src/streams/stream-client.ts'
-import { createGuard, type Guard } from '../src/tokens/guard.ts'
+import { createGuard, type StreamGuard } from '../src/tokens/guard.ts'
 
 export const TEST_KEYS = KeyRing.parse(`test:${randomBytes(32).toString('base64')}`)
 
@@ -22,7 +22,7 @@ export interface TestStreams {
   namespace: string
   hubs: Hubs
   changeStreams: ChangeStreams
-  guard: Guard
+  guard: StreamGuard
   /** For the tests themselves. */
   redis: Redis
   /** A token of a new user, or of this one. */

@@ -6,7 +6,7 @@ import { frame, PING } from '../streams/frames.ts'
 import { dropped } from '../streams/metrics.ts'
 import { type Change, RESOURCES } from './change.ts'
 import type { ChangeClient } from './change-client.ts'
-import { type Drift, driftOf } from './drift.ts'
+import { type UnannouncedChanges, unannouncedChangesOf } from './unannounced.ts'
 
 /** How often to look for changes without an event. */
 const LOOK_MS = 1_000
@@ -137,19 +137,19 @@ export class ChangeStream {
 
   /** Looks for changes without an event from now on. Resolves when the first state is known. */
   async #follow(): Promise<Ticker | null> {
-    const drift = driftOf(this.#resource, this.#options.database)
-    if (drift === null) return null
-    await drift.look()
-    return this.#startLooking(drift)
+    const unannounced = unannouncedChangesOf(this.#resource, this.#options.database)
+    if (unannounced === null) return null
+    await unannounced.find()
+    return this.#startLooking(unannounced)
   }
 
-  #startLooking(drift: Drift): Ticker {
+  #startLooking(unannounced: UnannouncedChanges): Ticker {
     const { logger } = this.#options
     return createTicker({
       name: `look-at-${this.#resource}`,
       intervalMs: LOOK_MS,
       logger,
-      run: async () => this.note(await drift.look()),
+      run: async () => this.note(await unannounced.find()),
     })
   }
 

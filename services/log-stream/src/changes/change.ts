@@ -31,14 +31,14 @@ export interface Change {
 
 /** The event messages about a record that has a change stream. */
 type RecordEvent = Exclude<EventsOf<'log-stream'>, 'user.revoked'>
-type Whose = { tenant_id?: string | null; previous_tenant_id?: string | null }
+type TenantOfRecord = { tenant_id?: string | null; previous_tenant_id?: string | null }
 
 /** Passes on the record and the change of each event message. */
 export function changeHandlers(
   note: (resource: StreamResource, changes: Change[]) => void,
 ): Pick<EventHandlers<'log-stream'>, RecordEvent> {
   const noting =
-    <Body extends Whose>(resource: StreamResource, what: Change['what'], idOf: (body: Body) => string) =>
+    <Body extends TenantOfRecord>(resource: StreamResource, what: Change['what'], idOf: (body: Body) => string) =>
     (body: Body, { timestamp }: { timestamp: string }): void => {
       const { tenant_id = null, previous_tenant_id } = body
       const change: Change = { id: idOf(body), tenant_id, what, timestamp }

@@ -3,7 +3,7 @@ import { type EventHandlers, eventsOf } from '@slipway/contracts'
 import { changeHandlers } from '../changes/change.ts'
 import type { ChangeStreams } from '../changes/change-streams.ts'
 import type { Hubs } from '../streams/hubs.ts'
-import type { Guard } from '../tokens/guard.ts'
+import type { StreamGuard } from '../tokens/guard.ts'
 
 /**
  * Handles the event messages of this replica: wakes the hub of a changed deployment, checks the rights of stream clients after
@@ -12,7 +12,7 @@ import type { Guard } from '../tokens/guard.ts'
  */
 export async function wakeByEvents(
   broker: Broker,
-  { hubs, guard, changeStreams }: { hubs: Hubs; guard: Guard; changeStreams: ChangeStreams },
+  { hubs, guard, changeStreams }: { hubs: Hubs; guard: StreamGuard; changeStreams: ChangeStreams },
 ) {
   const changes = changeHandlers((resource, noted) => changeStreams.note(resource, noted))
   const handlers: EventHandlers<'log-stream'> = {

@@ -13,9 +13,9 @@ import { whenClosed } from '../streams/closed.ts'
 import type { Hubs } from '../streams/hubs.ts'
 import { countStream } from '../streams/metrics.ts'
 import { StreamClient, type StreamClientLimits } from '../streams/stream-client.ts'
-import type { Guard } from '../tokens/guard.ts'
-import { type Holder, redeemToken, requirePermission } from '../tokens/redeem.ts'
-import type { Standing } from '../tokens/standing.ts'
+import type { StreamGuard } from '../tokens/guard.ts'
+import { type RedeemedToken, redeemToken, requirePermission } from '../tokens/redeem.ts'
+import type { PresentRights } from '../tokens/rights.ts'
 import { limitRate, type RateLimit } from './rate-limit.ts'
 
 interface LogStream {
@@ -25,7 +25,7 @@ interface LogStream {
   logger: Logger
   hubs: Hubs
   changeStreams: ChangeStreams
-  guard: Guard
+  guard: StreamGuard
   limits: StreamClientLimits
   rateLimit: RateLimit
 }
@@ -45,9 +45,9 @@ export function createApp(stream: LogStream): Express {
     .all(getOnly)
     .get(async (request, response) => {
       const holder = await redeemToken(stream, request.query['sse_token'])
-      requirePermission(holder.standing, LOGS)
+      requirePermission(holder.rights, LOGS)
       const from = fromParameter(request)
-      const id = await visibleDeployment(stream, holder.standing, String(request.params['id']))
+      const id = await visibleDeployment(stream, holder.rights, String(request.params['id']))
       keepWhilePermitted(stream, holder, LOGS, response)
       const { record } = holder
       await stream.hubs.use(id, async (hub, watch) => {
@@ -71,10 +71,10 @@ export function createApp(stream: LogStream): Express {
       }
       const holder = await redeemed
       const { permission } = RESOURCES[resource]
-      requirePermission(holder.standing, permission)
+      requirePermission(holder.rights, permission)
       refuseUnknown(request, [])
       keepWhilePermitted(stream, holder, permission, response)
-      const { tenant_id } = holder.standing
+      const { tenant_id } = holder.rights
       await stream.changeStreams.listen(resource, tenant_id, response, () => {
         stream.logger.info('a change stream was opened', {
           resource_type: resource,
@@ -101,20 +101,20 @@ const getOnly: RequestHandler = (request, response, next) => {
 /** Ends the stream when its user may no longer read it, or sees other records. */
 function keepWhilePermitted(
   { guard }: LogStream,
-  { record, standing }: Holder,
+  { record, rights }: RedeemedToken,
   permission: Permission,
   response: ServerResponse,
 ): void {
   const letGo = guard.keep(
     record,
-    (now) => now.permissions.includes(permission) && now.tenant_id === standing.tenant_id,
+    (now) => now.permissions.includes(permission) && now.tenant_id === rights.tenant_id,
     () => response.destroy(),
   )
   whenClosed(response, letGo)
 }
 
-async function visibleDeployment({ database }: LogStream, standing: Standing, id: string): Promise<string> {
-  const found = isUuid(id) ? await findVisible.first(database, { id, tenant_id: standing.tenant_id }) : null
+async function visibleDeployment({ database }: LogStream, rights: PresentRights, id: string): Promise<string> {
+  const found = isUuid(id) ? await findVisible.first(database, { id, tenant_id: rights.tenant_id }) : null
   if (!found) throw notFound('The deployment')
   return found.id
 }

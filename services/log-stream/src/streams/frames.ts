@@ -1,7 +1,7 @@
 import type { LogStreamMessage, ResourceStreamMessage, StoredLine } from '@slipway/contracts'
 import { type DeploymentState, stepId } from '@slipway/domain'
 import type { Transition } from '../deployments/queries.ts'
-import type { StepRecord } from './mirror.ts'
+import type { StepRecord } from './known-state.ts'
 
 /** A message as clients receive it: one `data:` line. */
 export const frame = (message: LogStreamMessage | ResourceStreamMessage): string =>
@@ -10,7 +10,7 @@ export const frame = (message: LogStreamMessage | ResourceStreamMessage): string
 export const PING = Buffer.from(frame({ event: 'ping', data: { type: 'ping' } }))
 
 /** Derives the ids of lines and steps from their places in the plan. */
-export class Places {
+export class PlanIndex {
   readonly deploymentId: string
   readonly actionCount: number
   readonly #targets: { id: string; name: string }[]
@@ -41,7 +41,7 @@ export class Places {
   }
 }
 
-export function logFrame(places: Places, line: StoredLine, seq: number): string {
+export function logFrame(places: PlanIndex, line: StoredLine, seq: number): string {
   const target = places.target(line.i)
   return frame({
     event: 'log',
@@ -60,10 +60,10 @@ export function logFrame(places: Places, line: StoredLine, seq: number): string 
   })
 }
 
-/** The end of the output of a step's command, by `Places.key`. */
+/** The end of the output of a step's command, by `PlanIndex.key`. */
 export type Outputs = ReadonlyMap<number, string>
 
-export function stepFrame(places: Places, step: StepRecord, outputs: Outputs): string {
+export function stepFrame(places: PlanIndex, step: StepRecord, outputs: Outputs): string {
   const { state, exit_code, error_message } = step
   const step_id = places.stepId(step.target, step.action)
   return frame({
@@ -80,7 +80,7 @@ export function stepFrame(places: Places, step: StepRecord, outputs: Outputs): s
 }
 
 export function progressFrame(
-  { deploymentId }: Places,
+  { deploymentId }: PlanIndex,
   counts: { progress: number; completed_steps: number; total_steps: number },
 ): string {
   const { progress, completed_steps, total_steps } = counts
@@ -93,7 +93,7 @@ export function progressFrame(
 
 /** Only the final state has `logLines`. */
 export function stateFrame(
-  { deploymentId }: Places,
+  { deploymentId }: PlanIndex,
   oldState: DeploymentState | '',
   { to_state, message }: Pick<Transition, 'to_state' | 'message'>,
   logLines?: number,

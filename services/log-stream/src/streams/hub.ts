@@ -3,13 +3,13 @@ import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 import { countActions, findTargets } from '../deployments/deployments.sql.ts'
 import { chunksFrom, type Head, outputsOf, type Snapshot, type StepRow, takeSnapshot } from '../deployments/queries.ts'
-import { type Outputs, Places, progressFrame, stateFrame, stepFrame } from './frames.ts'
+import { type Outputs, PlanIndex, progressFrame, stateFrame, stepFrame } from './frames.ts'
+import { type Changes, KnownState, type StepRecord } from './known-state.ts'
 import { missed } from './metrics.ts'
-import { type Changes, Mirror, type StepRecord } from './mirror.ts'
 import { Pages } from './pages.ts'
-import { encodeLines, Tape } from './tape.ts'
+import { encodeLines, RecentFrames } from './recent-frames.ts'
 
-/** A larger change is not put on the tape. Each client reads it from the database at its own pace. */
+/** A larger change is not kept among the recent frames. Each client reads it from the database at its own pace. */
 const MAX_TAPE_LINES = 2_000
 const MAX_TAPE_STEPS = 2_000
 
@@ -41,9 +41,9 @@ interface HubOptions {
  */
 export class Hub {
   readonly id: string
-  readonly places: Places
-  readonly mirror: Mirror
-  readonly tape = new Tape()
+  readonly places: PlanIndex
+  readonly knownState: KnownState
+  readonly recentFrames = new RecentFrames()
   readonly pages: Pages
   seq = 0
   /** The last frames of the stream, after the deployment has ended. */
@@ -58,10 +58,10 @@ export class Hub {
   #started = false
   #closed = false
 
-  private constructor(places: Places, options: HubOptions) {
+  private constructor(places: PlanIndex, options: HubOptions) {
     this.id = places.deploymentId
     this.places = places
-    this.mirror = new Mirror(places.actionCount)
+    this.knownState = new KnownState(places.actionCount)
     this.pages = new Pages(places, (from, to) => chunksFrom(options.database, places.deploymentId, from, to))
     this.#options = options
   }
@@ -72,7 +72,7 @@ export class Hub {
       findTargets.all(options.database, { deployment_id: id }),
       countActions.one(options.database, { deployment_id: id }),
     ])
-    return new Hub(new Places(id, targets, actions.count), options)
+    return new Hub(new PlanIndex(id, targets, actions.count), options)
   }
 
   /** Takes the first snapshot. Throws if the database cannot be read. */
@@ -91,29 +91,29 @@ export class Hub {
       if (this.#early.length > MAX_EARLY) this.#early.shift()
       return
     }
-    switch (this.mirror.compare(batch)) {
+    switch (this.knownState.compare(batch)) {
       case 'repeated':
         return
       case 'gap':
         this.sync()
         return
       case 'next': {
-        const changes = this.mirror.takeBatch(batch, this.seq + 1)
+        const changes = this.knownState.takeBatch(batch, this.seq + 1)
         const outputs = this.#byPlace(batch.steps.flatMap(({ output, ...at }) => (output ? [{ ...at, output }] : [])))
         this.#record(changes, outputs, '', batch.first_line, batch.lines)
       }
     }
   }
 
-  /** Compares the mirror with the database, and takes a snapshot if Redis did not deliver events. */
+  /** Compares the known state with the database, and takes a snapshot if Redis did not deliver events. */
   notice({ state, epoch, next_event, awaits_output }: Head): void {
     if (this.ending || this.#syncing || !this.#started) return
-    const { mirror } = this
-    const isOver = mirror.isFinal && !awaits_output
-    if (this.#failed || isOver || state !== mirror.state || epoch !== mirror.epoch) this.sync()
-    else if (next_event > mirror.nextEvent) {
+    const { knownState } = this
+    const isOver = knownState.isFinal && !awaits_output
+    if (this.#failed || isOver || state !== knownState.state || epoch !== knownState.epoch) this.sync()
+    else if (next_event > knownState.nextEvent) {
       // A batch that was just committed may still arrive. If it was missing in the last check too, it is lost.
-      if (this.#aheadAt !== null && this.#aheadAt > mirror.nextEvent) {
+      if (this.#aheadAt !== null && this.#aheadAt > knownState.nextEvent) {
         missed.inc()
         this.#options.onMissed()
         this.sync()
@@ -150,7 +150,7 @@ export class Hub {
     try {
       while (this.#wanted && !this.#closed && !this.ending) {
         this.#wanted = false
-        await this.#snapshot(this.mirror.nextLine)
+        await this.#snapshot(this.knownState.nextLine)
       }
       this.#failed = false
     } catch (error) {
@@ -164,15 +164,15 @@ export class Hub {
   async #snapshot(linesFrom: number | null): Promise<void> {
     const snapshot = await takeSnapshot(this.#options.database, this.id, linesFrom, MAX_TAPE_LINES)
     const fresh = linesFrom === null
-    const news = fresh ? [] : snapshot.steps.filter((step) => this.mirror.isNews(step))
+    const news = fresh ? [] : snapshot.steps.filter((step) => this.knownState.isNews(step))
     const outputs = news.length > MAX_TAPE_STEPS ? new Map() : await this.#outputsOf(news)
-    const told = this.mirror.openTransitions.length
-    const missing = snapshot.next_line - this.mirror.nextLine
-    const changes = this.mirror.takeSnapshot(snapshot, this.seq + 1)
+    const told = this.knownState.openTransitions.length
+    const missing = snapshot.next_line - this.knownState.nextLine
+    const changes = this.knownState.takeSnapshot(snapshot, this.seq + 1)
     this.#aheadAt = null
     if (fresh || missing !== snapshot.lines.length || changes.steps.length > MAX_TAPE_STEPS) this.#jump()
     else this.#record(changes, outputs, this.#stateFrames(told), snapshot.next_line - missing, snapshot.lines)
-    if (this.mirror.isFinal && !snapshot.awaits_output) this.#end(snapshot)
+    if (this.knownState.isFinal && !snapshot.awaits_output) this.#end(snapshot)
   }
 
   #takeEarly(): void {
@@ -181,10 +181,10 @@ export class Hub {
     for (const batch of early) this.take(batch)
   }
 
-  /** Makes each client read the changes from the mirror. */
+  /** Makes each client read the changes from the known state. */
   #jump(): void {
     this.seq += 1
-    this.tape.clear()
+    this.recentFrames.clear()
     this.wake()
   }
 
@@ -199,29 +199,29 @@ export class Hub {
     this.seq += 1
     const begun = steps.filter(({ state }) => BEGUN.has(state))
     const others = steps.filter(({ state }) => !BEGUN.has(state))
-    const told = progress && !this.mirror.isFinal ? progressFrame(this.places, this.counts) : ''
-    this.tape.append({
+    const told = progress && !this.knownState.isFinal ? progressFrame(this.places, this.counts) : ''
+    this.recentFrames.append({
       seq: this.seq,
       before: Buffer.from(before + this.#stepFrames(begun, outputs)),
       lines: encodeLines(this.places, firstLine, lines),
       after: Buffer.from(this.#stepFrames(others, outputs) + told),
-      transitions: this.mirror.openTransitions.length,
+      transitions: this.knownState.openTransitions.length,
     })
     this.wake()
   }
 
   #end({ next_line }: Snapshot): void {
-    const { places, mirror } = this
-    const last = mirror.transitions.at(-1)
+    const { places, knownState } = this
+    const last = knownState.transitions.at(-1)
     const transition =
-      last?.to_state === mirror.state ? last : { to_state: mirror.state, message: `Ended ${mirror.state}` }
-    const before = mirror.openTransitions.at(-1)?.to_state ?? ''
+      last?.to_state === knownState.state ? last : { to_state: knownState.state, message: `Ended ${knownState.state}` }
+    const before = knownState.openTransitions.at(-1)?.to_state ?? ''
     this.ending = Buffer.from(progressFrame(places, this.counts) + stateFrame(places, before, transition, next_line))
     this.wake()
   }
 
   get counts(): { progress: number; completed_steps: number; total_steps: number } {
-    const { progress, completedSteps, totalSteps } = this.mirror
+    const { progress, completedSteps, totalSteps } = this.knownState
     return { progress, completed_steps: completedSteps, total_steps: totalSteps }
   }
 
@@ -240,7 +240,7 @@ export class Hub {
 
   /** The state changes after the first `told` ones. */
   #stateFrames(told: number): string {
-    const transitions = this.mirror.openTransitions
+    const transitions = this.knownState.openTransitions
     return transitions
       .slice(told)
       .map((transition, n) => stateFrame(this.places, transitions[told + n - 1]?.to_state ?? '', transition))
@@ -249,7 +249,7 @@ export class Hub {
 
   /** The first message to a client, in pieces: the state, every step that is not pending, progress. */
   opening(): AsyncGenerator<Buffer> {
-    const current = this.mirror.openTransitions.at(-1)
+    const current = this.knownState.openTransitions.at(-1)
     const state = current ? stateFrame(this.places, '', current) : ''
     return this.#tellSteps(state, 0)
   }
@@ -266,7 +266,7 @@ export class Hub {
 
   *#portions(after: number, upTo: number): Generator<StepRecord[]> {
     let portion: StepRecord[] = []
-    for (const step of this.mirror.steps.values()) {
+    for (const step of this.knownState.steps.values()) {
       if (step.seq <= after || step.seq > upTo || (after === 0 && step.state === 'pending')) continue
       portion.push(step)
       if (portion.length < STEPS_AT_ONCE) continue

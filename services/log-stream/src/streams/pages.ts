@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Chunk } from '../deployments/queries.ts'
-import type { Places } from './frames.ts'
-import { encodeLines, type LineFrames } from './tape.ts'
+import type { PlanIndex } from './frames.ts'
+import { encodeLines, type LineFrames } from './recent-frames.ts'
 
 /** Long enough for all clients that are behind together, short enough not to waste memory. */
 const KEEP_MS = 1_000
@@ -14,11 +14,11 @@ type Read = (from: number, to: number) => Promise<Chunk[]>
  * encoded once for all of them.
  */
 export class Pages {
-  readonly #places: Places
+  readonly #places: PlanIndex
   readonly #read: Read
   readonly #pages = new LRUCache<number, Promise<LineFrames[]>>({ max: MAX_PAGES })
 
-  constructor(places: Places, read: Read) {
+  constructor(places: PlanIndex, read: Read) {
     this.#places = places
     this.#read = read
   }

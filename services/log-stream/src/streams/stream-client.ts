@@ -3,7 +3,7 @@ import type { Logger } from '@slipway/runtime'
 import { PING } from './frames.ts'
 import type { Hub } from './hub.ts'
 import { dropped } from './metrics.ts'
-import { fromLine, type TapeEntry } from './tape.ts'
+import { type EncodedChange, fromLine } from './recent-frames.ts'
 
 /** When a client counts as too slow. The memory per client is always bounded: one piece, and the buffer of its socket. */
 export interface StreamClientLimits {
@@ -39,7 +39,7 @@ class ClientGone extends Error {}
 
 /**
  * One client of a hub. It gets the present state, the log from its line, then all changes until the deployment has ended. Lines
- * that are no longer on the hub's tape come from the database, at the client's pace.
+ * that are no longer among the hub's recent frames come from the database, at the client's pace.
  */
 export class StreamClient {
   readonly #hub: Hub
@@ -50,7 +50,7 @@ export class StreamClient {
   /** The number of the last change that was sent. */
   #seq = 0
   #transitions = 0
-  #tapeBytes = 0
+  #recentBytes = 0
   #caughtUp = false
   #blockedSince: number | null = null
   #withinLimitsAt = Date.now()
@@ -108,9 +108,9 @@ export class StreamClient {
 
   #isBehind(): boolean {
     if (!this.#caughtUp) return false
-    const { mirror, tape } = this.#hub
+    const { knownState, recentFrames } = this.#hub
     const { lines, bytes } = this.#options.limits
-    return mirror.nextLine - this.#line > lines || tape.totalBytes - this.#tapeBytes > bytes
+    return knownState.nextLine - this.#line > lines || recentFrames.totalBytes - this.#recentBytes > bytes
   }
 
   async #serve(): Promise<void> {
@@ -135,7 +135,7 @@ export class StreamClient {
    * of clients, a promise for each would take most of the CPU (`streams`, goal 13).
    */
   #tellNext(): boolean {
-    const entry = this.#hub.tape.after(this.#seq)
+    const entry = this.#hub.recentFrames.after(this.#seq)
     if (entry === undefined || entry.lines.firstLine !== this.#line || entry.whole.length > PIECE_BYTES) return false
     if (this.#gone || this.#response.destroyed || this.#response.writableNeedDrain) return false
     this.#response.write(entry.whole)
@@ -146,8 +146,8 @@ export class StreamClient {
   /** Sends the next change that the client does not have. Returns false if it has all. */
   async #tellSomething(): Promise<boolean> {
     const hub = this.#hub
-    const entry = hub.tape.after(this.#seq)
-    const upTo = entry === undefined ? hub.mirror.nextLine : entry.lines.firstLine
+    const entry = hub.recentFrames.after(this.#seq)
+    const upTo = entry === undefined ? hub.knownState.nextLine : entry.lines.firstLine
     if (this.#line < upTo) await this.#replay(upTo)
     else if (entry) await this.#tellEntry(entry)
     else if (this.#seq < hub.seq) await this.#tellDifferences()
@@ -169,11 +169,11 @@ export class StreamClient {
 
   #adopt(): void {
     this.#seq = this.#hub.seq
-    this.#transitions = this.#hub.mirror.openTransitions.length
-    this.#tapeBytes = this.#hub.tape.totalBytes
+    this.#transitions = this.#hub.knownState.openTransitions.length
+    this.#recentBytes = this.#hub.recentFrames.totalBytes
   }
 
-  async #tellEntry(entry: TapeEntry): Promise<void> {
+  async #tellEntry(entry: EncodedChange): Promise<void> {
     const { before, lines, after } = entry
     await this.#write(before)
     if (this.#line < lines.nextLine) await this.#write(fromLine(lines, this.#line))
@@ -181,11 +181,11 @@ export class StreamClient {
     this.#told(entry)
   }
 
-  #told({ seq, lines, transitions, totalBytes }: TapeEntry): void {
+  #told({ seq, lines, transitions, totalBytes }: EncodedChange): void {
     this.#line = Math.max(this.#line, lines.nextLine)
     this.#seq = seq
     this.#transitions = transitions
-    this.#tapeBytes = totalBytes
+    this.#recentBytes = totalBytes
   }
 
   /** Sends a page of lines below `upTo` from the database. */

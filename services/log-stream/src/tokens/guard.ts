@@ -3,19 +3,19 @@ import type { Queryable } from '@slipway/database'
 import { unavailable } from '@slipway/domain'
 import { createTicker, type Logger } from '@slipway/runtime'
 import { dropped } from '../streams/metrics.ts'
-import { type Standing, standingsOf } from './standing.ts'
+import { type PresentRights, presentRightsOf } from './rights.ts'
 
 /** An event reports a revocation at once. If the event is lost, the stream ends after this time. */
 const CHECK_MS = 500
 /** How long a stream may stay open while its rights cannot be checked. */
 const UNKNOWN_MS = 10_000
 
-export interface Guard {
+export interface StreamGuard {
   /**
    * Checks an open stream until the returned function is called. Calls `end` when its token is no longer valid or `suffices`
    * returns false. Throws 503 if too many streams are open.
    */
-  keep(record: SseTokenRecord, suffices: (standing: Standing) => boolean, end: () => void): () => void
+  keep(record: SseTokenRecord, suffices: (rights: PresentRights) => boolean, end: () => void): () => void
   /** Checks all open streams now. */
   look(): void
   stop(): Promise<void>
@@ -23,7 +23,7 @@ export interface Guard {
 
 interface GuardedStream {
   record: SseTokenRecord
-  suffices(standing: Standing): boolean
+  suffices(rights: PresentRights): boolean
   end(): void
   checkedAt: number
 }
@@ -39,7 +39,7 @@ interface GuardOptions {
 }
 
 /** Ends open streams when their user logs out, is suspended, or loses a key or a permission. */
-export function createGuard(options: GuardOptions): Guard {
+export function createGuard(options: GuardOptions): StreamGuard {
   const { database, logger, checkMs = CHECK_MS, unknownMs = UNKNOWN_MS, max = 0, maxPerUser = 0 } = options
   const open = new Set<GuardedStream>()
   const ofUser = new Map<string, number>()
@@ -64,9 +64,9 @@ export function createGuard(options: GuardOptions): Guard {
     if (open.size === 0) return
     const groups = byCredential(open)
     const asked = Date.now()
-    let standings: (Standing | null)[]
+    let rightsOfGroups: (PresentRights | null)[]
     try {
-      standings = await standingsOf(
+      rightsOfGroups = await presentRightsOf(
         database,
         groups.map(([{ record }]) => record),
       )
@@ -76,10 +76,10 @@ export function createGuard(options: GuardOptions): Guard {
       return
     }
     for (const [index, group] of groups.entries()) {
-      const standing = standings[index] ?? null
+      const rights = rightsOfGroups[index] ?? null
       for (const kept of group) {
         kept.checkedAt = asked
-        if (standing === null || !kept.suffices(standing)) end(kept, 'revoked', 'may not be read any more')
+        if (rights === null || !kept.suffices(rights)) end(kept, 'revoked', 'may not be read any more')
       }
     }
   }

@@ -3,15 +3,15 @@ import type { Queryable } from '@slipway/database'
 import { insufficientPermissions, Problem, unavailable } from '@slipway/domain'
 import type { Redis } from '@slipway/redis'
 import { hashToken, type Logger } from '@slipway/runtime'
-import { type Standing, standingsOf } from './standing.ts'
+import { type PresentRights, presentRightsOf } from './rights.ts'
 
 /** Longer text is not a token, so it is not hashed. */
 const MAX_TOKEN_LENGTH = 512
 
 /** The user of a stream, and what the user may see when the stream opens. */
-export interface Holder {
+export interface RedeemedToken {
   record: SseTokenRecord
-  standing: Standing
+  rights: PresentRights
 }
 
 /**
@@ -20,7 +20,7 @@ export interface Holder {
 export async function redeemToken(
   { redis, database, namespace, logger }: { redis: Redis; database: Queryable; namespace: string; logger: Logger },
   token: unknown,
-): Promise<Holder> {
+): Promise<RedeemedToken> {
   if (token === undefined || token === '') {
     throw new Problem(
       'UNAUTHORIZED',
@@ -37,14 +37,14 @@ export async function redeemToken(
   }
   if (stored === null) throw invalidToken()
   const record = JSON.parse(stored) as SseTokenRecord
-  const [standing] = await standingsOf(database, [record])
+  const [rights] = await presentRightsOf(database, [record])
   // The session or key was revoked after the token was issued.
-  if (!standing) throw invalidToken()
-  return { record, standing }
+  if (!rights) throw invalidToken()
+  return { record, rights }
 }
 
-export function requirePermission(standing: Standing, permission: string): void {
-  if (!standing.permissions.includes(permission)) throw insufficientPermissions(permission)
+export function requirePermission(rights: PresentRights, permission: string): void {
+  if (!rights.permissions.includes(permission)) throw insufficientPermissions(permission)
 }
 
 const invalidToken = () =>

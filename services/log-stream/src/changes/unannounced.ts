@@ -2,25 +2,25 @@ import type { StreamResource } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { readFreezes } from '@slipway/views'
 import type { Change } from './change.ts'
-import { findInstancesShown, findProgressShown } from './drift.sql.ts'
+import { findInstancesShown, findProgressShown } from './unannounced.sql.ts'
 
-interface Shown {
+interface ShownValue {
   id: string
   tenant_id: string | null
   shown: string
 }
 
-interface Drifting {
+interface UnannouncedValues {
   /** What a new record shows, as its event has reported. */
   atFirst: string
-  read(db: Queryable): Promise<Shown[]>
+  read(db: Queryable): Promise<ShownValue[]>
 }
 
 /**
  * Values of lists that change without an event: progress, leased slots, and values that depend on the time. Each statement
  * reads few rows. The fading of targets has events, except for local targets, whose status follows from the instances.
  */
-const DRIFTING: Partial<Record<StreamResource, Drifting>> = {
+const UNANNOUNCED_VALUES: Partial<Record<StreamResource, UnannouncedValues>> = {
   deployments: {
     atFirst: '0 0 0',
     read: (db) => findProgressShown.all(db),
@@ -39,19 +39,19 @@ const DRIFTING: Partial<Record<StreamResource, Drifting>> = {
   },
 }
 
-export interface Drift {
+export interface UnannouncedChanges {
   /** Returns the changes since the last call; none at the first call. */
-  look(): Promise<Change[]>
+  find(): Promise<Change[]>
 }
 
 /** Null if every change of this kind has an event. */
-export function driftOf(resource: StreamResource, db: Queryable): Drift | null {
-  const drifting = DRIFTING[resource]
-  if (drifting === undefined) return null
-  const { atFirst, read } = drifting
+export function unannouncedChangesOf(resource: StreamResource, db: Queryable): UnannouncedChanges | null {
+  const values = UNANNOUNCED_VALUES[resource]
+  if (values === undefined) return null
+  const { atFirst, read } = values
   let before: Map<string, string> | undefined
   return {
-    async look() {
+    async find() {
       const rows = await read(db)
       const known = before
       before = new Map(rows.map(({ id, shown }) => [id, shown]))

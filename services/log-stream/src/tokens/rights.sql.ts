@@ -1,8 +1,8 @@
 import { array, int4, int8, nullable, statement, text, uuid } from '@slipway/database'
 
 /** The valid tokens by position, from 1: those of a session or an API key of an active user. */
-export const findStandings = statement({
-  name: 'log-stream.tokens.find-standings',
+export const findPresentRights = statement({
+  name: 'log-stream.tokens.find-rights',
   parameters: { user_ids: array(uuid), kinds: array(text), credential_ids: array(uuid), token_versions: array(int4) },
   row: {
     place: int8,

@@ -7,7 +7,7 @@ export interface StepRecord extends StepRow {
   seq: number
 }
 
-/** What changed in one step of the mirror. */
+/** What changed in one step of the known state. */
 export interface Changes {
   steps: StepRecord[]
   progress: boolean
@@ -17,7 +17,7 @@ export interface Changes {
  * The known state of a deployment up to an event. It advances by batches that continue it exactly, or by a snapshot. It never
  * goes back.
  */
-export class Mirror {
+export class KnownState {
   epoch = 0
   nextEvent = 0
   nextLine = 0

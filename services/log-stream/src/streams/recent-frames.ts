@@ -1,5 +1,5 @@
 import type { StoredLine } from '@slipway/contracts'
-import { logFrame, type Places } from './frames.ts'
+import { logFrame, type PlanIndex } from './frames.ts'
 
 /** Log lines as frames in one buffer. */
 export interface LineFrames {
@@ -10,7 +10,7 @@ export interface LineFrames {
   offsets: Uint32Array
 }
 
-export function encodeLines(places: Places, firstLine: number, lines: readonly StoredLine[]): LineFrames {
+export function encodeLines(places: PlanIndex, firstLine: number, lines: readonly StoredLine[]): LineFrames {
   const frames = lines.map((line, n) => logFrame(places, line, firstLine + n))
   const bytes = Buffer.from(frames.join(''))
   const offsets = new Uint32Array(lines.length + 1)
@@ -29,7 +29,7 @@ export function fromLine(
 }
 
 /** One change of a deployment, encoded once for all clients: steps that began, lines, steps that ended. */
-export interface TapeEntry {
+export interface EncodedChange {
   seq: number
   before: Buffer
   lines: LineFrames
@@ -42,17 +42,17 @@ export interface TapeEntry {
   totalBytes: number
 }
 
-/** Beyond this, lines come from the database and everything else from the mirror. */
+/** Beyond this, lines come from the database and everything else from the known state. */
 const MAX_BYTES = 1024 * 1024
 
 /** The latest changes of a deployment. The size is bounded: a client that is further behind reads the database. */
-export class Tape {
-  #entries: TapeEntry[] = []
+export class RecentFrames {
+  #entries: EncodedChange[] = []
   #bytes = 0
   /** The bytes of all entries ever added. The difference to an entry tells how far a client is behind. */
   totalBytes = 0
 
-  append({ before, lines, after, ...rest }: Omit<TapeEntry, 'whole' | 'totalBytes'>): void {
+  append({ before, lines, after, ...rest }: Omit<EncodedChange, 'whole' | 'totalBytes'>): void {
     const whole = Buffer.concat([before, lines.bytes, after])
     this.totalBytes += whole.length
     this.#bytes += whole.length
@@ -77,8 +77,8 @@ export class Tape {
     this.#bytes = 0
   }
 
-  /** The entry after change `seq`, if it is still on the tape. The numbers on the tape have no gaps. */
-  after(seq: number): TapeEntry | undefined {
+  /** The entry after change `seq`, if it is still among the recent frames. The numbers of the recent frames have no gaps. */
+  after(seq: number): EncodedChange | undefined {
     const first = this.#entries[0]
     return first === undefined || seq + 1 < first.seq ? undefined : this.#entries[seq + 1 - first.seq]
   }
