@@ -59,8 +59,8 @@ function isEnd({ event, data }: LogStreamMessage): boolean {
   return event === 'state_change' && isFinalState(data.new_state) && data.log_lines !== undefined
 }
 
-class Silence extends Error {
-  override readonly name = 'Silence'
+class SilentStreamError extends Error {
+  override readonly name = 'SilentStreamError'
 }
 
 /** Remembers which messages the caller has. */
@@ -98,7 +98,7 @@ class SeenLines {
   }
 }
 
-/** Opens one connection with a new token. Ends when the server closes it, and throws Silence without a ping. */
+/** Opens one connection with a new token. Ends when the server closes it, and throws SilentStreamError without a ping. */
 async function* openStream(
   connection: Connection,
   id: string,
@@ -107,7 +107,7 @@ async function* openStream(
 ): AsyncGenerator<LogStreamMessage, void, undefined> {
   const { sse_token } = await connection.call('createSseToken', { body: {}, ...(outer ? { signal: outer } : {}) })
   const silence = new AbortController()
-  const abort = () => silence.abort(new Silence(`the log stream sent nothing for ${SILENCE_MS / 1_000} s`))
+  const abort = () => silence.abort(new SilentStreamError(`the log stream sent nothing for ${SILENCE_MS / 1_000} s`))
   let timer = setTimeout(abort, SILENCE_MS)
   const restartTimer = () => {
     clearTimeout(timer)
@@ -150,5 +150,5 @@ function isTemporary(error: unknown): boolean {
   // Redis may have lost the token before its use. A new token works.
   if (error instanceof ApiError) return error.passing || error.code === 'INVALID_TOKEN'
   // fetch reports a connection that breaks in the middle as TypeError.
-  return error instanceof ConnectionError || error instanceof Silence || (error as Error).name === 'TypeError'
+  return error instanceof ConnectionError || error instanceof SilentStreamError || (error as Error).name === 'TypeError'
 }

@@ -8,7 +8,7 @@ interface TogetherOptions {
   maxGroupSize: number
 }
 
-interface Asked<Q, A> {
+interface WaitingQuery<Q, A> {
   question: Q
   resolve(answer: A): void
   reject(error: unknown): void
@@ -22,11 +22,11 @@ export function answerTogether<Q, A>(
   answer: (questions: readonly Q[]) => Promise<readonly A[]>,
   { maxGroups, maxGroupSize }: TogetherOptions,
 ): (question: Q) => Promise<A> {
-  const waiting: Asked<Q, A>[] = []
+  const waiting: WaitingQuery<Q, A>[] = []
   let groups = 0
   let woken = false
 
-  async function settle(asked: readonly Asked<Q, A>[]): Promise<void> {
+  async function settle(asked: readonly WaitingQuery<Q, A>[]): Promise<void> {
     try {
       const answers = await answer(asked.map(({ question }) => question))
       for (const [index, { resolve }] of asked.entries()) resolve(answers[index] as A)

@@ -66,14 +66,14 @@ export function resolveSource(
   return new SourceResolver(ref, catalog, pins).resolve(requirement)
 }
 
-interface Found<Definition> {
+interface ResolvedRecord<Definition> {
   record: CatalogRecord<Definition>
   version: string
   definition: Definition
 }
 
 /** The sequence and the solution of an action. */
-interface Surroundings {
+interface ActionContext {
   sequence: { id: string; name: string; version: string; order: number }
   definitions: (readonly VariableDefinition[])[]
   entries: VariableValues[]
@@ -102,7 +102,7 @@ class SourceResolver {
     return { type, id, name: record.name, version, actions: this.#actions, records: [...this.#records.values()] }
   }
 
-  #resolveTop(requirement: string | undefined): Found<unknown> | undefined {
+  #resolveTop(requirement: string | undefined): ResolvedRecord<unknown> | undefined {
     const { type, id } = this.#ref
     if (type === 'solution') {
       const found = this.#find('solution', this.#catalog.solutions, id, requirement)
@@ -131,7 +131,7 @@ class SourceResolver {
   }
 
   #addSequence(
-    { record, version, definition }: Found<SequenceDefinition>,
+    { record, version, definition }: ResolvedRecord<SequenceDefinition>,
     order: number,
     outerDefinitions: (readonly VariableDefinition[])[],
     outerEntries: VariableValues[],
@@ -145,7 +145,11 @@ class SourceResolver {
     }
   }
 
-  #addAction({ record, version, definition }: Found<ActionDefinition>, order: number, around: Surroundings): void {
+  #addAction(
+    { record, version, definition }: ResolvedRecord<ActionDefinition>,
+    order: number,
+    around: ActionContext,
+  ): void {
     const { sequence, definitions, entries } = around
     this.#actions.push({
       sequence_id: sequence.id,
@@ -167,7 +171,7 @@ class SourceResolver {
     records: ReadonlyMap<string, CatalogRecord<D>>,
     id: string,
     requirement: string | undefined,
-  ): Found<D> | undefined {
+  ): ResolvedRecord<D> | undefined {
     const isTop = kind === this.#ref.type && id === this.#ref.id
     const path = isTop ? '/version_requirement' : `/${this.#ref.type}_id`
     const record = records.get(id)

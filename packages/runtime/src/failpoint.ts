@@ -11,7 +11,7 @@ interface Typed {
 }
 
 /** A value that a process sends, stores or receives. Its type or its content says on which paths the process is. */
-type Traveller =
+type FailpointSubject =
   | Typed
   | readonly Typed[]
   /** A message of RabbitMQ. */
@@ -39,8 +39,8 @@ let left: number | undefined
  * production contain no calls of this function: esbuild removes calls of empty functions.
  */
 export function failpoint<P extends Path>(subject: P, moment: MomentOf<P>): void
-export function failpoint(subject: Traveller, moment: Moment): void
-export function failpoint(subject: Path | Traveller, moment: Moment): void {
+export function failpoint(subject: FailpointSubject, moment: Moment): void
+export function failpoint(subject: Path | FailpointSubject, moment: Moment): void {
   if (globalThis.SLIPWAY_FAILPOINTS) {
     const { name, count } = ORDER.exec(process.env['SLIPWAY_FAILPOINT'] ?? '')?.groups ?? {}
     if (name === undefined || !pathsOf(subject).some((path) => `${path}.${moment}` === name)) return
@@ -56,21 +56,26 @@ export function failpoint(subject: Path | Traveller, moment: Moment): void {
 }
 
 /** What transactions change, by connection. */
-const transactions = new WeakMap<object, { subject: Path | Traveller; what: 'commit' | 'removal' }[]>()
+const transactions = new WeakMap<object, { subject: Path | FailpointSubject; what: 'commit' | 'removal' }[]>()
 
 /** Gives a transaction failpoints before and after its commit. `removal`: it deletes sent messages. */
-export function failAtCommit(tx: object, subject: Path | Traveller, what: 'commit' | 'removal' = 'commit'): void {
+export function failAtCommit(
+  tx: object,
+  subject: Path | FailpointSubject,
+  what: 'commit' | 'removal' = 'commit',
+): void {
   if (globalThis.SLIPWAY_FAILPOINTS) transactions.set(tx, [...(transactions.get(tx) ?? []), { subject, what }])
 }
 
 /** Called by whoever commits a transaction. */
 export function failpointOfCommit(tx: object, when: 'before' | 'after'): void {
   if (globalThis.SLIPWAY_FAILPOINTS) {
-    for (const { subject, what } of transactions.get(tx) ?? []) failpoint(subject as Traveller, `${when}-${what}`)
+    for (const { subject, what } of transactions.get(tx) ?? [])
+      failpoint(subject as FailpointSubject, `${when}-${what}`)
   }
 }
 
-function pathsOf(subject: Path | Traveller): string[] {
+function pathsOf(subject: Path | FailpointSubject): string[] {
   if (typeof subject === 'string') return [subject]
   if ('properties' in subject) return [subject.properties.type ?? '']
   if ('options' in subject) return [subject.options.type ?? '']

@@ -72,7 +72,7 @@ export const FAILPOINTS = {
 type Table = typeof FAILPOINTS
 
 /** The paths of all services, each with its moments. */
-type Entry = {
+type MomentOnPath = {
   [Way in keyof Table]: {
     [Service in keyof Table[Way]]: {
       [P in keyof Table[Way][Service]]: Table[Way][Service][P] extends readonly (readonly (infer M)[])[]
@@ -82,6 +82,6 @@ type Entry = {
   }[keyof Table[Way]]
 }[keyof Table]
 
-export type Path = Entry[0]
-export type Moment = Entry[1]
-export type MomentOf<P extends Path> = Extract<Entry, [P, unknown]>[1]
+export type Path = MomentOnPath[0]
+export type Moment = MomentOnPath[1]
+export type MomentOf<P extends Path> = Extract<MomentOnPath, [P, unknown]>[1]

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { Strict } from '@slipway/contracts'
 import { commonConfig, loadConfig } from '@slipway/runtime'
 import { WORK_QUEUES } from '../topology.ts'
-import { type Choice, type DeadLetters, openDeadLetters, type Treated } from './dead-letters.ts'
-import type { Letter } from './letter.ts'
+import { type DeadLetterFilter, type DeadLetters, openDeadLetters, type TreatedLetters } from './dead-letters.ts'
+import type { DeadLetter } from './letter.ts'
 
 const USAGE = `Usage: node packages/broker/dist/dead-letters/command.js COMMAND, with RABBITMQ_URL and SLIPWAY_NAMESPACE
 
@@ -37,12 +37,12 @@ function read() {
   }
 }
 
-function tell({ id, queue, type, sent_at, reason }: Letter): void {
+function tell({ id, queue, type, sent_at, reason }: DeadLetter): void {
   say(`${id}  ${sent_at || 'no time'.padEnd(24)}  ${queue ?? 'no queue'}  ${type || 'no type'}`)
   say(`              ${reason}`)
 }
 
-function tellTreated(word: string, { done, left }: Treated): void {
+function tellTreated(word: string, { done, left }: TreatedLetters): void {
   for (const letter of done) say(`${letter.id}  ${word}: ${letter.type || 'no type'} of ${letter.queue ?? 'no queue'}`)
   for (const { letter, why } of left) say(`${letter.id}  left: ${why}`)
   say(`${done.length} ${word}, ${left.length} left`)
@@ -56,17 +56,17 @@ function limitOf(text: string): number {
 }
 
 /** The letters to replay or drop: ids, or `--all`. Without either, an error: an omission must not mean all. */
-function choiceOf(ids: string[], values: { all: boolean } & Choice): Choice {
+function choiceOf(ids: string[], values: { all: boolean } & DeadLetterFilter): DeadLetterFilter {
   if (ids.length > 0 === values.all) throw new UsageError('name ids, or say --all: one of the two')
   return { ...narrowed(values), ...(values.all ? {} : { ids }) }
 }
 
-const narrowed = ({ queue, type }: Choice): Choice => ({
+const narrowed = ({ queue, type }: DeadLetterFilter): DeadLetterFilter => ({
   ...(queue === undefined ? {} : { queue }),
   ...(type === undefined ? {} : { type }),
 })
 
-function expectAll(ids: readonly string[], { done, left }: Treated): void {
+function expectAll(ids: readonly string[], { done, left }: TreatedLetters): void {
   const found = new Set([...done, ...left.map(({ letter }) => letter)].map(({ id }) => id))
   const missing = ids.filter((id) => !found.has(id))
   if (missing.length > 0) throw new Error(`no dead letter has the id ${missing.join(', ')}`)

@@ -2,30 +2,30 @@ import { randomUUID } from 'node:crypto'
 import { type ConfirmChannel, connect, type GetMessage } from 'amqplib'
 import { forward, HEADER, type WireMessage } from '../message.ts'
 import { exchangeName, queueName, type WorkQueue } from '../topology.ts'
-import { type Letter, letterOf } from './letter.ts'
+import { type DeadLetter, letterOf } from './letter.ts'
 import { outline } from './outline.ts'
 
-export interface Choice {
+export interface DeadLetterFilter {
   /** The letters with these ids; without ids, all letters. */
   ids?: readonly string[]
   queue?: string
   type?: string
 }
 
-export interface Treated {
+export interface TreatedLetters {
   /** Sent again, or dropped. */
-  done: Letter[]
+  done: DeadLetter[]
   /** Letters that were left, each with the reason. */
-  left: { letter: Letter; why: string }[]
+  left: { letter: DeadLetter; why: string }[]
 }
 
 export interface DeadLetters {
   /** The first `limit` of the chosen letters, and the number of all chosen letters. */
-  list(choice: Choice, limit: number): Promise<{ letters: Letter[]; total: number }>
-  show(id: string): Promise<{ letter: Letter; body: unknown } | null>
+  list(choice: DeadLetterFilter, limit: number): Promise<{ letters: DeadLetter[]; total: number }>
+  show(id: string): Promise<{ letter: DeadLetter; body: unknown } | null>
   /** Sends them to the queue where they failed, as if for the first time. */
-  replay(choice: Choice): Promise<Treated>
-  drop(choice: Choice): Promise<Treated>
+  replay(choice: DeadLetterFilter): Promise<TreatedLetters>
+  drop(choice: DeadLetterFilter): Promise<TreatedLetters>
   close(): Promise<void>
 }
 
@@ -44,7 +44,7 @@ export async function openDeadLetters(options: { url: string; namespace: string 
   const queue = queueName(namespace, 'dead-letters')
 
   /** Calls `visit` once for each letter that is there now, in order. */
-  async function read(visit: (letter: Letter, message: GetMessage, out: ConfirmChannel) => Promise<Verdict>) {
+  async function read(visit: (letter: DeadLetter, message: GetMessage, out: ConfirmChannel) => Promise<Verdict>) {
     const channel = await model.createChannel()
     channel.on('error', () => {})
     const out = await model.createConfirmChannel()
@@ -77,14 +77,14 @@ export async function openDeadLetters(options: { url: string; namespace: string 
     }
   }
 
-  const chosen = (letter: Letter, { ids, queue: name, type }: Choice) =>
+  const chosen = (letter: DeadLetter, { ids, queue: name, type }: DeadLetterFilter) =>
     (ids === undefined || ids.includes(letter.id)) &&
     (name === undefined || letter.queue === name) &&
     (type === undefined || letter.type === type)
 
   return {
     async list(choice, limit) {
-      const letters: Letter[] = []
+      const letters: DeadLetter[] = []
       const total = await read(async (letter) => {
         if (chosen(letter, choice)) letters.push(letter)
         return letters.length < limit ? 'keep' : 'end'
@@ -92,7 +92,7 @@ export async function openDeadLetters(options: { url: string; namespace: string 
       return { letters, total }
     },
     async show(id) {
-      let found: { letter: Letter; body: unknown } | null = null
+      let found: { letter: DeadLetter; body: unknown } | null = null
       await read(async (letter, message) => {
         if (letter.id !== id) return 'keep'
         found = { letter, body: outline(letter.type, message.content) }
@@ -101,7 +101,7 @@ export async function openDeadLetters(options: { url: string; namespace: string 
       return found
     },
     async replay(choice) {
-      const treated: Treated = { done: [], left: [] }
+      const treated: TreatedLetters = { done: [], left: [] }
       const sent = new Set<string>()
       const replay = randomUUID()
       await read(async (letter, message, out) => {
@@ -124,7 +124,7 @@ export async function openDeadLetters(options: { url: string; namespace: string 
       return treated
     },
     async drop(choice) {
-      const treated: Treated = { done: [], left: [] }
+      const treated: TreatedLetters = { done: [], left: [] }
       await read(async (letter) => {
         if (!chosen(letter, choice)) return 'keep'
         treated.done.push(letter)
@@ -136,7 +136,7 @@ export async function openDeadLetters(options: { url: string; namespace: string 
   }
 }
 
-function reasonNotToReplay({ queue, deadline }: Letter): string | null {
+function reasonNotToReplay({ queue, deadline }: DeadLetter): string | null {
   if (queue === null) return 'where it failed is not known'
   // Its sender got a refusal.
   if (deadline !== null && Date.parse(deadline) <= Date.now()) return `its deadline passed at ${deadline}`
@@ -144,7 +144,7 @@ function reasonNotToReplay({ queue, deadline }: Letter): string | null {
 }
 
 /** Copies what RabbitMQ's headers say into ours, because a message that is sent again loses them. */
-function buriedAnew(message: GetMessage, { queue, reason }: Letter, exchange: string): WireMessage {
+function buriedAnew(message: GetMessage, { queue, reason }: DeadLetter, exchange: string): WireMessage {
   const headers = { [HEADER.reason]: reason, ...(queue === null ? {} : { [HEADER.queue]: queue }) }
   return forward(message, { exchange, routingKey: '', headers })
 }

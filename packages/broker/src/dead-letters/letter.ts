@@ -5,7 +5,7 @@ import { HEADER } from '../message.ts'
 import { WORK_QUEUES, type WorkQueue } from '../topology.ts'
 
 /** What is shown of a dead letter: where and why it failed, without its content. */
-export interface Letter {
+export interface DeadLetter {
   /** Equal for copies of one message that failed in the same queue. */
   id: string
   /** The queue in which it failed; null if it was no queue of ours, so that it cannot be replayed. */
@@ -22,7 +22,7 @@ export interface Letter {
 
 const ID_LENGTH = 12
 
-export function letterOf(message: Message, namespace: string): Letter {
+export function letterOf(message: Message, namespace: string): DeadLetter {
   const { properties, content } = message
   const headers = properties.headers ?? {}
   const queue = queueOf(headers, namespace)

@@ -27,7 +27,7 @@ function unquote(word: string): string {
 }
 
 /** Where the last word stands. */
-export interface Place {
+export interface CompletionPlace {
   command: Command
   prefix: string
   /** The option that the last word is the value of. */
@@ -41,7 +41,7 @@ export interface Place {
 }
 
 /** Finds the command, and the option or argument of the last word. */
-export function findPlace(program: Command, words: readonly string[]): Place {
+export function findPlace(program: Command, words: readonly string[]): CompletionPlace {
   let command = program
   let option: Option | undefined
   let position = 0

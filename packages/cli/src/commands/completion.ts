@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander'
 import { type CompletedKind, listKnownNames } from './completion-names.ts'
-import { findPlace, getNames, getOptions, type Place, readWords } from './completion-words.ts'
+import { type CompletionPlace, findPlace, getNames, getOptions, readWords } from './completion-words.ts'
 
 /** The shell calls `slipway complete` at each press of Tab, so completions always match the commands. */
 const SCRIPTS = {
@@ -104,7 +104,7 @@ export async function listCompletions(program: Command, raw: readonly string[], 
 }
 
 /** Lists what the commands themselves say: subcommands, options and choices. */
-function listOffers({ command, option, argument, prefix }: Place): readonly string[] {
+function listOffers({ command, option, argument, prefix }: CompletionPlace): readonly string[] {
   if (option !== undefined) return option.argChoices ?? []
   if (prefix.startsWith('-')) return getOptions(command).flatMap(({ long, hidden }) => (long && !hidden ? [long] : []))
   const visible = command.createHelp().visibleCommands(command)
@@ -112,7 +112,10 @@ function listOffers({ command, option, argument, prefix }: Place): readonly stri
 }
 
 /** Lists what the server and this machine know. A shell must not show errors, so there are no names after a failure. */
-async function listNames(program: Command, { command, option, argument, prefix, globals }: Place): Promise<string[]> {
+async function listNames(
+  program: Command,
+  { command, option, argument, prefix, globals }: CompletionPlace,
+): Promise<string[]> {
   // The actions of the audit log are not those that deployments run.
   if (option?.long === '--action' && command.name() === 'audit') return []
   const kind = option === undefined ? KINDS[argument?.name() ?? ''] : KINDS[option.long?.slice(2) ?? '']

@@ -9,7 +9,7 @@ import { failureOf } from './failure.ts'
 import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
 
 /** What a check found is no success or failure of a deployment. */
-type EndedAs = RunOutcome | 'checked'
+type FinalOutcome = RunOutcome | 'checked'
 
 const ROLLBACK_BEGAN = 'Rolling back what was done'
 
@@ -33,7 +33,7 @@ export function beginRollback(
  * becomes failed: otherwise it would keep its slot forever. Returns the outcome (`checked` for a check), or null if the epoch is
  * over or the message is a repetition.
  */
-export function finishDeployment(database: Database, end: EventBody<'run.finished'>): Promise<EndedAs | null> {
+export function finishDeployment(database: Database, end: EventBody<'run.finished'>): Promise<FinalOutcome | null> {
   const { deployment_id, epoch, outcome: reported } = end
   return database.transaction(async (tx) => {
     const deployment = await lockDeployment(tx, deployment_id)

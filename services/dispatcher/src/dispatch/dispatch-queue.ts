@@ -107,7 +107,7 @@ async function dispatchNext(
   )
   const pairs = claimed
     .filter(({ id }) => !vanished.has(id))
-    .flatMap((request): Pair[] => {
+    .flatMap((request): SlotAssignment[] => {
       const slot = slots.get(request.id)
       return slot ? [{ request, slot, locks: locks.get(request.id) ?? [] }] : []
     })
@@ -158,13 +158,13 @@ async function withRoom(tx: Queryable, pending: readonly NextRequest[]): Promise
   return pending.filter(({ tenant_id }) => room === null || room.take(tenant_id))
 }
 
-interface Pair {
+interface SlotAssignment {
   request: ClaimedRequest
   slot: Slot
   locks: readonly string[]
 }
 
-interface Checked {
+interface ClaimResult {
   claimed: ClaimedRequest[]
   /** Requests that can no longer be dispatched, with the reason. */
   vanished: Map<string, string>
@@ -179,7 +179,7 @@ async function claimAndCheck(
   tx: Queryable,
   ids: readonly string[],
   options: { holds: QueueLimits; logger: Logger },
-): Promise<Checked> {
+): Promise<ClaimResult> {
   const { holds, logger } = options
   try {
     return await attempt(tx, async (inner) => {
@@ -197,7 +197,7 @@ async function claimAndCheck(
       for (const request of await claim(tx, ids)) await retryLater(tx, request, { error, logger })
       return { claimed: [], vanished: new Map(), moved: 0, locks: new Map() }
     }
-    const each: Checked[] = []
+    const each: ClaimResult[] = []
     for (const id of ids) each.push(await claimAndCheck(tx, [id], options))
     return {
       claimed: each.flatMap(({ claimed }) => claimed),
@@ -219,7 +219,7 @@ function retryLater(
 }
 
 /** Dispatches all requests at once. If that fails, dispatches each alone: a wrong request must not block the others. */
-async function dispatch(tx: Queryable, pairs: readonly Pair[], logger: Logger): Promise<void> {
+async function dispatch(tx: Queryable, pairs: readonly SlotAssignment[], logger: Logger): Promise<void> {
   if (pairs.length === 0) return
   try {
     await attempt(tx, (inner) => start(inner, pairs))
@@ -231,7 +231,7 @@ async function dispatch(tx: Queryable, pairs: readonly Pair[], logger: Logger): 
   }
 }
 
-async function start(tx: Queryable, pairs: readonly Pair[]): Promise<void> {
+async function start(tx: Queryable, pairs: readonly SlotAssignment[]): Promise<void> {
   const dispatched = pairs.map((pair) => ({ ...pair, deployment_id: uuidv7() }))
   // Postgres marks the requests while this process maps their plans to rows (`drain`, goal 4).
   const write = async () => {

@@ -79,7 +79,7 @@ export async function holdsNow(tx: Queryable): Promise<QueueLimits> {
 /** A request that may be dispatched next. */
 export type NextRequest = RowOf<typeof findNext>
 
-interface Wanted {
+interface NextRequestsQuery {
   limit: number
   maxRank?: number | null
   tenantId?: string | null
@@ -92,7 +92,11 @@ interface Wanted {
  * tenant holds, and for a moment requests after a failed dispatch. Takes their places from `holds.room`. With `tenantId`, only
  * requests of that tenant.
  */
-export async function findNextRequests(tx: Queryable, limits: QueueLimits, wanted: Wanted): Promise<NextRequest[]> {
+export async function findNextRequests(
+  tx: Queryable,
+  limits: QueueLimits,
+  wanted: NextRequestsQuery,
+): Promise<NextRequest[]> {
   const { freezes, room, pooled } = limits
   const { tenantId = null, limit, maxRank, limitOf = null } = wanted
   const max_rank = maxRank ?? MAX_RANK

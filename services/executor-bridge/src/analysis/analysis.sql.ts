@@ -1,12 +1,18 @@
 import type { Analysis } from '@slipway/analysis'
 import { array, int4, jsonb, present, statement, text, uuid } from '@slipway/database'
 import { isoTime } from '@slipway/views'
-import type { Opinion } from './endpoint.ts'
+import type { EndpointAnalysis } from './endpoint.ts'
 
 /** Adds an opinion to the results that still have the analysis that it is about. */
 export const addOpinion = statement({
   name: 'executor-bridge.analysis.add-opinion',
-  parameters: { deployment_id: uuid, action: int4, targets: array(int4), fingerprint: text, opinion: jsonb<Opinion>() },
+  parameters: {
+    deployment_id: uuid,
+    action: int4,
+    targets: array(int4),
+    fingerprint: text,
+    opinion: jsonb<EndpointAnalysis>(),
+  },
   sql: `UPDATE command_results
        SET analysis = analysis || :opinion::jsonb || jsonb_build_object('analyzed_at', ${isoTime('clock_timestamp()')})
      WHERE deployment_id = :deployment_id AND action_index = :action AND target_index = ANY (:targets)

@@ -1,7 +1,7 @@
 import type { Database } from '@slipway/database'
 import { DestinationRefused, type Logger, sleep } from '@slipway/runtime'
 import { addOpinion } from './analysis.sql.ts'
-import { askEndpoint, type Endpoint, type Opinion } from './endpoint.ts'
+import { askEndpoint, type Endpoint, type EndpointAnalysis } from './endpoint.ts'
 import type { AnalysedFailure, Failures } from './failures.ts'
 
 export interface Analyst {
@@ -93,7 +93,7 @@ export function createAnalyst({ endpoint, database, logger }: AnalystOptions): A
 }
 
 /** Stores an opinion, if the result is still the one in the question. */
-async function keep(database: Database, question: Question, opinion: Opinion): Promise<void> {
+async function keep(database: Database, question: Question, opinion: EndpointAnalysis): Promise<void> {
   const { deploymentId: deployment_id, action, fingerprint, targets } = question
   await addOpinion.run(database, { deployment_id, action, targets, fingerprint, opinion })
 }

@@ -14,7 +14,7 @@ export interface Endpoint {
 }
 
 /** The part of an analysis that the endpoint gives. */
-export type Opinion = Omit<Analysis, 'analyzed_at' | 'fingerprint'>
+export type EndpointAnalysis = Omit<Analysis, 'analyzed_at' | 'fingerprint'>
 
 const MAX_ANSWER_BYTES = 64 * 1024
 const TAIL_CHARACTERS = 2_000
@@ -50,7 +50,7 @@ const saidProblems = compile(Said)
  * output of the command.
  * @throws DestinationRefused, or an Error that says what is wrong with the answer
  */
-export async function askEndpoint(endpoint: Endpoint, failure: Failure): Promise<Opinion> {
+export async function askEndpoint(endpoint: Endpoint, failure: Failure): Promise<EndpointAnalysis> {
   const { url, key, model, timeoutMs, destinations } = endpoint
   const answer = await postOutbound(
     {
@@ -89,7 +89,7 @@ function toldOf({ exit_code, error_message, stdout_tail, stderr_tail }: Failure)
   }
 }
 
-function opinionOf(text: string, asked: string): Opinion {
+function opinionOf(text: string, asked: string): EndpointAnalysis {
   const answer = parsed(text) as Static<typeof ChatCompletion>
   if (completionProblems(answer).length > 0) throw new Error('its answer is not a chat completion')
   const said = parsed(unfenced(answer.choices[0]?.message.content ?? '')) as Static<typeof Said>

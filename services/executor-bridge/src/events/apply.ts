@@ -14,7 +14,7 @@ import { measured } from './metrics.ts'
 import { checkOutcome, isRollingBack } from './outcome.ts'
 import { moveSteps } from './steps.ts'
 
-interface Outcome {
+interface AppliedBatch {
   nextEvent: number
   /** The changes for stream clients; null without any. */
   live: StreamBatch | null
@@ -37,7 +37,7 @@ export async function applyBatch(
   batch: EventBatch,
 ): Promise<number> {
   const lease = { deploymentId, epoch: batch.epoch, instanceId }
-  const apply = async (tx: Queryable): Promise<Outcome> => {
+  const apply = async (tx: Queryable): Promise<AppliedBatch> => {
     const held = batch.after_stop ? await lockStoppedRun(tx, lease) : await lockRun(tx, lease)
     if (!held) throw fenced()
     failAtCommit(tx, batch)
@@ -62,14 +62,14 @@ function asSpan<T>({ events }: EventBatch, fn: () => T): T {
   return traced('apply run events', { kind: SpanKind.INTERNAL, attributes: { 'slipway.events': events.length } }, fn)
 }
 
-interface Work {
+interface HeldBatch {
   run: HeldRun
   progress: Progress
   deploymentId: string
   batch: EventBatch
 }
 
-async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: Work): Promise<Outcome> {
+async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: HeldBatch): Promise<AppliedBatch> {
   const { next_event: firstEvent, next_line: firstLine } = progress
   const nextEvent = batch.first_event + batch.events.length
   // After a gap or a repetition there is nothing to apply. The answer tells the instance where to continue.

@@ -94,9 +94,9 @@ export function foldEvents(events: readonly RunEvent[], size: PlanSize, firstEve
 }
 
 type Refuse = (reason: string) => Error
-type Move = (target: number, action: number, sources: readonly StepState[], state: StepState) => StepChange
+type ChangeStep = (target: number, action: number, sources: readonly StepState[], state: StepState) => StepChange
 
-function takeEvent(batch: FoldedBatch, event: Exclude<RunEvent, LogEvent>, move: Move): void {
+function takeEvent(batch: FoldedBatch, event: Exclude<RunEvent, LogEvent>, move: ChangeStep): void {
   switch (event.type) {
     case 'step_started': {
       const change = move(event.target, event.action, SOURCES.started, 'running')

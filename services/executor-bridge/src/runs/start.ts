@@ -12,7 +12,7 @@ const INLINE_STEPS = 100
 /** No further run is added to an answer of this size, in characters; the next sync gets the rest. */
 const ENOUGH = 8 * 1024 * 1024
 
-interface Missing extends RunRef {
+interface RunToStart extends RunRef {
   total_steps: number
 }
 
@@ -20,7 +20,7 @@ interface Missing extends RunRef {
 export async function startsOf(
   bridge: Bridge,
   instanceId: string,
-  missing: readonly Missing[],
+  missing: readonly RunToStart[],
 ): Promise<SyncResponse['start']> {
   if (missing.length === 0) return []
   const large = missing.filter(({ total_steps }) => total_steps > INLINE_STEPS)

@@ -2,7 +2,7 @@ import { eventMessage, type OutboxMessage, type Queryable } from '@slipway/datab
 import { storableText } from '../storable.ts'
 import * as sql from './probes.sql.ts'
 
-export interface Reached {
+export interface ReachedTarget {
   target_id: string
   /** The host key of the target, if it is known. */
   host_key: string | null
@@ -12,7 +12,7 @@ export interface Reached {
  * Notes when targets were reached. A host key is pinned on first use and never replaced here. Returns the events of targets
  * that lists show with another status from now on. The status of local and simulated targets follows the instances instead.
  */
-export async function noteReached(tx: Queryable, reached: readonly Reached[]): Promise<OutboxMessage[]> {
+export async function noteReached(tx: Queryable, reached: readonly ReachedTarget[]): Promise<OutboxMessage[]> {
   if (reached.length === 0) return []
   const ids = reached.map(({ target_id }) => target_id)
   const host_keys = reached.map(({ host_key }) => textOrNull(host_key))

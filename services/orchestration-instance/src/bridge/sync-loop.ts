@@ -25,12 +25,12 @@ const RETRY_MS = 1_000
 const REFUSED_RETRY_MS = 15_000
 const REJOIN_ADVICE = `To let this instance join again, ${TOKEN_ADVICE}`
 
-type Self = Pick<SyncRequest, 'version' | 'capacity' | 'labels'> & { name: string }
+type InstanceDescription = Pick<SyncRequest, 'version' | 'capacity' | 'labels'> & { name: string }
 
 interface SyncLoopOptions {
   bridge: BridgeClient
   identity: Identity
-  self: Self
+  self: InstanceDescription
   joining: Pick<Joining, 'join' | 'hasNewToken'>
   rotation: Pick<Rotation, 'rotateIfDue'>
   runs: SyncedRuns

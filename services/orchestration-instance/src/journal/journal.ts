@@ -45,7 +45,7 @@ export class Journal {
   #closing = false
   #closed = false
   /** Called after a rewrite, with a function from old to new positions. */
-  onMoved: OnMoved = () => {}
+  onMoved: OnLinesMoved = () => {}
 
   private constructor(file: string, handle: FileHandle, written: number, options: JournalOptions) {
     this.file = file
@@ -287,4 +287,4 @@ export class Journal {
 }
 
 /** Maps the old position of a line to the new one. */
-type OnMoved = (moved: (position: number) => number) => void
+type OnLinesMoved = (moved: (position: number) => number) => void

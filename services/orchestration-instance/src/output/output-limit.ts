@@ -4,7 +4,7 @@ import type { OutputLine } from './line-splitter.ts'
 /** The end of a cut output stays in memory, so it is smaller than the beginning. */
 const MAX_TAIL_BYTES = 256 * 1024
 
-interface LeftOut {
+interface OmittedOutput {
   lines: number
   bytes: number
 }
@@ -22,7 +22,7 @@ export interface OutputLimitOptions {
   /** Called for the first line that is left out. */
   onCut(): void
   /** Called at the end of the output, before the last lines, with the size of the missing part. */
-  onLeftOut(leftOut: LeftOut): void
+  onLeftOut(leftOut: OmittedOutput): void
 }
 
 /** Passes on the beginning of an output, and at its end the last lines. Leaves out the middle of an output that is too long. */
@@ -33,7 +33,7 @@ export class OutputLimit {
   #heldFrom = 0
   #held: HeldLine[] = []
   #heldBytes = 0
-  readonly #leftOut: LeftOut = { lines: 0, bytes: 0 }
+  readonly #leftOut: OmittedOutput = { lines: 0, bytes: 0 }
 
   constructor(options: OutputLimitOptions) {
     this.#options = options

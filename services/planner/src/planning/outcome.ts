@@ -56,7 +56,7 @@ const stepsOf = (resources: PlanningResources): CommandSteps<'planner.commands',
 })
 
 /** A command with its plan. */
-interface Made<C> {
+interface PlannedCommand<C> {
   command: C
   planned: Planned
 }
@@ -65,7 +65,7 @@ async function planCreate<C extends CommandBody<'plan.create'>>(
   resources: PlanningResources,
   command: C,
   options: Pick<PlanningRequest, 'compare'>,
-): Promise<Made<C>> {
+): Promise<PlannedCommand<C>> {
   checkOverride(command.caller, command.request)
   const given = openValues(resources.keyRing, command.command_id, command.sealed_values)
   return { command, planned: await planRequest(resources, createRequest(command, given, options), missingRecords) }
@@ -75,7 +75,7 @@ async function planRedeploy<C extends CommandBody<'plan.redeploy'>>(
   resources: PlanningResources,
   command: C,
   options: Pick<PlanningRequest, 'compare'>,
-): Promise<Made<C>> {
+): Promise<PlannedCommand<C>> {
   const { database, keyRing } = resources
   checkOverride(command.caller, command.request)
   const original = await findOriginal.first(database, {
@@ -93,7 +93,7 @@ type Command = CommandBody<'plan.create'> | CommandBody<'plan.redeploy'>
 
 async function preview(
   { database, keyRing }: PlanningResources,
-  { command, planned }: Made<Command>,
+  { command, planned }: PlannedCommand<Command>,
 ): Promise<PlanDecision> {
   const capacity = await startWarnings(database, planned.plan)
   const held = await lockWarnings(database, planned.plan, command.caller.tenant_id)
@@ -105,7 +105,7 @@ async function preview(
 
 function start(
   { keyRing }: PlanningResources,
-  { command: { command_id, caller, request }, planned }: Made<Command>,
+  { command: { command_id, caller, request }, planned }: PlannedCommand<Command>,
   sourceDeploymentId: string | null,
 ): PlanDecision {
   checkPlanHash(keyRing, planned.plan, request.expected_plan_hash)

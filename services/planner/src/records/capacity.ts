@@ -3,7 +3,7 @@ import type { MaybeSelector } from '@slipway/domain'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import { findCapacity } from './capacity.sql.ts'
 
-interface Wanted {
+interface CapacityRequirement {
   priority: number
   tenantId: string | null
   selector: MaybeSelector
@@ -14,7 +14,7 @@ interface Wanted {
 /** Warns if a deployment of this priority would not start at once at this moment. The dispatcher decides later. */
 export async function capacityWarnings(
   database: Queryable,
-  { priority, tenantId, selector, instanceIds }: Wanted,
+  { priority, tenantId, selector, instanceIds }: CapacityRequirement,
 ): Promise<string[]> {
   const now = await findCapacity.one(database, {
     version: COMPATIBLE_VERSION,
