@@ -21,8 +21,8 @@ export interface Permissions {
 }
 
 /**
- * The default exchange carries answers to whoever asked, and messages back to their own queue. It leads to every queue by
- * name: a user that may write to it can send a message to any queue.
+ * The default exchange carries answers to callers, and messages back to their own queue. It leads to every queue by name, so a user
+ * that may write to it can send a message to any queue.
  */
 const DEFAULT_EXCHANGE = 'amq\\.default'
 

@@ -38,7 +38,7 @@ export async function transition(tx: Queryable, id: string, { to, message, ...re
   return moved === 1
 }
 
-/** The event message for a new state. Nobody is told of checks. */
+/** The event message for a new state. Checks have no events. */
 export const deploymentUpdated = (
   { id, tenant_id, is_check }: Pick<LockedDeployment, 'id' | 'tenant_id' | 'is_check'>,
   state: DeploymentState,

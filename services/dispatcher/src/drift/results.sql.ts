@@ -20,9 +20,9 @@ const HAS_DRIFTED = `(s.state = 'failed' AND s.exit_code IS NOT DISTINCT FROM 1)
 const OUTPUT = `nullif(btrim(right(concat(r.stdout_tail, r.stderr_tail), ${MESSAGE_CHARACTERS}), E' \\n'), '')`
 
 /**
- * Records the results of a check on the rows that still wait for it: where another release came into force meanwhile, a trigger
- * has taken the row from the check. Where a deployment began after the check, its results say nothing. A check that could not be
- * done does not end the drift. Rows that are locked now are left for the next call.
+ * Records the results of a check on the rows that still wait for it. If another release came into force during the check, a trigger
+ * has taken the row from the check. If a deployment began after the check, the results are ignored. A check that could not run does
+ * not end the drift. The next call handles rows that are locked now.
  */
 export const recordResults = statement({
   name: 'dispatcher.drift.record-results',

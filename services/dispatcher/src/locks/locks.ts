@@ -15,7 +15,7 @@ export interface RankedPlan {
   rank: number | null
 }
 
-/** The pending requests that reserve their targets: of these freeze subjects (null: of all), and not of these tenants. */
+/** Selects the pending requests that reserve their targets: those of these freeze subjects (null: all), without these tenants. */
 export interface Reserving {
   freeze_keys: readonly string[] | null
   full_tenants: readonly string[]

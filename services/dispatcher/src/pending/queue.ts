@@ -171,8 +171,8 @@ const byRank = (requests: NextRequest[]) =>
 const ALL_RESERVE: Reserving = { freeze_keys: null, full_tenants: [] }
 
 /**
- * The pending requests that reserve their targets: not those that a freeze or the limit of their tenant holds, nor those that no
- * instance matches.
+ * The pending requests that reserve their targets. A request does not reserve while a freeze or the limit of its tenant holds it, or
+ * while no instance matches it.
  */
 export async function findReserving(tx: Queryable, limits: QueueLimits): Promise<Reserving> {
   const { freezes, room, pooled } = limits

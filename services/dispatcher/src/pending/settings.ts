@@ -16,7 +16,7 @@ export interface QueueSettings {
 
 /**
  * Stores the settings of this dispatcher for all: the last one that starts decides. If the ageing has changed, it ranks all
- * pending requests again; meanwhile none can be queued.
+ * pending requests again; until then no request can be queued.
  */
 export async function applySettings(database: Database, settings: QueueSettings): Promise<void> {
   await database.transaction(async (tx) => {

@@ -8,8 +8,9 @@ const MATCHES = ['t', 'e', 'n']
   .join(' AND ')
 
 /**
- * Takes targets that this instance is to probe now, of those whose selectors it matches. No other instance gets them meanwhile. `may_login`: the instance held a
- * lease for the target within the last day, so it already knows the credentials.
+ * Takes targets that this instance is to probe now. Only targets with selectors that the instance matches count. Until the probe is
+ * due again, no other instance gets them. `may_login`: the instance held a lease for the target within the last day, so it
+ * already knows the credentials.
  */
 export const takeDue = statement({
   name: 'executor-bridge.probes.take-due',

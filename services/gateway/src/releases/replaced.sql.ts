@@ -5,7 +5,7 @@ export const joinReplaced = (alias: string) =>
   `LEFT JOIN releases b ON b.deployment_id = ${alias}.before_id AND b.target_id = ${alias}.target_id AND ${ownSql('b')}`
 
 /**
- * SQL: the id of the deployment before. Where retention has deleted its release, nobody knows its tenant, so only viewers
+ * SQL: the id of the deployment before. If retention has deleted its release, its tenant is unknown, so only viewers
  * without tenant see the id.
  */
 export const replacedId = (alias: string) =>

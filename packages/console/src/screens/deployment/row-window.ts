@@ -172,7 +172,7 @@ export class RowWindow {
   }
 }
 
-/** What of `count` rows to draw, in an element of which height. */
+/** Returns which of `count` rows to draw, and the height of the element that holds them. */
 export function useDrawnRows(rows: RowWindow, count: number) {
   const drawn = useSyncExternalStore(rows.subscribe, rows.drawn)
   useLayoutEffect(() => rows.setCount(count), [rows, count])

@@ -12,7 +12,7 @@ interface Props {
   onShowLog: (step: Step) => void
 }
 
-/** Targets × steps: all of them, or those that fare alike or whose name holds a text. */
+/** Targets × steps. Shows all targets, or only those with one outcome or with a text in their name. */
 export function StepGrid({ plan, live, onShowLog }: Props) {
   const version = useChanges(live.changes)
   const { rows, columns } = useMemo(() => arrange(plan.steps), [plan])

@@ -18,8 +18,8 @@ export function useSourceTotals(enabled = true): Record<Kind, number | undefined
 const ONE = { query: { limit: 1 } }
 
 /**
- * The kind to show where none was asked for: the largest of which there are some. Without any source that is the action,
- * with which a new installation begins. Null while the totals are on their way.
+ * The kind to show if the address names none: the largest kind that has sources, or actions if there are no sources. Null until the
+ * totals have arrived.
  */
 export function useUsualKind(isNeeded: boolean): Kind | null {
   const { can } = useSession()
