@@ -32,6 +32,17 @@ const LOST_COMMITS: FaultKind[] = [
   { family: 'servers', kind: 'some connections killed', targets: ['postgres'], weight: 3, leastMs: 0, mostMs: 0 },
   { family: 'links', kind: 'reset', targets: DATABASE_LINKS, weight: 3, leastMs: 0, mostMs: 0 },
 ]
+/** The last batch of a run must be among what is lost: earlier ones are sent again when the bridge finds the gap. */
+const LOST_BATCHES: FaultKind[] = [
+  {
+    family: 'links',
+    kind: 'reset',
+    targets: DATABASE_LINKS.filter((link) => link.startsWith('executor-bridge')),
+    weight: 1,
+    leastMs: 0,
+    mostMs: 0,
+  },
+]
 const LOST_ANSWERS: FaultKind[] = [
   { family: 'links', kind: 'reset', targets: BRIDGE_LINKS, weight: 3, leastMs: 0, mostMs: 0 },
   { family: 'links', kind: 'silent, then lost', targets: BRIDGE_LINKS, weight: 2, leastMs: 500, mostMs: 3_000 },
@@ -73,7 +84,7 @@ export const MUTANTS: readonly Mutant[] = [
     return { nextEvent: batch.first_event + batch.events.length, live: null, messages: false, failures: new Map() }`,
       ],
     ],
-    kinds: LOST_COMMITS,
+    kinds: LOST_BATCHES,
   },
   {
     id: 'epoch-unchecked',
