@@ -5,7 +5,7 @@ const PACKAGES = {
   domain: [],
   analysis: ['domain'],
   contracts: ['domain'],
-  runtime: ['contracts', 'domain'],
+  runtime: [],
   broker: ['contracts', 'domain', 'runtime'],
   execution: ['contracts', 'domain'],
   redis: ['runtime'],
@@ -16,7 +16,7 @@ const PACKAGES = {
   client: ['contracts'],
   cli: ['client', 'contracts'],
   console: ['client'],
-  testing: ['audit', 'broker', 'contracts', 'database', 'domain', 'runtime', 'views'],
+  testing: ['audit', 'broker', 'database', 'runtime'],
 }
 
 const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'runtime']

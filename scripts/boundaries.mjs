@@ -17,6 +17,7 @@ const PLANTED = [
   ['packages/domain/src/planted.ts', '@slipway/contracts', 'domain-imports'],
   ['packages/contracts/src/planted-up.ts', '@slipway/runtime', 'contracts-imports'],
   ['packages/runtime/src/planted.ts', '@slipway/broker', 'runtime-imports'],
+  ['packages/runtime/src/planted-contracts.ts', '@slipway/contracts', 'runtime-imports'],
   ['packages/redis/src/planted.ts', '@slipway/domain', 'redis-imports'],
   ['packages/limits/src/planted.ts', '@slipway/database', 'limits-imports'],
   ['packages/broker/src/planted.ts', '@slipway/database', 'broker-imports'],
