@@ -8,8 +8,8 @@ import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { router } from './app/router.tsx'
+import { SessionGate } from './app/session-gate.tsx'
 import { readableColours, theme } from './app/theme.ts'
-import { SessionProvider } from './session/session.tsx'
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
 // Dialogs lock the scrolling of the page by a style element.
@@ -30,9 +30,9 @@ createRoot(place).render(
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queries}>
-        <SessionProvider>
+        <SessionGate>
           <RouterProvider router={router} />
-        </SessionProvider>
+        </SessionGate>
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Text } from '@mantine/core'
 import { Link, useLocation } from '@tanstack/react-router'
 import { useRead } from '../api/queries.ts'
-import { OPERATIONS } from '../screens/sources/kinds.ts'
+import { OPERATIONS } from '../components/source-kinds.ts'
 import { useUsualKind } from '../screens/sources/totals.ts'
 import { useSession } from '../session/session.tsx'
 

@@ -1,8 +1,8 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useRead } from '../api/queries.ts'
+import { KINDS, type Kind, OPERATIONS } from '../components/source-kinds.ts'
 import { sourceName } from '../components/source-name.ts'
-import { KINDS, type Kind, OPERATIONS } from '../screens/sources/kinds.ts'
 import { useSession } from '../session/session.tsx'
 import { visibleScreens } from './navigation.ts'
 

@@ -1,12 +1,11 @@
 import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router'
 import { ErrorAlert } from '../components/error-alert.tsx'
 import { Empty, Page } from '../components/page.tsx'
+import type { Search } from '../components/use-address.ts'
 import { Shell } from './shell.tsx'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
 
-/** The search of the address as a screen reads it: text only, everything else is left out. */
-export type Search = Record<string, string | undefined>
 const textOnly = (search: Record<string, unknown>): Search =>
   Object.fromEntries(
     Object.entries(search)

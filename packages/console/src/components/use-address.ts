@@ -1,8 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { Search } from '../app/router.tsx'
 import { searchQuery } from './search-query.ts'
 
 const PAGE_SIZE = 50
+
+/** The search of the address as a screen reads it: text only, everything else is left out. */
+export type Search = Record<string, string | undefined>
 
 /** The search of the address, and how to change it. A changed filter leads back to the first page. */
 export function useAddress() {

@@ -1,14 +1,9 @@
-import { type Answer, AuthenticationError, PermissionError } from '@slipway/client'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { createContext, Fragment, type ReactNode, useContext, useEffect, useMemo } from 'react'
-import { client, onSessionEnd } from '../api/client.ts'
-import { Login } from './login.tsx'
-import { onOtherTab, tellOtherTabs } from './other-tabs.ts'
-import { Starting } from './starting.tsx'
+import type { Answer } from '@slipway/client'
+import { createContext, Fragment, type ReactNode, useContext } from 'react'
 
-type User = Answer<'getCurrentUser'>
+export type User = Answer<'getCurrentUser'>
 
-interface Session {
+export interface Session {
   user: User
   /** Whether the user's roles give this permission. The server decides again at each call. */
   can(permission: string): boolean
@@ -24,68 +19,12 @@ export function useSession(): Session {
   return session
 }
 
-const CURRENT_USER = ['getCurrentUser']
-/** Also finds out that roles have changed, or that the session is over while nothing else is read. */
-const READ_EVERY_MS = 60_000
+interface Props {
+  session: Session
+  children: ReactNode
+}
 
-/** Shows what is inside to a user who is logged in, and the login to everybody else. The address stays. */
-export function SessionProvider({ children }: { children: ReactNode }) {
-  const queries = useQueryClient()
-  const current = useQuery({
-    queryKey: CURRENT_USER,
-    queryFn: async () => {
-      const user = await client.call('getCurrentUser')
-      const before = queries.getQueryData<User>(CURRENT_USER)
-      // What one user has read is not for the next one.
-      if (before !== undefined && before.id !== user.id) {
-        queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== CURRENT_USER[0] })
-      }
-      return user
-    },
-    retry: false,
-    staleTime: READ_EVERY_MS,
-    refetchInterval: READ_EVERY_MS,
-  })
-  useEffect(() => {
-    const readAgain = () => void queries.refetchQueries({ queryKey: CURRENT_USER }, { cancelRefetch: false })
-    const isKnown = () => queries.getQueryState(CURRENT_USER)?.status === 'success'
-    // Without the condition, the failure of this very call would start the call again.
-    const stops = [onSessionEnd(() => isKnown() && readAgain()), onOtherTab(readAgain)]
-    return () => {
-      for (const stop of stops) stop()
-    }
-  }, [queries])
-
-  const user = current.data
-  const session = useMemo<Session | null>(
-    () =>
-      user === undefined
-        ? null
-        : {
-            user,
-            can: (permission) => user.permissions.includes(permission) || user.permissions.includes('*'),
-            logout: async () => {
-              await client.logout().catch((error: unknown) => {
-                // The session was over before.
-                if (!(error instanceof AuthenticationError)) throw error
-              })
-              tellOtherTabs()
-              queries.clear()
-              window.location.assign('/')
-            },
-          },
-    [user, queries],
-  )
-  if (current.error instanceof AuthenticationError) {
-    const onDone = async () => {
-      tellOtherTabs()
-      await current.refetch()
-    }
-    return <Login wasLoggedIn={user !== undefined} onDone={onDone} />
-  }
-  // An account that is not active any more is refused even its own record.
-  if (session === null || current.error instanceof PermissionError)
-    return <Starting error={current.error} onRetry={() => current.refetch()} />
+export function SessionProvider({ session, children }: Props) {
   return (
     <SessionContext.Provider value={session}>
       {/* Nothing that one user has typed stays for the next one. */}

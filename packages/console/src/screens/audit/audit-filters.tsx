@@ -1,7 +1,7 @@
 import { Button, Group, Select } from '@mantine/core'
-import type { Search } from '../../app/router.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
 import { TimeInput } from '../../components/time-input.tsx'
+import type { Search } from '../../components/use-address.ts'
 import { withoutFilters } from '../../components/use-address.ts'
 import { ACTION_GROUPS, RESOURCE_TYPES } from './actions.ts'
 import { ActorFilter } from './actor-filter.tsx'

@@ -1,9 +1,9 @@
 import { Anchor, Code, Group, Text } from '@mantine/core'
 import type { Item } from '@slipway/client'
-import type { Search } from '../../app/router.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { ShortId } from '../../components/short-id.tsx'
 import { exactTime } from '../../components/time-ago.tsx'
+import type { Search } from '../../components/use-address.ts'
 import { AuditDetails } from './audit-details.tsx'
 
 type AuditRecord = Item<'listAuditLogs'>

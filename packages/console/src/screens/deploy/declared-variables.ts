@@ -1,7 +1,7 @@
 import type { Schema } from '@slipway/client'
 import { useQuery } from '@tanstack/react-query'
 import { client } from '../../api/client.ts'
-import { type Kind, OPERATIONS, PART_OF } from '../sources/kinds.ts'
+import { type Kind, OPERATIONS, PART_OF } from '../../components/source-kinds.ts'
 import { type Part, partsOf } from '../sources/parts-of.ts'
 import type { Variable } from './variable-values.ts'
 

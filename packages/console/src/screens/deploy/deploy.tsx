@@ -4,12 +4,13 @@ import { useState } from 'react'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
+import { KINDS, parseKind } from '../../components/source-kinds.ts'
 import { useSession } from '../../session/session.tsx'
-import { KINDS, parseKind } from '../sources/kinds.ts'
 import { useUsualKind } from '../sources/totals.ts'
 import { DeployForm } from './deploy-form.tsx'
 import { type Form, formFromAddress, formFromDeployment } from './form.ts'
-import { PlanPreview, type Previewed } from './plan-preview.tsx'
+import { PlanPreview } from './plan-preview.tsx'
+import type { Previewed } from './previewed.ts'
 
 /** Two steps: the form, then the preview with the button that starts the deployment. */
 export function Deploy() {

@@ -1,5 +1,5 @@
 import type { Answer } from '@slipway/client'
-import type { Kind } from '../sources/kinds.ts'
+import type { Kind } from '../../components/source-kinds.ts'
 
 /** A key or name with its value; `row` identifies the row while its texts change. */
 export interface Pair {

@@ -1,9 +1,9 @@
 import { Anchor, Text } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
+import type { Kind } from '../../components/source-kinds.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
-import type { Kind } from '../sources/kinds.ts'
 
 /** Offers to fill the form as in the last deployment of a source. */
 export function LastDeployment({ kind, id }: { kind: Kind; id: string }) {

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack, Switch, Text } from '@mantine/core'
 import { ConflictError } from '@slipway/client'
 import { counted } from '../../components/counted.ts'
-import type { Previewed } from './plan-preview.tsx'
+import type { Previewed } from './previewed.ts'
 
 interface Props {
   previewed: Previewed

@@ -1,5 +1,4 @@
 import { Alert, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import type { Answer, Schema } from '@slipway/client'
 import { useWrite } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
@@ -7,18 +6,12 @@ import { Page } from '../../components/page.tsx'
 import { Replacements } from '../releases/replacements.tsx'
 import { NothingToDeploy, OnlyChanged, unchangedTargets } from './only-changed.tsx'
 import { PlanSteps } from './plan-steps.tsx'
+import type { Previewed } from './previewed.ts'
 import { QueuePlace } from './queue-place.tsx'
 import { ResolvedVariables } from './resolved-variables.tsx'
 import { StartDeployment } from './start-deployment.tsx'
 import { strategyOf } from './strategy-text.ts'
 import { summary } from './target-count.tsx'
-
-/** A request and what the server would do for it. */
-export interface Previewed {
-  request: Schema<'CreateDeployment'>
-  plan: Answer<'previewDeployment'>
-  command: string
-}
 
 interface Props {
   previewed: Previewed

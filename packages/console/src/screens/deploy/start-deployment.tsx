@@ -7,7 +7,7 @@ import { ErrorAlert } from '../../components/error-alert.tsx'
 import { FrozenAlert } from './frozen-alert.tsx'
 import { NothingToDeploy } from './only-changed.tsx'
 import { differencesOf, PlanChanged } from './plan-changed.tsx'
-import type { Previewed } from './plan-preview.tsx'
+import type { Previewed } from './previewed.ts'
 
 interface Props {
   previewed: Previewed

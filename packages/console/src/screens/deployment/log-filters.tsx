@@ -1,9 +1,9 @@
 import { Select } from '@mantine/core'
 import type { Answer, LogFilter } from '@slipway/client'
 import { memo, useCallback } from 'react'
-import type { Search } from '../../app/router.tsx'
 import { shellQuoted } from '../../components/commands.ts'
 import { SearchInput } from '../../components/search-input.tsx'
+import type { Search } from '../../components/use-address.ts'
 
 type Level = NonNullable<LogFilter['level']>
 type Plan = Answer<'getDeployment'>['plan']

@@ -1,5 +1,5 @@
-import type { Search } from '../../app/router.tsx'
 import { RecordSelect } from '../../components/record-select.tsx'
+import type { Search } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 
 interface Props {

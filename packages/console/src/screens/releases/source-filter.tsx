@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core'
-import type { Search } from '../../app/router.tsx'
 import { RecordSelect } from '../../components/record-select.tsx'
-import { KINDS, type Kind, parseKind } from '../sources/kinds.ts'
+import { KINDS, type Kind, parseKind } from '../../components/source-kinds.ts'
+import type { Search } from '../../components/use-address.ts'
 
 /** As the API names them. */
 export const SOURCE_FILTERS = ['source_type', 'solution_id', 'sequence_id', 'action_id'] as const

@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import type { Kind } from '../../components/source-kinds.ts'
 import { useSession } from '../../session/session.tsx'
-import type { Kind } from '../sources/kinds.ts'
 
 interface Props {
   kind: Kind

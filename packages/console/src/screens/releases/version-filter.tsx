@@ -1,8 +1,8 @@
 import { useRead } from '../../api/queries.ts'
-import type { Search } from '../../app/router.tsx'
+import { OPERATIONS } from '../../components/source-kinds.ts'
+import type { Search } from '../../components/use-address.ts'
 import { WholeInput } from '../../components/whole-input.tsx'
 import { useSession } from '../../session/session.tsx'
-import { OPERATIONS } from '../sources/kinds.ts'
 import { chosenSource } from './source-filter.tsx'
 
 interface Props {

@@ -6,11 +6,11 @@ import { useRead, useWrite } from '../../api/queries.ts'
 import { fieldProblem } from '../../components/field-problem.ts'
 import { FormModal } from '../../components/form-modal.tsx'
 import { Loaded } from '../../components/loaded.tsx'
+import { type Kind, OPERATIONS, PART_OF } from '../../components/source-kinds.ts'
 import { useSession } from '../../session/session.tsx'
 import { DefinitionField } from './definition-field.tsx'
 import { parseDefinition } from './definition-text.ts'
 import { exampleDefinition } from './examples.ts'
-import { type Kind, OPERATIONS, PART_OF } from './kinds.ts'
 
 interface Props {
   kind: Kind

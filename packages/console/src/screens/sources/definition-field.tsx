@@ -1,8 +1,8 @@
 import { Input, SegmentedControl, Stack, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { fieldProblem } from '../../components/field-problem.ts'
+import { type Kind, PART_OF } from '../../components/source-kinds.ts'
 import { definitionText, parseDefinition } from './definition-text.ts'
-import { type Kind, PART_OF } from './kinds.ts'
 import { PartsField } from './parts-field.tsx'
 
 interface Props {

@@ -1,6 +1,6 @@
 import type { Schema } from '@slipway/client'
+import type { Kind } from '../../components/source-kinds.ts'
 import { definitionText } from './definition-text.ts'
-import type { Kind } from './kinds.ts'
 
 const action: Schema<'ActionDefinition'> = {
   type: 'script',

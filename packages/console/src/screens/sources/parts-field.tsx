@@ -1,8 +1,8 @@
 import { ActionIcon, Button, Group, Stack, TextInput } from '@mantine/core'
 import { fieldProblem } from '../../components/field-problem.ts'
 import { RecordSelect } from '../../components/record-select.tsx'
+import type { Kind } from '../../components/source-kinds.ts'
 import { type Definition, isObject } from './definition-text.ts'
-import type { Kind } from './kinds.ts'
 
 interface Props {
   /** What the rows are. */

@@ -1,5 +1,5 @@
 import type { Schema } from '@slipway/client'
-import type { Kind } from './kinds.ts'
+import type { Kind } from '../../components/source-kinds.ts'
 
 /** A place in a sequence or a solution. */
 export interface Part {

@@ -5,10 +5,10 @@ import { useRead, useWrite } from '../../api/queries.ts'
 import { fieldProblem } from '../../components/field-problem.ts'
 import { FormModal } from '../../components/form-modal.tsx'
 import { Loaded } from '../../components/loaded.tsx'
+import { type Kind, OPERATIONS } from '../../components/source-kinds.ts'
 import { DefinitionField } from './definition-field.tsx'
 import { definitionText, parseDefinition } from './definition-text.ts'
 import { exampleDefinition } from './examples.ts'
-import { type Kind, OPERATIONS } from './kinds.ts'
 import { DiffView } from './version-diff.tsx'
 
 interface Props {

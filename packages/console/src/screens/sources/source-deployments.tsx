@@ -4,9 +4,9 @@ import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
+import type { Kind } from '../../components/source-kinds.ts'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { duration, TimeAgo } from '../../components/time-ago.tsx'
-import type { Kind } from './kinds.ts'
 
 const LIMIT = 50
 

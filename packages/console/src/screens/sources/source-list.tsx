@@ -6,9 +6,9 @@ import { Empty } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
 import { searchQuery } from '../../components/search-query.ts'
+import { KIND_LABELS, type Kind, OPERATIONS } from '../../components/source-kinds.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
-import { KIND_LABELS, type Kind, OPERATIONS } from './kinds.ts'
 
 const LIMIT = 50
 

@@ -1,8 +1,8 @@
 import { Anchor, Table } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
+import { type Kind, OPERATIONS, PART_OF } from '../../components/source-kinds.ts'
 import { useSession } from '../../session/session.tsx'
-import { type Kind, OPERATIONS, PART_OF } from './kinds.ts'
 import { type Part, partsOf } from './parts-of.ts'
 
 /** The sequences of a solution or the actions of a sequence, in order, with links. */

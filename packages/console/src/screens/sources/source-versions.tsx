@@ -4,10 +4,10 @@ import { Link } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
+import { type Kind, OPERATIONS } from '../../components/source-kinds.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
 import { DefinitionView } from './definition-view.tsx'
-import { type Kind, OPERATIONS } from './kinds.ts'
 import { SourceParts } from './source-parts.tsx'
 
 interface Props {

@@ -1,9 +1,9 @@
 import { Badge, Button, Skeleton, Tabs } from '@mantine/core'
 import { Page } from '../../components/page.tsx'
+import { KIND_LABELS, KINDS, type Kind, parseKind } from '../../components/source-kinds.ts'
 import { useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 import { CreateSource } from './create-source.tsx'
-import { KIND_LABELS, KINDS, type Kind, parseKind } from './kinds.ts'
 import { SourceList } from './source-list.tsx'
 import { useSourceTotals, useUsualKind } from './totals.ts'
 

@@ -1,6 +1,6 @@
 import { useRead } from '../../api/queries.ts'
+import { KINDS, type Kind, OPERATIONS } from '../../components/source-kinds.ts'
 import { useSession } from '../../session/session.tsx'
-import { KINDS, type Kind, OPERATIONS } from './kinds.ts'
 
 /** How many sources of each kind there are; undefined for a kind that is not known yet, or that the user may not read. */
 export function useSourceTotals(enabled = true): Record<Kind, number | undefined> {

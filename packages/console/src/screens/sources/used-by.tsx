@@ -6,7 +6,7 @@ import { client } from '../../api/client.ts'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
-import { KINDS, type Kind, OPERATIONS, PART_OF } from './kinds.ts'
+import { KINDS, type Kind, OPERATIONS, PART_OF } from '../../components/source-kinds.ts'
 import { partsOf } from './parts-of.ts'
 
 /** Each needs a call for its definition. */

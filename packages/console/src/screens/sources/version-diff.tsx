@@ -4,9 +4,9 @@ import { useRead } from '../../api/queries.ts'
 import { counted } from '../../components/counted.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
+import { type Kind, OPERATIONS } from '../../components/source-kinds.ts'
 import { definitionLines } from './definition-text.ts'
 import { foldUnchanged } from './fold-unchanged.ts'
-import { type Kind, OPERATIONS } from './kinds.ts'
 import { type DiffLine, diffLines } from './line-diff.ts'
 
 interface Props {

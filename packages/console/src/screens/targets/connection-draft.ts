@@ -18,6 +18,13 @@ export interface ConnectionDraft {
   drop_rate: string
 }
 
+export interface ConnectionFieldsProps {
+  draft: ConnectionDraft
+  onChange: (draft: ConnectionDraft) => void
+  /** Whether the connection exists: empty secrets then keep their stored values. */
+  isStored?: boolean
+}
+
 const EMPTY: ConnectionDraft = {
   type: 'ssh',
   host: '',

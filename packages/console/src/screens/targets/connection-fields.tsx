@@ -1,6 +1,6 @@
 import { Alert, Select, Stack } from '@mantine/core'
 import { useSession } from '../../session/session.tsx'
-import type { ConnectionDraft, ConnectionType } from './connection-draft.ts'
+import type { ConnectionFieldsProps, ConnectionType } from './connection-draft.ts'
 import { SimulatedFields } from './simulated-fields.tsx'
 import { SshFields } from './ssh-fields.tsx'
 
@@ -10,13 +10,6 @@ const TYPES: { value: ConnectionType; label: string }[] = [
   { value: 'simulated', label: 'Simulated: runs nothing and answers as scripted' },
   { value: 'local', label: 'Local: the machine of the orchestration instance' },
 ]
-
-export interface ConnectionFieldsProps {
-  draft: ConnectionDraft
-  onChange: (draft: ConnectionDraft) => void
-  /** Whether the connection exists: empty secrets then keep their stored values. */
-  isStored?: boolean
-}
 
 /** The kind of a connection and the fields of this kind. */
 export function ConnectionFields({ draft, onChange, isStored = false }: ConnectionFieldsProps) {

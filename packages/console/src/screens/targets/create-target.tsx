@@ -5,11 +5,11 @@ import { useWrite } from '../../api/queries.ts'
 import { FormModal } from '../../components/form-modal.tsx'
 import { NameFields, useNameFields } from '../../components/name-fields.tsx'
 import { SelectorInput, useSelector } from '../../components/selector-input.tsx'
+import { parseTag, TagsField } from '../../components/tags.tsx'
 import { useSession } from '../../session/session.tsx'
 import { type ConnectionDraft, connectionOf, draftOf } from './connection-draft.ts'
 import { ConnectionFields } from './connection-fields.tsx'
 import { PlaceFields, usePlaceFields } from './place-fields.tsx'
-import { parseTag, TagsField } from './tags.tsx'
 
 interface Props {
   /** Whether this is the first target: its connection needs no other machine then. */

@@ -1,5 +1,5 @@
 import { SimpleGrid, TextInput } from '@mantine/core'
-import type { ConnectionFieldsProps } from './connection-fields.tsx'
+import type { ConnectionFieldsProps } from './connection-draft.ts'
 
 const FIELDS = [
   {

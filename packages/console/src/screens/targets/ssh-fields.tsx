@@ -1,5 +1,5 @@
 import { Group, PasswordInput, Textarea, TextInput } from '@mantine/core'
-import type { ConnectionFieldsProps } from './connection-fields.tsx'
+import type { ConnectionFieldsProps } from './connection-draft.ts'
 
 export function SshFields({ draft, onChange, isStored = false }: ConnectionFieldsProps) {
   const kept = isStored ? ' Leave empty to keep the stored one; a new host, port or user name needs it again.' : ''

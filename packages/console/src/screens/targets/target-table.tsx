@@ -5,9 +5,9 @@ import { DataTable } from '../../components/data-table.tsx'
 import { Named } from '../../components/named.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
+import { TagLinks } from '../../components/tags.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
-import { TagLinks } from './tags.tsx'
 
 type Target = Item<'listTargets'>
 

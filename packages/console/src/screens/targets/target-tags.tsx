@@ -3,8 +3,8 @@ import type { Answer } from '@slipway/client'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { FormModal } from '../../components/form-modal.tsx'
+import { parseTag, TagLinks, TagsField, tagText } from '../../components/tags.tsx'
 import { ChangeSection } from './change-section.tsx'
-import { parseTag, TagLinks, TagsField, tagText } from './tags.tsx'
 
 interface Props {
   target: Answer<'getTarget'>

@@ -3,9 +3,9 @@ import { useDebouncedValue } from '@mantine/hooks'
 import type { Schema } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useRead } from '../../api/queries.ts'
-import { searchQuery } from '../../components/search-query.ts'
-import { useSession } from '../../session/session.tsx'
+import { useRead } from '../api/queries.ts'
+import { useSession } from '../session/session.tsx'
+import { searchQuery } from './search-query.ts'
 
 type Tag = Schema<'Tag'>
 
