@@ -113,12 +113,11 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules|/generated/' },
-    // The parser does not read JSX. The console's bundler resolves those imports, and no other part has such files.
-    exclude: { path: '(^|/)dist/|\\.tsx$' },
+    exclude: { path: '(^|/)dist/' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['@slipway/source', 'import', 'node', 'default'],
-      extensions: ['.ts', '.mjs', '.js'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js'],
     },
   },
 }

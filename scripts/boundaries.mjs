@@ -9,6 +9,7 @@ import path from 'node:path'
 const root = path.dirname(import.meta.dirname)
 const cruiser = path.join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs')
 const config = path.join(root, '.dependency-cruiser.mjs')
+const parseJsx = path.join(root, 'scripts/parse-jsx.mjs')
 
 // file, what it imports, the rule that must object (null: allowed)
 const PLANTED = [
@@ -28,6 +29,10 @@ const PLANTED = [
   ['packages/cli/src/planted-runtime.ts', '@slipway/runtime', 'cli-imports'],
   ['packages/cli/src/planted-inside.ts', '../../client/src/inside.ts', 'only-through-the-index'],
   ['packages/console/src/planted.ts', '@slipway/contracts', 'console-imports'],
+  ['packages/console/src/app/planted.tsx', '@slipway/contracts', 'console-imports'],
+  // Two screens of the console that need each other.
+  ['packages/console/src/screens/first/planted.tsx', '../second/inside.ts', 'one-way'],
+  ['packages/console/src/screens/second/planted.tsx', '../first/inside.ts', 'one-way'],
   ['packages/testing/src/planted.ts', '../../../services/gateway/src/main.ts', 'no-foreign-service'],
   ['services/gateway/src/planted-client.ts', '@slipway/client', 'gateway-imports'],
   ['services/gateway/src/planted-testing.ts', '@slipway/testing', 'sources-without-tests'],
@@ -54,11 +59,11 @@ function cruise(cwd) {
   const folders = ['packages', 'services', 'tests', 'campaign'].filter((folder) =>
     fs.existsSync(path.join(cwd, folder)),
   )
-  const output = execFileSync(process.execPath, [cruiser, '--config', config, '--output-type', 'json', ...folders], {
-    cwd,
-    encoding: 'utf8',
-    maxBuffer: 256 * 1024 * 1024,
-  })
+  const output = execFileSync(
+    process.execPath,
+    ['--import', parseJsx, cruiser, '--config', config, '--output-type', 'json', ...folders],
+    { cwd, encoding: 'utf8', maxBuffer: 256 * 1024 * 1024 },
+  )
   const { modules, summary } = JSON.parse(output)
   const imports = modules.flatMap(({ source, dependencies }) =>
     dependencies.map(({ resolved }) => ({ from: source, to: resolved })),
@@ -72,10 +77,10 @@ function cruise(cwd) {
   }
 }
 
-/** The part of a service that a file is in: a folder of its `src`, or a file beside those folders. */
-const partOf = (file) => /^services\/[^/]+\/src\/[^/]+/.exec(file)?.[0]
+/** The part of a service or of the console that a file is in: a folder of its `src`, a screen, or a file beside them. */
+const partOf = (file) => /^(services\/[^/]+|packages\/console)\/src\/(screens\/)?[^/]+/.exec(file)?.[0]
 
-/** Imports that belong to a cycle between parts of a service: inside a service, imports point one way. */
+/** Imports that belong to a cycle between such parts: inside a service and inside the console, imports point one way. */
 function backArrows(imports) {
   const between = imports.filter(({ from, to }) => partOf(from) && partOf(to) && partOf(from) !== partOf(to))
   const arrows = new Map()
@@ -112,7 +117,7 @@ function sources() {
       return fs
         .readdirSync(path.join(root, src), { recursive: true })
         .map((file) => path.join(src, file))
-        .filter((file) => file.endsWith('.ts') && !file.includes('/generated/'))
+        .filter((file) => /\.tsx?$/.test(file) && !file.includes('/generated/'))
     }),
   )
   const ofCampaign = fs
@@ -141,13 +146,19 @@ function plantedProblems(dir) {
     'packages/domain/src',
     'services/planner/src/first',
     'services/planner/src/second',
+    'packages/console/src/screens/first',
+    'packages/console/src/screens/second',
   ]) {
     write(path.join(dir, folder, 'inside.ts'), 'export const word: string = ""\n')
   }
   // Types alone, in one half: they vanish when compiled, yet they bind as much as values do.
   PLANTED.forEach(([file, imported], n) => {
     const kind = n % 2 === 0 ? 'type ' : ''
-    write(path.join(dir, file), `import { ${kind}word } from '${imported}'\nexport const here: typeof word = ''\n`)
+    const element = file.endsWith('.tsx') ? 'export const element = <p>here</p>\n' : ''
+    write(
+      path.join(dir, file),
+      `import { ${kind}word } from '${imported}'\nexport const here: typeof word = ''\n${element}`,
+    )
   })
   const { violations } = cruise(dir)
   return PLANTED.flatMap(([file, imported, expected]) => {
