@@ -1,4 +1,5 @@
-// Checks that links between the pages of the repository, and their anchors, lead somewhere.
+// Checks that links between the pages of the repository, and their anchors, lead somewhere, and that the names of tests that a
+// page quotes after a link to a test file occur in this file.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -31,5 +32,18 @@ for (const page of pages) {
     broken += 1
   }
 }
+
+const QUOTES = /\]\(([^)\s]+\.test\.ts)\): ("[^"\n]+"(?:, "[^"\n]+")*)/g
+for (const page of pages) {
+  const file = path.join(root, page)
+  for (const [, link, quotes] of textOf(file).matchAll(QUOTES)) {
+    const tests = fs.readFileSync(path.resolve(path.dirname(file), link), 'utf8')
+    for (const [, name] of quotes.matchAll(/"([^"]+)"/g)) {
+      if (tests.includes(name)) continue
+      console.error(`${page}: ${link} has no test "${name}"`)
+      broken += 1
+    }
+  }
+}
 if (broken > 0) process.exit(1)
-console.log(`links: ${pages.length} pages, no link leads nowhere`)
+console.log(`links: ${pages.length} pages, no link leads nowhere, and all quoted tests exist`)
