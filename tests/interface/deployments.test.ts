@@ -226,6 +226,12 @@ describe('when the only slot is taken', () => {
     })
     expect(waiting[0]).not.toHaveProperty('deployment_id')
     expect(waiting[0]).not.toHaveProperty('tenant_id')
+    expect((await api.get(`/deployments/pending/${high}`)).body).toMatchObject({
+      id: high,
+      status: 'pending',
+      position: 1,
+    })
+    expect((await api.get(`/deployments/${high}`)).status).toBe(404)
 
     expect((await api.call('DELETE', `/deployments/pending/${cancelled}`)).status).toBe(200)
     const refused = await api.call('DELETE', `/deployments/pending/${cancelled}`)
@@ -238,6 +244,8 @@ describe('when the only slot is taken', () => {
     expect((await api.post(`/deployments/${running.body.deployment_id}/cancel`)).status).toBe(409)
 
     const ids = await Promise.all([high, low].map((id) => dispatchedDeployment(api, id)))
+    // One id, whether the request waits or runs.
+    expect(ids).toEqual([high, low])
     const ends = await Promise.all(ids.map((id) => deploymentEnd(api, id)))
     expect(ends.map((d) => d.state)).toEqual(['success', 'success'])
     expect(Date.parse(ends[0].started_at)).toBeLessThanOrEqual(Date.parse(ends[1].started_at))

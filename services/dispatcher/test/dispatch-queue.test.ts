@@ -62,19 +62,22 @@ test('a queued request tells its source, how many targets it has, and the first 
   })
 })
 
-test('a dispatched request has a deployment of its own that was queued first, under its own request id', async () => {
+test('a dispatched request becomes a deployment with its id, which was queued first', async () => {
   const id = await submit()
   await addInstance(database, 1)
   await dispatchAll()
   const request = await pending(id)
-  const deploymentId = String(request.deployment_id)
-  expect(deploymentId).not.toBe(id)
-  expect(await states(database, deploymentId)).toEqual(['queued', 'running'])
-  expect(await deployment(database, deploymentId)).toMatchObject({ request_id: `request-${id}`, total_steps: 6 })
-  expect(await outbox(database, deploymentId)).toEqual(['lease.changed', 'deployment.created'])
-  expect(await outbox(database, id)).toEqual(['pending.created', 'pending.updated'])
+  expect(request.deployment_id).toBe(id)
+  expect(await states(database, id)).toEqual(['queued', 'running'])
+  expect(await deployment(database, id)).toMatchObject({ request_id: `request-${id}`, total_steps: 6 })
+  expect(await outbox(database, id)).toEqual([
+    'pending.created',
+    'pending.updated',
+    'lease.changed',
+    'deployment.created',
+  ])
   const { rows } = await database.query(`SELECT DISTINCT request_id FROM outbox WHERE body ->> 'deployment_id' = $1`, [
-    deploymentId,
+    id,
   ])
   expect(rows).toEqual([{ request_id: `request-${id}` }])
 })

@@ -211,7 +211,10 @@ const NEVER: Record<string, string> = {
      WHERE (p.status = 'dispatched') <> EXISTS (SELECT FROM deployments d WHERE d.id = p.deployment_id)`,
   'a request that two deployments came from': `SELECT deployment_id FROM pending_requests
      WHERE deployment_id IS NOT NULL GROUP BY 1 HAVING count(*) > 1`,
-  'a command that both started and waits': `SELECT id FROM deployments JOIN pending_requests USING (id)`,
+  'a deployment of the request of another command': `SELECT d.id FROM deployments d JOIN pending_requests p ON p.deployment_id = d.id
+     WHERE p.id <> d.id`,
+  'a command that both started and waits': `SELECT id FROM deployments JOIN pending_requests p USING (id)
+     WHERE p.status <> 'dispatched'`,
   'a start without its message': `SELECT l.epoch FROM leases l WHERE NOT EXISTS (SELECT FROM outbox o
      WHERE o.type = 'lease.changed' AND o.body ->> 'instance_id' = l.instance_id::text)`,
 }

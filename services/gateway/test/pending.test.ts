@@ -43,6 +43,22 @@ test('pending requests stand by position; ended ones only when asked for', async
   expect(body[0].queued_at).toMatch(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
 })
 
+test('one pending request is read by its id, in every status and by its tenant alone', async () => {
+  const { id: tenant_id, admin: owner } = await addTenant(gateway, 'owner of the request')
+  const { admin: other } = await addTenant(gateway, 'other tenant')
+  const [waiting, cancelled] = [
+    await addPending(gateway.database, { tenant_id }),
+    await addPending(gateway.database, { status: 'cancelled' }),
+  ]
+  const read = (client: Client, id: string) => client.send('getPending', `/deployments/pending/${id}`)
+  const listed = await admin.send('listPending', '/deployments/pending')
+  expect(await read(admin, waiting)).toMatchObject({ status: 200, body: listed.body[0] })
+  expect(await read(admin, cancelled)).toMatchObject({ status: 200, body: { id: cancelled, status: 'cancelled' } })
+  expect((await read(owner, waiting)).status).toBe(200)
+  expect((await read(owner, cancelled)).status).toBe(404)
+  for (const id of [waiting, cancelled, uuidv7(), 'no-id']) expect((await read(other, id)).status).toBe(404)
+})
+
 test('a pending request tells what it deploys, and on which targets', async () => {
   const first = [{ id: uuidv7(), name: 'web-1' }]
   const source = { type: 'solution', id: uuidv7(), name: 'web', version: '2.1.0', targets: 12, first }

@@ -4341,6 +4341,29 @@ export interface operations {
             };
         };
     };
+    getPending: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingRequest"];
+                };
+            };
+        };
+    };
     cancelPending: {
         parameters: {
             query?: never;

@@ -51,6 +51,7 @@ export const ROUTES = {
   getInstance: { method: 'GET', path: '/api/v1/admin/instances/{id}', bearer: true },
   getInstanceGrant: { method: 'GET', path: '/api/v1/instances/grants/{id}', bearer: true },
   getOpenApi: { method: 'GET', path: '/api/v1/openapi.json' },
+  getPending: { method: 'GET', path: '/api/v1/deployments/pending/{id}', bearer: true },
   getReadiness: { method: 'GET', path: '/api/v1/health/ready' },
   getReleaseMatrix: { method: 'GET', path: '/api/v1/releases/matrix', bearer: true },
   getRole: { method: 'GET', path: '/api/v1/admin/roles/{id}', bearer: true },

@@ -9,7 +9,7 @@ import {
   type Queryable,
 } from '@slipway/database'
 import type { MaybeSelector } from '@slipway/domain'
-import { failAtCommit, type Logger, sleep, uuidv7 } from '@slipway/runtime'
+import { failAtCommit, type Logger, sleep } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
 import { isAnyOrphan } from '../leases/leases.sql.ts'
@@ -232,14 +232,14 @@ async function dispatch(tx: Queryable, pairs: readonly SlotAssignment[], logger:
 }
 
 async function start(tx: Queryable, pairs: readonly SlotAssignment[]): Promise<void> {
-  const dispatched = pairs.map((pair) => ({ ...pair, deployment_id: uuidv7() }))
   // Postgres marks the requests while this process maps their plans to rows (`drain`, goal 4).
   const write = async () => {
     await nextTurn()
     await writeStarted(
       tx,
-      dispatched.map(({ request, slot, locks, deployment_id }) => ({
-        deployment_id,
+      pairs.map(({ request, slot, locks }) => ({
+        // A caller finds what it has asked for under one id, whether it waits or runs.
+        deployment_id: request.id,
         locks,
         request_id: request.request_id,
         traceparent: request.traceparent,
@@ -249,7 +249,7 @@ async function start(tx: Queryable, pairs: readonly SlotAssignment[]): Promise<v
       })),
     )
   }
-  await Promise.all([markDispatched(tx, dispatched), write()])
+  await Promise.all([markDispatched(tx, pairs), write()])
 }
 
 function withPriority({ command, priority }: ClaimedRequest): ClaimedRequest['command'] {

@@ -23,14 +23,13 @@ export const dispatchRequests = statement({
   name: 'dispatcher.pending_requests.dispatch',
   parameters: {
     ids: array(uuid),
-    deployment_ids: array(uuid),
     instance_ids: array(uuid),
     from: array(pendingStatus),
   },
   sql: `UPDATE pending_requests p
-      SET status = 'dispatched', deployment_id = d.deployment_id, dispatched_at = now(),
+      SET status = 'dispatched', deployment_id = p.id, dispatched_at = now(),
           dispatched_to_instance_id = d.instance_id, error_message = NULL
-     FROM unnest(:ids::uuid[], :deployment_ids::uuid[], :instance_ids::uuid[]) AS d (id, deployment_id, instance_id)
+     FROM unnest(:ids::uuid[], :instance_ids::uuid[]) AS d (id, instance_id)
     WHERE p.id = d.id AND p.status = ANY (:from::pending_status[])`,
 })
 

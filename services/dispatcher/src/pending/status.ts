@@ -24,13 +24,12 @@ export async function claim(tx: Queryable, ids: readonly string[]): Promise<Clai
 
 export async function markDispatched(
   tx: Queryable,
-  dispatched: readonly { request: ClaimedRequest; deployment_id: string; slot: Slot }[],
+  dispatched: readonly { request: ClaimedRequest; slot: Slot }[],
 ): Promise<void> {
   const requests = dispatched.map(({ request }) => request)
   await Promise.all([
     dispatchRequests.run(tx, {
       ids: requests.map(({ id }) => id),
-      deployment_ids: dispatched.map(({ deployment_id }) => deployment_id),
       instance_ids: dispatched.map(({ slot }) => slot.instance_id),
       from: IN_HAND,
     }),

@@ -9,7 +9,7 @@ import { readDetail } from './detail.ts'
 import { createLogReader } from './history.ts'
 import { listDeployments } from './list.ts'
 import { listTargetDeployments } from './of-target.ts'
-import { listPending } from './pending.ts'
+import { getPending, listPending } from './pending.ts'
 import { updatePendingHandlers } from './update-pending.ts'
 
 type ReadOperation = Extract<
@@ -18,11 +18,12 @@ type ReadOperation = Extract<
   | 'listTargetDeployments'
   | 'getDeployment'
   | 'listPending'
+  | 'getPending'
   | 'listDeploymentLogs'
   | 'listCommandResults'
 >
 
-function readHandlers({ database }: Dependencies): HandlersOf<ReadOperation> {
+function readHandlers({ database, keys }: Dependencies): HandlersOf<ReadOperation> {
   return {
     listDeployments: { handle: (call) => listDeployments(database, call) },
     listTargetDeployments: { handle: (call) => listTargetDeployments(database, call) },
@@ -31,6 +32,7 @@ function readHandlers({ database }: Dependencies): HandlersOf<ReadOperation> {
         answerStream(200, await readDetail(database, caller, params['id'] ?? '', { plan: 'full' })),
     },
     listPending: { handle: (call) => listPending(database, call) },
+    getPending: { handle: (call) => getPending({ db: database, keys }, call) },
     listDeploymentLogs: { handle: createLogReader(database) },
     listCommandResults: { handle: (call) => listCommandResults(database, call) },
   }

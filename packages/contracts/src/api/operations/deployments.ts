@@ -76,6 +76,16 @@ export const deploymentOperations = {
     }),
     responses: { 200: Type.Array(deployments.PendingRequest) },
   }),
+  getPending: op({
+    method: 'GET',
+    path: '/deployments/pending/{id}',
+    summary: 'Read a pending request',
+    description:
+      'Shows one request: its position and what it waits for, or how it ended. Once it is dispatched, `deployment_id` is its deployment, which has the id of the request.',
+    tag: 'deployments',
+    access: 'deployments:read',
+    responses: { 200: deployments.PendingRequest },
+  }),
   cancelPending: op({
     method: 'DELETE',
     path: '/deployments/pending/{id}',
