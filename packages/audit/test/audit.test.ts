@@ -15,7 +15,7 @@ import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 
 let testDatabase: OpenTestDatabase
-/** The owner's: what only the owner can do, and looking. */
+/** A connection as the owner of the tables. Tests prepare and inspect rows with it. */
 let database: Database
 let gateway: Database
 let dispatcher: Database
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => testDatabase.drop())
 beforeEach(() => tamper('TRUNCATE audit_records, audit_links RESTART IDENTITY'))
 
-/** What only the owner of the tables can do: the triggers are in the way of everybody else. */
+/** Runs SQL as the owner of the tables with the append-only triggers disabled. */
 async function tamper(sql: string): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('ALTER TABLE audit_records DISABLE TRIGGER USER')
@@ -61,7 +61,7 @@ const hashes = async () =>
     ({ hash }) => hash,
   )
 
-/** So many records, one a transaction, all linked. */
+/** Writes `count` records, each in its own transaction, and links all of them. */
 async function linked(count: number): Promise<void> {
   for (let n = 1; n <= count; n += 1)
     await recordAudit(gateway, [{ ...entry({ n, big: 2 ** 60, text: 'é\n' }), api_key: KEY }])
@@ -72,7 +72,7 @@ const verdict = () => verifyAudit(verifier, { page: 3 })
 const whole = (links: number) => ({ links, broken: 0, findings: [] })
 
 describe('records', () => {
-  test('of one id are written once, whoever comes first, also while the first has yet to commit', async () => {
+  test('concurrent writers of the same record id write it once', async () => {
     const id = uuidv7()
     const second = await gateway.transaction(async (tx) => {
       expect(await recordAudit(tx, [{ ...entry(), id }])).toBe(1)
@@ -83,7 +83,7 @@ describe('records', () => {
     expect(rows).toHaveLength(1)
   })
 
-  test('cannot be changed or removed, and neither can links', async () => {
+  test('records and links cannot be updated or deleted', async () => {
     await linked(1)
     for (const table of ['audit_records', 'audit_links']) {
       for (const sql of [`DELETE FROM ${table}`, `TRUNCATE ${table}`]) {
@@ -94,7 +94,7 @@ describe('records', () => {
     await expect(database.query(`UPDATE audit_links SET hash = ''`)).rejects.toThrow('append-only')
   })
 
-  test('are counted without being counted, linked or not', async () => {
+  test('the count includes records that no link covers yet', async () => {
     expect(await auditCount(gateway)).toBe(0)
     await linked(4)
     await recordAudit(gateway, [entry(), entry()])
@@ -103,12 +103,12 @@ describe('records', () => {
 })
 
 describe('the chain', () => {
-  test('holds every record once, under many writers and two linkers', async () => {
+  test('every record is in the chain once, under eight writers and two linkers', async () => {
     const writers = Array.from({ length: 8 }, async (_, writer) => {
       for (let n = 0; n < 25; n += 1) {
         await gateway.transaction(async (tx) => {
           await recordAudit(tx, [entry({ writer, n })])
-          // Numbers of transactions that are undone stay empty, and others commit in another order than they began.
+          // Rolled-back transactions leave gaps in the numbers. The sleep lets transactions commit out of number order.
           if (n % 5 === 4) await tx.query('SELECT pg_sleep(0.003)')
         })
         if (n % 10 === 9) {
@@ -137,7 +137,7 @@ describe('the chain', () => {
     expect(await auditCount(gateway)).toBe(200)
   })
 
-  test('takes in a record that is committed after ones with higher numbers', async () => {
+  test('a linker adds a record that commits after records with higher numbers', async () => {
     await gateway.transaction(async (late) => {
       await recordAudit(late, [entry({ late: true })])
       await recordAudit(gateway, [entry()])
@@ -149,7 +149,7 @@ describe('the chain', () => {
     expect(await verdict()).toMatchObject(whole(2))
   })
 
-  test('goes on where another process stopped, one at a time', async () => {
+  test('a linker continues where another process stopped, and only one linker works at a time', async () => {
     await linked(3)
     await database.transaction(async (tx) => {
       await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.auditChain})`)
@@ -162,14 +162,14 @@ describe('the chain', () => {
 })
 
 describe('retention', () => {
-  /** So many linked records, of which the first `old` are a hundred days old. */
+  /** Writes `count` linked records. The first `old` of them are 100 days old. */
   async function aged(count: number, old: number): Promise<void> {
     for (let n = 1; n <= count; n += 1) await recordAudit(gateway, [entry({ n })])
     await tamper(`UPDATE audit_records SET at = at - interval '100 days' WHERE number <= ${old}`)
     await linkAudit(gateway, { late: true })
   }
 
-  test('drops the beginning of the log, and the rest can still be verified and goes on', async () => {
+  test('retention drops the oldest records, and the remaining chain verifies and grows', async () => {
     await aged(9, 5)
     expect(await countOldAudit(dispatcher, 90, 2)).toBe(5)
     expect(await dropOldAudit(dispatcher, 90, 2)).toBe(2)
@@ -186,7 +186,7 @@ describe('retention', () => {
     expect(await countOldAudit(dispatcher, 90)).toBe(0)
   })
 
-  test('a beginning that was cut off with a word that is true is found by a head that was noted', async () => {
+  test('a noted head detects records that retention dropped', async () => {
     await aged(6, 3)
     const noted = { position: 2, hash: (await hashes())[1] ?? '' }
     await dropOldAudit(dispatcher, 90)
@@ -196,7 +196,7 @@ describe('retention', () => {
     expect(findings).toMatchObject([{ position: 2, problem: expect.stringContaining('is gone') }])
   })
 
-  test('keeps the end of the chain, however old, and its own word on where the log begins', async () => {
+  test('retention keeps the last link of the chain and its own drop record at any age', async () => {
     await aged(4, 4)
     expect(await dropOldAudit(dispatcher, 90)).toBe(3)
     await linkAudit(gateway, { late: true })
@@ -208,7 +208,7 @@ describe('retention', () => {
     expect(await verdict()).toMatchObject({ ...whole(2), dropped: 4 })
   })
 
-  test('lets nobody remove what it has not dropped', async () => {
+  test('records that retention has not dropped cannot be deleted unnoticed', async () => {
     await aged(6, 3)
     await dropOldAudit(dispatcher, 90)
     await expect(database.query('DELETE FROM audit_records WHERE number = 4')).rejects.toThrow('append-only')
@@ -217,14 +217,14 @@ describe('retention', () => {
     expect((await verdict()).findings).toMatchObject([{ position: 4, problem: 'the record was deleted' }])
   })
 
-  test('drops nothing that was tampered with', async () => {
+  test('retention drops no record if a record was tampered with', async () => {
     await aged(6, 5)
     await tamper(`UPDATE audit_records SET actor_name = 'eve' WHERE number = 2`)
     await expect(dropOldAudit(dispatcher, 90)).rejects.toThrow('broken at position 2')
     expect(await auditCount(gateway)).toBe(6)
   })
 
-  test('a beginning that was cut off with a word that is not true is found', async () => {
+  test('verification detects deleted records behind a forged drop record', async () => {
     await aged(6, 0)
     await recordAudit(gateway, [{ ...entry({ position: 3, hash: 'f'.repeat(64) }), action: 'audit.drop' }])
     await tamper('DELETE FROM audit_records WHERE number <= 3')
@@ -267,7 +267,7 @@ describe('verification finds', () => {
     expect(findings[0]).toMatchObject({ position: 4, problem: 'links 4 to 5 are missing' })
   })
 
-  test('a deleted record whose links were moved up', async () => {
+  test('a deleted record if the later links were moved up', async () => {
     await linked(8)
     await tamper(`DELETE FROM audit_records WHERE number = 4; DELETE FROM audit_links WHERE position = 4;
                   UPDATE audit_links SET position = position - 1 WHERE position = 5;
@@ -290,9 +290,9 @@ describe('verification finds', () => {
     expect((await verdict()).findings.map(({ position }) => position)).toEqual([3, 4, 6, 7])
   })
 
-  test('a record that was inserted behind the back of the chain, and leaves it out of it', async () => {
+  test('a record that was inserted without a link', async () => {
     await linked(3)
-    // The numbers between are of transactions that were undone long ago.
+    // The gaps between the numbers stand for transactions that were rolled back long ago.
     await tamper(
       `UPDATE audit_records SET number = number * 10; UPDATE audit_links SET record_number = record_number * 10`,
     )
@@ -305,7 +305,7 @@ describe('verification finds', () => {
     expect(await verdict()).toMatchObject({ links: 3, broken: 1, findings: [{ position: null, record_number: 15 }] })
   })
 
-  test('what no process has linked for a minute, and nothing younger', async () => {
+  test('a record without a link after a minute, and no younger record', async () => {
     await linked(2)
     await recordAudit(gateway, [entry()])
     expect(await verdict()).toMatchObject(whole(2))
@@ -313,7 +313,7 @@ describe('verification finds', () => {
     expect(await first()).toMatchObject({ position: null, record_number: 3 })
   })
 
-  test('a chain that was written anew, by a head that was noted', async () => {
+  test('a rebuilt chain, by comparison with a noted head', async () => {
     await linked(5)
     const expected = await chainHead(gateway)
     await tamper(`UPDATE audit_records SET action = 'a.b' WHERE number = 2; TRUNCATE audit_links`)
@@ -323,7 +323,7 @@ describe('verification finds', () => {
     expect(noted.findings).toMatchObject([{ position: 5 }])
   })
 
-  test('an end that was cut off, by a head that was noted', async () => {
+  test('a truncated end of the chain, by comparison with a noted head', async () => {
     await linked(5)
     const expected = await chainHead(gateway)
     await tamper('DELETE FROM audit_records WHERE number > 3; DELETE FROM audit_links WHERE position > 3')
@@ -333,8 +333,8 @@ describe('verification finds', () => {
   })
 })
 
-describe('parts', () => {
-  /** From the beginning to the end, with the position after which each part began. */
+describe('verification in parts', () => {
+  /** Verifies the whole chain in parts of `limit` links and returns all parts. */
   async function walk(limit: number) {
     const parts = []
     for (let after: number | null = 0; after !== null; ) {
@@ -345,7 +345,7 @@ describe('parts', () => {
     return parts
   }
 
-  test('cover the chain, and without a position the newest links', async () => {
+  test('the parts cover the chain, and a call without a position verifies the newest links', async () => {
     await linked(10)
     const parts = await walk(4)
     expect(parts.map(({ after, links, next, broken }) => [after, links, next, broken])).toEqual([
@@ -370,7 +370,7 @@ describe('parts', () => {
     })
   })
 
-  test('of a log without records are whole', async () => {
+  test('a part of an empty log has no findings', async () => {
     expect(await verifyAuditPart(gateway, {})).toMatchObject({ after: 0, links: 0, next: null, broken: 0 })
   })
 
@@ -383,14 +383,14 @@ describe('parts', () => {
       'DELETE FROM audit_records WHERE number = 6; DELETE FROM audit_links WHERE position = 6',
       [6, 7],
     ],
-  ])('find %s, in one part alone', async (_, sql, positions) => {
+  ])('the parts find %s once', async (_, sql, positions) => {
     await linked(10)
     await tamper(sql)
     const findings = (await walk(4)).flatMap((part) => part.findings)
     expect(findings.map(({ position }) => position)).toEqual(positions)
   })
 
-  test('find each record outside of the chain once', async () => {
+  test('the parts find each record without a link once', async () => {
     for (let n = 0; n < 10; n += 1) await recordAudit(gateway, [entry({ n })])
     await tamper(`UPDATE audit_records SET at = now() - interval '1 hour'`)
     await linkAudit(gateway, { late: true })
