@@ -24,7 +24,7 @@ function batchesOf(messages: OutgoingMessage[]): Batch[] {
   return batches
 }
 
-/** Sends them as the batches that they make, from the side. */
+/** Publishes the batches that the messages form, past the broker under test. */
 async function send(messages: OutgoingMessage[]): Promise<void> {
   const channel = await harness.channel()
   for (const batch of batchesOf(messages)) {
@@ -45,8 +45,8 @@ const deadLetters = async (count: number): Promise<GetMessage[]> => {
 const left = async (queue: 'executor.commands' | 'dead-letters') =>
   (await (await harness.channel()).checkQueue(queueName(namespace, queue))).messageCount
 
-describe('messages go together', () => {
-  test('when they are neighbours of one kind for which nobody waits, in their order, a bounded number and size', () => {
+describe('gathering messages into batches', () => {
+  test('gathers adjacent messages of one type without a reply address, in order, up to a count and a size', () => {
     const freed = (n: number) =>
       Array.from({ length: n }, (): OutgoingMessage => {
         return { exchange: 'events', type: 'slot.freed', body: {}, message_id: uuidv7(), request_id: null }
@@ -68,14 +68,14 @@ describe('messages go together', () => {
     expect(batchesOf(messages).flatMap((batch) => batch.messages)).toEqual(messages)
   })
 
-  test('and one alone goes as it always did', () => {
+  test('sends a single message without the batch format', () => {
     const [batch] = batchesOf([removeInstance()])
     const { content, options } = encodeBatch(batch as Batch, namespace)
     expect(JSON.parse(content.toString())).toEqual(batch?.messages[0]?.body)
     expect(options.headers).not.toHaveProperty(HEADER.parts)
   })
 
-  test('what is JSON already goes as it is', () => {
+  test('sends a body that is already JSON unchanged', () => {
     const { body, ...rest } = removeInstance()
     const json = JSON.stringify(body, undefined, 0).replaceAll(',', ', ')
     const batches = batchesOf([{ ...rest, json }, removeInstance({ body })])
@@ -85,8 +85,8 @@ describe('messages go together', () => {
   })
 })
 
-describe('each of a batch', () => {
-  test('reaches its handler as if it had come alone, not more at a time than may be in hand', async () => {
+describe('a message of a batch', () => {
+  test('reaches its handler like a single message, and at most `prefetch` are handled at a time', async () => {
     const messages = [
       removeInstance({ reason: 'schön ☃\n', request_id: 'req-1', traceparent: TRACE }),
       ...Array.from({ length: 20 }, (_, n) => removeInstance({ reason: `${n}`, traceparent: null })),
@@ -118,7 +118,7 @@ describe('each of a batch', () => {
     expect(await left('executor.commands')).toBe(0)
   })
 
-  test('is tried again or given up alone, and the others are handled once', async () => {
+  test('is retried or dead-lettered alone, and the other messages are handled once', async () => {
     const messages = ['good', 'poison', 'fails once', 'shapeless', 'good'].map((reason) =>
       removeInstance(reason === 'shapeless' ? { body: { reason } } : { reason }),
     )
@@ -146,12 +146,12 @@ describe('each of a batch', () => {
     expect(await left('executor.commands')).toBe(0)
   })
 
-  test('goes alone after their reader died, so that none dies with the one at fault', async () => {
+  test('is delivered alone after its consumer died with the batch', async () => {
     const messages = ['one', 'deadly', 'three'].map((reason) => removeInstance({ reason }))
     await broker.consume('executor.commands', { prefetch: 1, handle: () => new Promise(() => {}) })
     await send(messages)
     await eventually(async () => (await left('executor.commands')) === 0)
-    // Its connections end as if it had died, with the batch in hand.
+    // Closing ends the connection while the batch is unacknowledged, as a crash does.
     void broker.close()
     const next = await harness.broker()
     const seen: { reason: string; delivery: Delivery }[] = []
@@ -167,7 +167,7 @@ describe('each of a batch', () => {
     expect(await left('executor.commands')).toBe(0)
   })
 
-  test('of an exclusive reader is handled, however the others end', async () => {
+  test('is handled by an exclusive consumer even if other messages of the batch fail', async () => {
     const seen: string[] = []
     await broker.consumeEventsExclusively(['run.*'], async ({ body }) => {
       const { epoch } = body as { epoch: number }
@@ -194,7 +194,7 @@ test.each([
   ['a part without id', '{"message_id":"a"}\n{}\n{}\n{}\n'],
   ['no JSON before a part', '{"message_id":"a"}\n{}\nb\n{}\n'],
   ['nothing', ''],
-])('a batch with %s is a dead letter as it came', async (_name, content) => {
+])('a batch with %s becomes a dead letter with unchanged content', async (_name, content) => {
   let calls = 0
   await broker.consume('executor.commands', { prefetch: 1, handle: async () => void calls++ })
   const [batch] = batchesOf([removeInstance(), removeInstance()])

@@ -29,16 +29,16 @@ afterAll(async () => {
 
 const waiting = async (queue: string) =>
   (await (await harness.channel()).checkQueue(`${namespace}.${queue}`)).messageCount
-/** RabbitMQ's count of what waits follows a moment later. */
+/** Waits until the queue `dead-letters` has this count. RabbitMQ updates its counts with a delay. */
 const dead = (count: number) => eventually(async () => (await waiting('dead-letters')) === count)
 
-/** Puts something on a work queue that none of our senders would. */
+/** Puts content on a work queue that no service would send. */
 async function plant(content: string, options: Record<string, unknown> = {}, queue = 'executor.commands') {
   const channel = await harness.channel()
   channel.sendToQueue(queueName(namespace, queue as 'executor.commands'), Buffer.from(content), options)
 }
 
-/** Consumes the executor's commands; those that `refuse` names are poison. */
+/** Consumes the commands of the executor-bridge. The handler calls those that `refuse` accepts poison. */
 async function consume(refuse: (reason: string) => boolean, target = broker): Promise<string[]> {
   const handled: string[] = []
   await target.consume('executor.commands', {
@@ -53,7 +53,7 @@ async function consume(refuse: (reason: string) => boolean, target = broker): Pr
 }
 
 describe('dead letters', () => {
-  test('are listed with where they failed and why, whatever they are', async () => {
+  test('the list shows where and why any message failed', async () => {
     await consume((reason) => reason === 'poison')
     await broker.publish([removeInstance({ reason: 'poison', request_id: 'req-7' })])
     await plant('{"half":', { messageId: 'half', type: 'instance.delete' })
@@ -80,8 +80,8 @@ describe('dead letters', () => {
     await dead(4)
   })
 
-  test('that RabbitMQ gave up itself say where, however often they are looked at', async () => {
-    // Six consumers that die with it in hand: one more than RabbitMQ delivers it.
+  test('a message that RabbitMQ dead-lettered itself keeps its origin, however often it is listed', async () => {
+    // Six consumers die with the message: one more than the delivery limit of RabbitMQ.
     await broker.publish([removeInstance({ reason: 'deadly' })])
     for (let crash = 0; crash <= 5; crash += 1) {
       const channel = await harness.channel()
@@ -93,13 +93,13 @@ describe('dead letters', () => {
     for (let look = 0; look < 25; look += 1) looks.push((await letters.list({}, 1)).letters[0])
     expect([...new Set(looks.map((letter) => JSON.stringify(letter)))]).toEqual([JSON.stringify(looks[0])])
     expect(looks[0]).toMatchObject({ queue: 'executor.commands', reason: expect.stringContaining('delivery') })
-    // In RabbitMQ 4 the count of looks is what would end it.
+    // RabbitMQ 4 deletes a message when its delivery count exceeds the limit, so listing must not raise the count.
     const message = await (await harness.channel()).get(queueName(namespace, 'dead-letters'))
     expect(message && Number(message.properties.headers?.['x-delivery-count'] ?? 0)).toBeLessThan(20)
     await (await harness.channel()).close()
   })
 
-  test('are shown in outline: no text but ids and words of ours, and nothing of values', async () => {
+  test('the outline shows ids and known words, and no other values', async () => {
     await consume(() => true)
     const secret = 'correct-horse-battery'
     const instance_id = uuidv7()
@@ -118,7 +118,7 @@ describe('dead letters', () => {
     expect(await letters.show('0123456789ab')).toBeNull()
   })
 
-  test('are replayed to the one queue where they failed, once, as if for the first time', async () => {
+  test('a replay sends each message once, to the queue where it failed, as a first attempt', async () => {
     let broken = true
     const attempts: string[] = []
     const event = { exchange: 'events' as const, type: 'run.finished', request_id: null, message_id: uuidv7() }
@@ -137,7 +137,7 @@ describe('dead letters', () => {
     const body = { deployment_id: uuidv7(), epoch: 1, outcome: 'success', error_message: null }
     await broker.publish([{ ...event, body }])
     await dead(1)
-    // A copy, as a crash between sending and acknowledging leaves one.
+    // The crash of a replay between publish and acknowledgement leaves a copy.
     const channel = await harness.channel()
     const copy = await channel.get(queueName(namespace, 'dead-letters'))
     if (copy === false) throw new Error('no dead letter')
@@ -155,7 +155,7 @@ describe('dead letters', () => {
     await dead(0)
   })
 
-  test('that fail again after a replay are dead again, and the replay ends', async () => {
+  test('messages that fail again after a replay become dead letters again, and the replay ends', async () => {
     await consume(() => true)
     const reasons = Array.from({ length: 40 }, (_, index) => `poison ${index}`)
     await broker.publish(reasons.map((reason) => removeInstance({ reason })))
@@ -166,7 +166,7 @@ describe('dead letters', () => {
     expect(again.map(({ reason }) => reason).sort()).toEqual(reasons.map((reason) => `it says ${reason}`).sort())
   })
 
-  test('past their deadline, or from nowhere, are not replayed and say so', async () => {
+  test('messages past their deadline or of unknown origin are not replayed, and the result says why', async () => {
     await consume(() => true)
     const deadline = new Date(Date.now() + 1_500).toISOString()
     await broker.publish([removeInstance({ reason: 'late', deadline })])
@@ -196,8 +196,8 @@ const call = (args: string[], env: Record<string, string> = {}) =>
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   )
 
-describe('the command', () => {
-  test('lists, shows, replays and drops, each of the named ones alone', async () => {
+describe('the dead-letters command', () => {
+  test('lists, shows, replays and drops each named message alone', async () => {
     let broken = true
     const handled = await consume(() => broken)
     await broker.publish([
@@ -239,7 +239,7 @@ describe('the command', () => {
     expect(await call(args)).toMatchObject({ code, stderr: expect.stringContaining(words) })
   })
 
-  test('says when the namespace has no such queue, and when no broker is there', async () => {
+  test('names the setting if the queue does not exist, and the address if RabbitMQ does not answer', async () => {
     const elsewhere = await call(['list'], { SLIPWAY_NAMESPACE: 'nowhere' })
     expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('SLIPWAY_NAMESPACE') })
     const nobody = await call(['list'], { RABBITMQ_URL: 'amqp://user:hunter22@127.0.0.1:1' })

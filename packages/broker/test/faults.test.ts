@@ -28,7 +28,7 @@ const outcome = (work: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-test('a connection lost in the middle of a publish fails it; later ones work', async () => {
+test('a publish fails if its connection is lost, and later publishes succeed', async () => {
   proxy.onSent((bytes) => {
     if (bytes.includes('the-last-straw')) proxy.cut()
   })
@@ -41,7 +41,7 @@ test('a connection lost in the middle of a publish fails it; later ones work', a
   const failed = new Set((error as PublishError).failures.map((failure) => failure.message_id))
   expect(failed.size).toBeGreaterThan(0)
 
-  // Nothing that was reported as sent is lost.
+  // Every message that was reported as sent arrives.
   await eventually(() => broker.isUp())
   const seen = new Set<string>()
   await broker.consume('executor.commands', {
@@ -54,7 +54,7 @@ test('a connection lost in the middle of a publish fails it; later ones work', a
   for (const { message_id } of messages) expect(failed.has(message_id) || seen.has(message_id)).toBe(true)
 })
 
-test('consumers are there again after a loss, and what was in hand comes again', async () => {
+test('consumers resume after a lost connection, and the unacknowledged message is redelivered', async () => {
   const seen: { id: string; redelivered: boolean }[] = []
   const told: string[] = []
   let broken = false
@@ -88,7 +88,7 @@ test('consumers are there again after a loss, and what was in hand comes again',
   expect(harness.fatal).toEqual([])
 })
 
-test('a consumer whose queue was deleted subscribes again', async () => {
+test('a consumer subscribes again after its queue was deleted', async () => {
   const seen: string[] = []
   await broker.consume('executor.commands', {
     prefetch: 1,
@@ -104,7 +104,7 @@ test('a consumer whose queue was deleted subscribes again', async () => {
   await eventually(() => seen.includes(message.message_id))
 })
 
-test('a waiting question fails when the connection is lost: its answer cannot come', async () => {
+test('a request fails when the connection is lost, because its reply cannot arrive', async () => {
   const body = {
     pending_request_id: uuidv7(),
     caller: { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: [], ip: '127.0.0.1' },
@@ -120,7 +120,7 @@ test('a waiting question fails when the connection is lost: its answer cannot co
   await channel.purgeQueue(queue)
 })
 
-test('a broker that is silent is not up, and is again when it speaks', async () => {
+test('the broker is not up while RabbitMQ is silent, and is up when RabbitMQ answers again', async () => {
   proxy.freeze()
   await eventually(() => !broker.isUp())
   proxy.resume()
@@ -128,10 +128,10 @@ test('a broker that is silent is not up, and is again when it speaks', async () 
   await broker.publish([removeInstance()])
 })
 
-test('while there is no connection, nothing is sent and it says so', async () => {
+test('a publish without a connection fails and says that nothing was sent', async () => {
   proxy.refuse(true)
   await eventually(() => !broker.isUp())
-  // The two connections are not lost at the same moment: until this one is, the outcome is unknown.
+  // The two connections end at different moments. A publish between them has an unknown outcome.
   const failures: unknown[] = []
   await eventually(
     async () =>
@@ -145,7 +145,7 @@ test('while there is no connection, nothing is sent and it says so', async () =>
   await broker.publish([removeInstance()])
 })
 
-test('without RabbitMQ it waits, says what is wrong without the password, and connects when RabbitMQ comes', async () => {
+test('the broker waits for RabbitMQ, logs the error without the password, and connects when it starts', async () => {
   proxy.refuse(true)
   const { logger, lines } = recordedLogger()
   const url = new URL(proxy.url)
@@ -162,7 +162,7 @@ test('without RabbitMQ it waits, says what is wrong without the password, and co
   await waiting.close()
 })
 
-test('while it connects, a close waits for nothing', async () => {
+test('a close during the connection attempt does not wait for it', async () => {
   proxy.freeze()
   const { logger } = recordedLogger()
   const waiting = connectBroker({
@@ -176,7 +176,7 @@ test('while it connects, a close waits for nothing', async () => {
   proxy.resume()
 })
 
-test('queues of the same name with other properties are fatal, with what to do', async () => {
+test('an exchange of the same name with other properties is fatal, and the error names the setting', async () => {
   const model = await connect(RABBITMQ_URL)
   const channel = await model.createChannel()
   const namespace = `${harness.namespace}-other`

@@ -6,7 +6,7 @@ import { eventually, Harness, removeInstance } from './harness.ts'
 const harness = new Harness()
 afterAll(() => harness.remove())
 
-test('a message without a handler is a dead letter that says so, and the next one is handled', async () => {
+test('a message without a handler becomes a dead letter with the reason, and the next one is handled', async () => {
   const woken: string[] = []
   const broker = await harness.broker()
   const nothing = () => {}
@@ -27,7 +27,7 @@ test('a message without a handler is a dead letter that says so, and the next on
     }),
   })
   const channel = await harness.channel()
-  // A command that somebody put into the queue of events.
+  // A command message in a queue of event messages.
   const { type, body, message_id } = removeInstance()
   channel.sendToQueue(`${harness.namespace}.dispatcher.events`, Buffer.from(JSON.stringify(body)), {
     type,

@@ -6,12 +6,12 @@ import { type Broker, type BrokerOptions, connectBroker, deleteTopology, type Ou
 
 export const RABBITMQ_URL = process.env['RABBITMQ_URL'] ?? 'amqp://127.0.0.1:15680'
 
-/** Waits until the condition holds; the test's own time limit is the bound. */
+/** Waits until the condition holds. The time limit of the test ends the wait. */
 export async function eventually(condition: () => unknown | Promise<unknown>): Promise<void> {
   while (!(await condition())) await sleep(20)
 }
 
-/** Log lines as objects, for tests that look at them. */
+/** A logger whose lines are available as objects. */
 export function recordedLogger(): { logger: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = []
   const stream = new PassThrough()
@@ -21,7 +21,7 @@ export function recordedLogger(): { logger: Logger; lines: Record<string, unknow
   return { logger: createLogger({ service: 'test', level: 'debug', stream }), lines }
 }
 
-/** One namespace of its own in the shared RabbitMQ, and all that was opened in it. */
+/** A namespace of its own in the shared RabbitMQ, with every broker that was opened in it. */
 export class Harness {
   readonly namespace = `test-broker-${randomBytes(5).toString('hex')}`
   readonly fatal: Error[] = []
@@ -37,14 +37,14 @@ export class Harness {
     this.lines = lines
   }
 
-  /** A broker of this namespace; closed at the end. */
+  /** A connected broker of this namespace. `closeBrokers` closes it. */
   async broker(options: Partial<BrokerOptions> = {}): Promise<Broker> {
     const broker = this.connecting(options)
     await broker.connected()
     return broker
   }
 
-  /** The same without waiting until it is connected. */
+  /** Like `broker`, but does not wait for the connection. */
   connecting(options: Partial<BrokerOptions> = {}): Broker {
     const broker = connectBroker({
       url: RABBITMQ_URL,
@@ -58,12 +58,12 @@ export class Harness {
     return broker
   }
 
-  /** A plain channel, to look at the server from the side. */
+  /** A plain channel for inspecting RabbitMQ without the broker under test. */
   async channel(): Promise<Channel> {
     this.#model ??= await connect(RABBITMQ_URL)
     if (this.#channel) return this.#channel
     const channel = await this.#model.createChannel()
-    // A failed question closes a channel: the next one gets a new channel.
+    // A failed operation closes a channel, so the next call opens a new channel.
     channel.on('error', () => {})
     channel.on('close', () => {
       this.#channel = undefined
@@ -72,7 +72,7 @@ export class Harness {
     return channel
   }
 
-  /** How often something was logged. */
+  /** The number of log lines with this message. */
   said(message: string): number {
     return this.lines.filter((line) => line['message'] === message).length
   }
@@ -88,7 +88,7 @@ export class Harness {
   }
 }
 
-/** A command with a text of its own, its `reason`. */
+/** A command message whose `reason` identifies it. */
 export function removeInstance(over: Partial<OutgoingMessage> & { reason?: string } = {}): OutgoingMessage {
   const { reason = 'asked', ...rest } = over
   const caller = { user_id: uuidv7(), username: reason, tenant_id: null, roles: [], ip: '127.0.0.1' }

@@ -13,7 +13,7 @@ const caller = { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: ['a
 const cancel = (pending_request_id: string) => ({ pending_request_id, caller })
 const waiting = { timeoutMs: 20_000, request_id: 'req-1' }
 
-/** What the dispatcher gets; each test says how it is answered. */
+/** Handles the commands of the dispatcher. Each test replaces it. */
 let handle: (body: unknown, delivery: Delivery) => void = () => {}
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.remove())
 
-test('a third party answers: the address travels with the command that was passed on', async () => {
+test('a third service replies to a command that another service passed on', async () => {
   const id = uuidv7()
   await planner.consume('planner.commands', {
     prefetch: 8,
@@ -59,7 +59,7 @@ test('a third party answers: the address travels with the command that was passe
   expect(reply).toMatchObject({ ok: true, result: { outcome: 'started', deployment_id: id } })
 })
 
-test('many at once each get their own answer, problems included', async () => {
+test('concurrent requests each get their own reply, also if it is a problem', async () => {
   handle = (body, { replyTo, correlationId }) => {
     const { pending_request_id } = body as { pending_request_id: string }
     const problem = { code: 'CONFLICT', message: pending_request_id }
@@ -73,7 +73,7 @@ test('many at once each get their own answer, problems included', async () => {
   expect(replies.map((reply) => (reply.ok ? reply.result.pending_request_id : reply.problem.message))).toEqual(ids)
 })
 
-test('an answer that nobody waits for any more harms nobody', async () => {
+test('a late, unknown or misaddressed reply has no effect on other requests', async () => {
   const deliveries = new Map<string, Delivery>()
   handle = (body, delivery) =>
     void deliveries.set((body as { pending_request_id: string }).pending_request_id, delivery)
@@ -95,7 +95,7 @@ test('an answer that nobody waits for any more harms nobody', async () => {
   expect(dispatcher.isUp()).toBe(true)
 })
 
-test('an answer is never put into a queue, whatever the command says', async () => {
+test('a reply to an address that is a queue name is not put into the queue', async () => {
   const queue = queueName(harness.namespace, 'executor.commands')
   dispatcher.reply(queue, uuidv7(), { ok: true, result: {} })
   const id = uuidv7()
@@ -105,14 +105,14 @@ test('an answer is never put into a queue, whatever the command says', async () 
   expect((await (await harness.channel()).checkQueue(queue)).messageCount).toBe(0)
 })
 
-test('an answer that is not valid says that the command may have had an effect', async () => {
+test('a reply that is not valid fails the request, and the error says that it may have had an effect', async () => {
   handle = (_body, { replyTo, correlationId }) => dispatcher.reply(replyTo, correlationId, { ok: true, result: {} })
   const failure: unknown = await gateway.request('pending.cancel', cancel(uuidv7()), waiting).catch((error) => error)
   expect(failure).toBeInstanceOf(BrokerUnavailable)
   expect(failure).toMatchObject({ mayHaveBeenSent: true, cause: { message: expect.stringContaining('is required') } })
 })
 
-test('a command that cannot be delivered fails at once and says that nothing was sent', async () => {
+test('a command that no queue takes fails at once, and the error says that nothing was sent', async () => {
   const channel = await harness.channel()
   const binding = [
     queueName(harness.namespace, 'dispatcher.commands'),
@@ -126,6 +126,6 @@ test('a command that cannot be delivered fails at once and says that nothing was
   expect((error as BrokerUnavailable).mayHaveBeenSent).toBe(false)
 })
 
-test('a body that breaks the contract is refused before it is sent', async () => {
+test('a body that violates the contract is refused before it is sent', async () => {
   await expect(gateway.request('pending.cancel', cancel('seven'), waiting)).rejects.toThrow(/pending_request_id/)
 })

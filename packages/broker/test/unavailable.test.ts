@@ -7,7 +7,7 @@ const harness = new Harness()
 const { namespace } = harness
 const QUEUE = 'executor.commands'
 
-/** What a handler needs. */
+/** The error of an unavailable dependency of a handler. */
 class Away extends Error {}
 
 afterEach(async () => {
@@ -38,15 +38,15 @@ async function consume(broker: Broker, prefetch: number, isAway: () => boolean) 
   return { tried, done }
 }
 
-test('while a dependency of a handler is away no attempt counts, and the message is handled when it is back', async () => {
+test('an unavailable dependency counts no attempt, and the message is handled when it is back', async () => {
   const broker = await open()
   let isAway = true
   const { tried, done } = await consume(broker, 3, () => isAway)
   const messages = Array.from({ length: 6 }, () => removeInstance())
   await broker.publish(messages)
-  // More tries than would make a dead letter.
+  // More calls than the attempts after which a message becomes a dead letter.
   await eventually(() => [...tried.values()].some(({ tries }) => tries > MAX_ATTEMPTS))
-  // Held messages keep their places, so no other message is handled.
+  // Held messages stay within the prefetch limit, so no other message is handled.
   expect(tried.size).toBe(3)
   isAway = false
   await eventually(() => done.size === messages.length)
@@ -54,7 +54,7 @@ test('while a dependency of a handler is away no attempt counts, and the message
   expect(await waiting('dead-letters')).toBe(0)
 })
 
-test('a failure of the message itself counts as ever', async () => {
+test('a failure of the message itself counts as an attempt', async () => {
   const broker = await open()
   const attempts: number[] = []
   await broker.consume(QUEUE, {
@@ -70,7 +70,7 @@ test('a failure of the message itself counts as ever', async () => {
   expect(attempts).toEqual([1, 1, 2])
 })
 
-test('a consumer that stops gives back what it holds, without a count', async () => {
+test('a consumer that stops returns its held messages without counting an attempt', async () => {
   const broker = await open()
   const { tried } = await consume(broker, 2, () => true)
   await broker.publish([removeInstance(), removeInstance()])
@@ -85,7 +85,7 @@ test('a consumer that stops gives back what it holds, without a count', async ()
   for (const { attempt, redelivered } of next.tried.values()) expect([attempt, redelivered]).toEqual([1, false])
 })
 
-test('a handler that does not end is bounded: its message is tried again, and others get their turn', async () => {
+test('a handler that never ends times out: its message is retried, and other messages are handled', async () => {
   const broker = await open({ handlerMs: 500 })
   const seen: [string, number][] = []
   const hanging = removeInstance()

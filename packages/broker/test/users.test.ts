@@ -7,7 +7,7 @@ import { eventually, Harness, removeInstance } from './harness.ts'
 const harness = new Harness()
 const connections: ChannelModel[] = []
 
-/** The servers of scripts/infra.sh have these users. */
+/** The RabbitMQ servers that scripts/infra.sh starts have these users. */
 function urlOf(user: BrokerUser): string {
   const variable = serviceUrlVariable('RABBITMQ_URL', user)
   const url = process.env[variable]
@@ -27,7 +27,7 @@ afterAll(async () => {
   await harness.remove()
 })
 
-test('services wait until the dispatcher has declared the queues, then work together, each with its own user', async () => {
+test('services wait until the dispatcher declares the queues, then work together, each with its own user', async () => {
   const early = harness.broker({ url: urlOf('gateway'), name: 'gateway' })
   const logStreamEarly = harness.broker({ url: urlOf('log-stream'), name: 'log-stream' })
   await eventually(() => harness.lines.some(({ reason }) => String(reason).includes('the dispatcher declares it')))
@@ -60,11 +60,11 @@ test('services wait until the dispatcher has declared the queues, then work toge
     { exchange: 'events', type: 'target.updated', body: event, message_id: uuidv7(), request_id: null },
   ])
   await eventually(() => heard.length === 2)
-  // None of them was told that it has too many rights.
+  // No service logged the warning that its user has too many rights.
   expect(harness.lines.filter(({ message }) => String(message).includes('may declare and delete'))).toEqual([])
 })
 
-test('a consumer waits for its queue for as long as the dispatcher is away', async () => {
+test('a consumer waits for its queue as long as the dispatcher is away', async () => {
   const early = new Harness()
   const bridge = early.connecting({ url: urlOf('executor-bridge'), name: 'executor-bridge' })
   const consuming = bridge.consume('executor.commands', { prefetch: 1, handle: async () => {} })
@@ -138,14 +138,14 @@ describe('RabbitMQ refuses', () => {
   })
 })
 
-test('one user for all services works, and each service but the dispatcher says so', async () => {
+test('all services work with one user, and each except the dispatcher logs a warning', async () => {
   const warned = () => harness.lines.filter(({ message }) => String(message).includes('may declare and delete')).length
   const before = warned()
   for (const name of BROKER_USERS) await harness.broker({ name })
   expect(warned() - before).toBe(BROKER_USERS.length - 1)
 })
 
-test('definitions are made for the addresses that are given', () => {
+test('the definitions contain the users of the given addresses', () => {
   const environment = { RABBITMQ_URL_LOG_STREAM: 'amqp://slipway_log_stream:s%C3%A9cret@host/deploy%2Fment' }
   expect(definitionsOf(environment, 'slipway')).toEqual({
     users: [{ name: 'slipway_log_stream', password: 'sécret', tags: [] }],

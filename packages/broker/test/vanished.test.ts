@@ -6,7 +6,7 @@ import { eventually, Harness, removeInstance } from './harness.ts'
 const harness = new Harness()
 afterAll(() => harness.remove())
 
-test('a queue that cannot be consumed on a good connection is fatal after a while, and only then', async () => {
+test('a queue that cannot be consumed for some time on a working connection is fatal', async () => {
   const broker = await harness.broker()
   const channel = await harness.channel()
   const queue = queueName(harness.namespace, 'executor.commands')
@@ -20,7 +20,7 @@ test('a queue that cannot be consumed on a good connection is fatal after a whil
     handle: async ({ message_id }) => void seen.push(message_id),
   })
 
-  // A queue of the same name with other properties: our declaration of it fails.
+  // A queue of the same name with other properties: the declaration of the broker fails.
   await spoil()
   await eventually(() => harness.said('cannot consume, trying again') > 0)
   expect(broker.isUp()).toBe(false)
@@ -37,7 +37,7 @@ test('a queue that cannot be consumed on a good connection is fatal after a whil
   await channel.deleteQueue(queue)
 })
 
-test('a queue of events that is full drops the oldest, and whoever reads it can see that', async () => {
+test('a full queue of event messages drops the oldest, and its reader can detect the loss', async () => {
   const channel = await harness.channel()
   await declareTopology(channel, harness.namespace)
   const name = `${harness.namespace}.events.full`

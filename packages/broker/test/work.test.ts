@@ -40,8 +40,8 @@ const deadLetter = async (): Promise<GetMessage> => {
 const isEmpty = async (queue: string) =>
   (await (await harness.channel()).checkQueue(`${namespace}.${queue}`)).messageCount === 0
 
-describe('a command', () => {
-  test('reaches its handler as it was sent, within the context of its request', async () => {
+describe('a command message', () => {
+  test('reaches its handler unchanged, within the context of its request', async () => {
     const seen: { envelope: Envelope; delivery: Delivery; context: unknown }[] = []
     await broker.consume('executor.commands', {
       prefetch: 4,
@@ -63,7 +63,7 @@ describe('a command', () => {
     expect(seen[0]?.context).toEqual({ request_id: 'req-1', message_id: message.message_id })
   })
 
-  test('past its deadline is dropped before its handler runs', async () => {
+  test('is dropped before its handler runs if its deadline has passed', async () => {
     const seen: string[] = []
     await broker.publish([
       removeInstance({ reason: 'late', deadline: new Date(Date.now() - 1).toISOString() }),
@@ -78,7 +78,7 @@ describe('a command', () => {
     expect(harness.lines.some((line) => String(line['message']).includes('past its deadline'))).toBe(true)
   })
 
-  test('comes in the order of sending, more at once than the window holds', async () => {
+  test('arrives in the order of sending, also beyond the prefetch limit', async () => {
     const seen: number[] = []
     const count = 1_000
     await broker.publish(Array.from({ length: count }, (_, index) => removeInstance({ reason: String(index) })))
@@ -91,8 +91,8 @@ describe('a command', () => {
   })
 })
 
-describe('an event', () => {
-  test('reaches a durable queue and each exclusive reader whose keys match', async () => {
+describe('an event message', () => {
+  test('reaches a durable queue and each exclusive consumer whose keys match', async () => {
     const seen: string[] = []
     const note = (reader: string) => async (envelope: Envelope) => void seen.push(`${reader} ${envelope.type}`)
     await broker.consume('dispatcher.events', { prefetch: 4, handle: note('dispatcher') })
@@ -114,14 +114,14 @@ describe('an event', () => {
     ])
   })
 
-  test('that nobody waits for is no error', async () => {
+  test('is no error if no queue takes it', async () => {
     const body = { target_id: uuidv7(), tenant_id: null }
     await broker.publish([{ exchange: 'events', type: 'target.updated', body, message_id: uuidv7(), request_id: null }])
   })
 })
 
 describe('a handler', () => {
-  test('that fails once is called again later, with the count of attempts', async () => {
+  test('is called again later with the count of attempts if it fails once', async () => {
     const attempts: number[] = []
     await broker.consume('executor.commands', {
       prefetch: 1,
@@ -137,7 +137,7 @@ describe('a handler', () => {
     expect(await isEmpty('dead-letters')).toBe(true)
   })
 
-  test('that fails at the last attempt leaves a dead letter that says why', async () => {
+  test('leaves a dead letter with the reason if it fails at the last attempt', async () => {
     await broker.consume('executor.commands', {
       prefetch: 1,
       handle: async () => {
@@ -169,7 +169,7 @@ describe('a handler', () => {
     expect(await isEmpty('executor.commands')).toBe(true)
   })
 
-  test('that calls a message poison is not asked again', async () => {
+  test('is not called again with a message that it called poison', async () => {
     let calls = 0
     await broker.consume('executor.commands', {
       prefetch: 1,
@@ -188,7 +188,7 @@ describe('a handler', () => {
     ['an unknown type', 'run.paint', '{}'],
     ['a body of another shape', 'instance.delete', '{"deployment_id": 5}'],
     ['a body that is null', 'instance.delete', 'null'],
-  ])('never sees %s', async (_name, type, content) => {
+  ])('is not called with %s', async (_name, type, content) => {
     let calls = 0
     await broker.consume('executor.commands', { prefetch: 1, handle: async () => void calls++ })
     const channel = await harness.channel()
@@ -201,7 +201,7 @@ describe('a handler', () => {
     expect(calls).toBe(0)
   })
 
-  test('finishes what it has in hand when consuming stops, and gets nothing new', async () => {
+  test('finishes its current message when consuming stops, and receives no other', async () => {
     const seen: string[] = []
     let release: () => void = () => {}
     const held = new Promise<void>((resolve) => {
@@ -234,7 +234,7 @@ describe('a handler', () => {
 })
 
 describe('publishing', () => {
-  test('fails for what no queue takes and for what is no message of ours, and names just those', async () => {
+  test('fails for messages that no queue takes or that have an unknown type, and names only those', async () => {
     const channel = await harness.channel()
     const queue = queueName(namespace, 'planner.commands')
     await channel.unbindQueue(queue, exchangeName(namespace, 'commands'), 'planner.commands')
@@ -253,7 +253,7 @@ describe('publishing', () => {
     await channel.purgeQueue(queueName(namespace, 'executor.commands'))
   })
 
-  test('goes on after RabbitMQ closed the channel', async () => {
+  test('continues after RabbitMQ closed the channel', async () => {
     const channel = await harness.channel()
     await channel.deleteExchange(exchangeName(namespace, 'commands'))
     await expect(broker.publish([removeInstance()])).rejects.toThrow()
