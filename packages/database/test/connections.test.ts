@@ -7,7 +7,7 @@ let database: Database
 
 beforeAll(async () => {
   made = await createTestDatabase()
-  // One connection, so that what is wrongly left on it would show.
+  // With one connection, every later statement sees what an earlier one leaves behind.
   database = createDatabase({ url: made.url, applicationName: 'test', tenant: '*', max: 1 })
   await database.query('CREATE TABLE noted (word text)')
 })
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const noted = async () => (await database.query<{ word: string }>('SELECT word FROM noted ORDER BY 1', [])).rows
 
-test('statements that are sent together run in their order', async () => {
+test('statements that are sent together run in order', async () => {
   const read = await database.transaction(async (tx) => {
     const [, rows] = await Promise.all([
       tx.query('INSERT INTO noted VALUES ($1)', ['kept']),
@@ -30,7 +30,7 @@ test('statements that are sent together run in their order', async () => {
   expect(read).toEqual([{ word: 'kept' }])
 })
 
-test('what was to follow a statement of a transaction that failed does not run outside it', async () => {
+test('a statement after the failure of its transaction does not run outside the transaction', async () => {
   const late: Promise<unknown>[] = []
   const fails = async (tx: Queryable) => {
     const slow = tx.query('SELECT pg_sleep(0.05)')
@@ -51,7 +51,7 @@ test('what was to follow a statement of a transaction that failed does not run o
   expect(await noted()).toEqual([{ word: 'kept' }])
 })
 
-test('a connection that was lent for reading cannot be used afterwards', async () => {
+test('a connection that was lent for reading cannot be used after it was returned', async () => {
   let kept: Queryable | undefined
   await database.together(async (connection) => {
     kept = connection
@@ -60,17 +60,17 @@ test('a connection that was lent for reading cannot be used afterwards', async (
   await expect(kept?.query('SELECT 1')).rejects.toThrow('returned before this statement')
 })
 
-test('a statement that failed to parse once works when it can', async () => {
+test('a statement that failed to parse succeeds once its table exists', async () => {
   const read = () => database.query('SELECT count(*)::int AS n FROM not_yet WHERE n > $1', [0])
   await expect(read()).rejects.toThrow('not_yet')
   await database.query('CREATE TABLE not_yet (n int)')
   expect((await read()).rows).toEqual([{ n: 0 }])
-  // Its shape changes under the prepared statement, as a migration may do beside running services.
+  // The shape of the table changes under the prepared statement, as during a migration beside running services.
   await database.query('ALTER TABLE not_yet ADD COLUMN m int')
   expect((await read()).rows).toEqual([{ n: 0 }])
 })
 
-/** Both ways to a transaction: by plain SQL, and through Prisma. `run` sends a statement within it. */
+/** Both kinds of transactions: plain SQL and Prisma. `run` sends a statement within the transaction. */
 const WAYS: [
   string,
   (on: Database, work: (run: (sql: string) => Promise<unknown>) => Promise<void>) => Promise<void>,
@@ -102,20 +102,20 @@ describe.each(WAYS)('a transaction by %s', (_, transaction) => {
 
   const lock = (name: string) => `SELECT 1 FROM pairs WHERE name = '${name}' FOR UPDATE`
 
-  test('waits for a connection as long as others may have it', async () => {
+  test('waits for a connection', async () => {
     const others = taken.query('SELECT pg_sleep(3)')
     await expect(transaction(taken, async (run) => void (await run('SELECT 1')))).resolves.toBeUndefined()
     await others
   })
 
-  test('that gets no connection in time found the database busy, not away', async () => {
+  test('reports the database as busy if it gets no connection in time', async () => {
     const others = taken.query('SELECT pg_sleep(6)')
     const error = await failure(transaction(taken, async (run) => void (await run('SELECT 1'))))
     expect([error instanceof Error, isBusy(error)]).toEqual([true, true])
     await others
   })
 
-  test('is done again after a deadlock', async () => {
+  test('is retried after a deadlock', async () => {
     let arrived = 0
     let meet = () => {}
     const both = new Promise<void>((resolve) => {
@@ -138,7 +138,7 @@ describe.each(WAYS)('a transaction by %s', (_, transaction) => {
   test.each([
     ['a lock', `SET LOCAL lock_timeout = '50ms'`],
     ['a statement', `SET LOCAL statement_timeout = '50ms'`],
-  ])('in which %s took too long found the database busy', async (_what, bound) => {
+  ])('reports the database as busy if %s exceeds its timeout', async (_what, bound) => {
     const error = await failure(
       transaction(two, async (run) => {
         await run(lock('a'))
@@ -151,7 +151,7 @@ describe.each(WAYS)('a transaction by %s', (_, transaction) => {
     expect([error instanceof Error, isBusy(error), isConnectionError(error)]).toEqual([true, true, false])
   })
 
-  test('whose connection the server ended found it away', async () => {
+  test('reports the database as unreachable if the server ends its connection', async () => {
     const error = await failure(
       transaction(two, async (run) => {
         await run('SELECT pg_terminate_backend(pg_backend_pid())')
@@ -163,7 +163,7 @@ describe.each(WAYS)('a transaction by %s', (_, transaction) => {
   })
 })
 
-test('a server that answers those who have all connections is up', async () => {
+test('the database is up if it answers, also while every connection is in use', async () => {
   const busy = Array.from({ length: 10 }, () => database.query('SELECT pg_sleep(0.3)'))
   const stuck = await database.isUp()
   await Promise.all(busy)

@@ -43,23 +43,23 @@ describe('a migration passes when it', () => {
       'adds a column that may be left out',
       'ALTER TABLE targets ADD COLUMN host text, ADD port int NOT NULL DEFAULT 22;',
     ],
-    ['adds a computed one', 'ALTER TABLE targets ADD n int NOT NULL GENERATED ALWAYS AS (port + 1) STORED;'],
+    ['adds a computed column', 'ALTER TABLE targets ADD n int NOT NULL GENERATED ALWAYS AS (port + 1) STORED;'],
     [
-      'makes a table',
+      'creates a table',
       'CREATE TABLE t (a int NOT NULL, UNIQUE (a)); CREATE UNIQUE INDEX i ON t (a); ALTER TABLE t FORCE ROW LEVEL SECURITY;',
     ],
     ['demands less', 'ALTER TABLE targets ALTER host DROP NOT NULL, DROP CONSTRAINT c; DROP INDEX i;'],
     [
-      'makes anew what it drops',
+      'creates again what it drops',
       'DROP VIEW v; CREATE VIEW v AS SELECT 1; DROP TRIGGER t ON targets; CREATE TRIGGER t AFTER INSERT ON targets EXECUTE FUNCTION f();',
     ],
-    ['names an index otherwise', 'ALTER INDEX i RENAME TO j;'],
+    ['renames an index', 'ALTER INDEX i RENAME TO j;'],
     [
-      'only speaks of it',
+      'contains the words in a comment or a text',
       "COMMENT ON TABLE targets IS 'DROP TABLE targets;'; -- DROP TABLE targets;\nUPDATE targets SET host = 'ALTER TABLE x RENAME TO y;';",
     ],
     [
-      'defines a function that does',
+      'defines a function with such a statement',
       'CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $f$ BEGIN DROP TABLE x; END $f$;',
     ],
     [
@@ -71,7 +71,7 @@ describe('a migration passes when it', () => {
   })
 })
 
-test('a mark counts for its statement alone, and must name a release that is out', () => {
+test('a mark covers only its own statement and must name a published release', () => {
   const marked = '-- contracts: unused since 0.2.0\nDROP TABLE a;\nDROP TABLE b;'
   expect(check(marked)).toEqual([expect.stringMatching(/^m:3: drops a table/)])
   expect(check('-- contracts: unused since 0.3.0\nDROP TABLE a;')).toEqual([
@@ -83,7 +83,7 @@ test('a mark counts for its statement alone, and must name a release that is out
   expect(releasesIn('# C\n## [Unreleased]\n## [0.2.0] - 2027-01-01\n## [0.1.0]\n')).toEqual(['0.2.0', '0.1.0'])
 })
 
-test('the command looks at migrations from its first day on, and ends with 1 when it found something', () => {
+test('the script checks migrations from its first day on, and exits with 1 if it has findings', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-migrations-'))
   const plant = (name: string, sql: string) => {
     fs.mkdirSync(path.join(folder, name))

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { connectTo, createTestDatabase, repositoryRoot, type TestDatabase } from '@slipway/testing'
 import type pg from 'pg'
 
-// The migration that adds freeze_subject, on a database where requests wait already.
+// Runs the migration that adds freeze_subject on a database with pending requests.
 
 let made: TestDatabase
 let client: pg.Client
@@ -19,7 +19,7 @@ afterAll(async () => {
   await made.drop()
 })
 
-test('requests that wait already are given what freezes judge by, and so are those of the release before', async () => {
+test('the migration fills freeze_subject of pending requests, and a trigger fills it after that', async () => {
   await client.query('DROP FUNCTION set_freeze_subject CASCADE; DROP FUNCTION freeze_subject_of')
   await client.query('ALTER TABLE pending_requests DROP COLUMN freeze_subject, DROP COLUMN freeze_key')
 

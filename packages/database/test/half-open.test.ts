@@ -4,9 +4,9 @@ import { exposition } from '@slipway/runtime'
 import { createTestDatabase, startTcpProxy, type TcpProxy, type TestDatabase, waitFor } from '@slipway/testing'
 import { createDatabase, type Database, forAllTenants, isConnectionError } from '../src/index.ts'
 
-/** The bound is some seconds. Without one, the system gives a connection up after minutes. */
+/** The bound is some seconds. Without it, the operating system ends the connection after minutes. */
 const BOUND_SECONDS = 25
-/** Connections of the pool. */
+/** The size of the connection pool. */
 const MAX = 6
 
 let made: TestDatabase
@@ -45,7 +45,7 @@ const inUse = async (on: Database) => {
   await Promise.all(Array.from({ length: MAX }, () => on.query('SELECT pg_sleep(0.1)')))
 }
 
-/** Each way to send a statement. */
+/** Every way to send a statement. */
 const WAYS: [string, (on: Database) => Promise<unknown>][] = [
   ['a statement', (on) => on.query('SELECT 1')],
   ['a prepared statement', (on) => on.query('SELECT $1::int', [1])],
@@ -61,14 +61,14 @@ const lostConnections = async () => {
 }
 
 describe.each(WAYS)('%s on a half-open connection', (_, run) => {
-  test('fails within seconds as by a lost connection, and the next one works', async () => {
+  test('fails within seconds as a lost connection, and the next call succeeds', async () => {
     await inUse(database)
     const before = await lostConnections()
     proxy.strand()
     const { error, seconds } = await timed(run(database))
     expect([isConnectionError(error), error]).toEqual([true, expect.anything()])
     expect(seconds).toBeLessThan(BOUND_SECONDS)
-    // The other connections were half-open as well, and are not tried one by one.
+    // The other connections were half-open as well. The pool replaces them without trying each.
     const next = await timed(run(database))
     expect(next.error).toBeNull()
     expect(next.seconds).toBeLessThan(seconds)
@@ -76,7 +76,7 @@ describe.each(WAYS)('%s on a half-open connection', (_, run) => {
   })
 })
 
-test('work fails while the server cannot be reached at all, and works within seconds when it can', async () => {
+test('calls fail within seconds while the server is unreachable, and succeed when it is back', async () => {
   await inUse(database)
   proxy.freeze()
   const tryAll = () => Promise.all(WAYS.map(([, run]) => timed(run(database))))
@@ -90,7 +90,7 @@ test('work fails while the server cannot be reached at all, and works within sec
   await waitFor(works, { timeoutMs: 30_000, what: 'answers' })
 })
 
-test('the answer of a transaction that was lost on its way is a lost connection', async () => {
+test('a transaction whose answer is lost reports a lost connection', async () => {
   const work = database.transaction(async (tx) => {
     await tx.query('SELECT 1')
     proxy.strand()
@@ -102,7 +102,7 @@ test('the answer of a transaction that was lost on its way is a lost connection'
 })
 
 describe('readiness', () => {
-  test('falls and comes back by itself, asked in less than a second each time', async () => {
+  test('ends and returns with the server, and each check takes less than a second', async () => {
     await inUse(database)
     expect(await database.isUp()).toBe(true)
     proxy.freeze()
@@ -112,17 +112,17 @@ describe('readiness', () => {
       expect(await database.isUp()).toBe(false)
       waits.push(performance.now() - began)
     }
-    // On a busy machine some answers are late.
+    // On a busy machine some checks take longer.
     expect(Math.min(...waits)).toBeLessThan(950)
     proxy.strand()
     proxy.resume()
     await waitFor(() => database.isUp(), { timeoutMs: 30_000, what: 'readiness' })
   })
 
-  test('is not given by connections that nothing answers on', async () => {
+  test('is false while no connection gets an answer', async () => {
     await inUse(database)
     proxy.freeze()
-    // Each of them comes back to the pool with an error, and none with an answer.
+    // Each statement returns its connection to the pool with an error.
     const waiting = Array.from({ length: 12 }, () => timed(database.query('SELECT 1')))
     let asked = 0
     const over = Promise.all(waiting).then((outcomes) => outcomes.every(({ error }) => isConnectionError(error)))
@@ -135,8 +135,8 @@ describe('readiness', () => {
   })
 })
 
-describe('what only looks half-open', () => {
-  test('a long statement and a wait for a lock go on', async () => {
+describe('connections that only seem half-open', () => {
+  test('a long statement and a wait for a lock continue', async () => {
     await database.query('CREATE TABLE held (n int); INSERT INTO held VALUES (1)')
     const holding = database.transaction(async (tx) => {
       await tx.query('UPDATE held SET n = 2')
@@ -152,7 +152,7 @@ describe('what only looks half-open', () => {
     expect((await database.query<{ n: number }>('SELECT n FROM held')).rows).toEqual([{ n: 3 }])
   })
 
-  test('a process that stood still longer than any bound loses no connection', async () => {
+  test('a process that was suspended longer than the bound loses no connection', async () => {
     await inUse(database)
     const before = await lostConnections()
     const answers = Promise.all(Array.from({ length: 4 }, () => timed(database.query('SELECT pg_sleep(1)'))))
@@ -163,7 +163,7 @@ describe('what only looks half-open', () => {
   })
 })
 
-test('the connections of callers of one tenant and of those who see all are both watched', async () => {
+test('the connections of one tenant and of all tenants are both monitored', async () => {
   const ofCallers = createDatabase({ url: proxy.url, applicationName: 'half-open test', max: 2 })
   const asTenant = () => ofCallers.query('SELECT 1')
   const asAll = () => forAllTenants(() => ofCallers.query('SELECT 1'))
@@ -178,7 +178,7 @@ test('the connections of callers of one tenant and of those who see all are both
   await ofCallers.close()
 })
 
-test('closing takes seconds when the server does not answer', async () => {
+test('closing takes seconds if the server does not answer', async () => {
   await inUse(database)
   proxy.freeze()
   const other = createDatabase({ url: proxy.url, applicationName: 'half-open test', max: 2 })

@@ -36,7 +36,7 @@ beforeEach(async () => {
   }
 })
 
-/** A secret in each place of the database, as the services put it there. */
+/** Writes a secret to every sealed column, as the services do. */
 async function plant(): Promise<void> {
   const value = (names: string[]) =>
     JSON.stringify(Object.fromEntries(names.map((name) => [name, { $sealed: sealed() }])))
@@ -104,7 +104,7 @@ async function plant(): Promise<void> {
   )
 }
 
-/** How often a text occurs in each column of the whole database that can hold text. */
+/** Counts the rows that contain the text, for each column that can hold text. */
 async function occurrences(text: string): Promise<Record<string, number>> {
   const { rows } = await database.query<{ table: string; column: string }>(
     `SELECT c.table_name AS table, c.column_name AS column FROM information_schema.columns c
@@ -124,7 +124,7 @@ async function occurrences(text: string): Promise<Record<string, number>> {
 }
 
 describe('resealing', () => {
-  test('leaves no secret in the database under the old key, and each opens with the new one', async () => {
+  test('leaves no secret under the old key, and the new key opens each secret', async () => {
     await plant()
     const planted = await occurrences('v1.old.')
     expect(Object.keys(planted).sort()).toEqual(SEALED_PLACES.map(({ table, column }) => `${table}.${column}`).sort())
@@ -143,7 +143,7 @@ describe('resealing', () => {
     expect(rows).toEqual([{ mine: 'mine' }])
   })
 
-  test('changes nothing the second time', async () => {
+  test('changes no row the second time', async () => {
     await plant()
     await resealAll(server.as('rotate-keys'), both)
     const counts: number[] = []
@@ -151,7 +151,7 @@ describe('resealing', () => {
     expect(counts).toEqual(SEALED_PLACES.map(() => 0))
   })
 
-  test('that lacks a key says which, and goes on from there once it has it', async () => {
+  test('names a missing key, and continues from there once it has the key', async () => {
     await plant()
     const other = `other:${randomBytes(32).toString('base64')}`
     const odd = KeyRing.parse(other).seal('secret', 'somewhere')
@@ -165,7 +165,7 @@ describe('resealing', () => {
     expect([await occurrences('v1.old.'), await occurrences('v1.other.')]).toEqual([{}, {}])
   })
 
-  test('waits for one who changes a row, and keeps what that wrote', async () => {
+  test('waits for a concurrent change of a row, and keeps that change', async () => {
     await plant()
     const theirs = sealed('theirs')
     const client = await database.pool.connect()
@@ -193,7 +193,7 @@ describe('resealing', () => {
   })
 })
 
-test('every column whose name tells of a secret is known here', async () => {
+test('every column whose name contains sealed or secret is in SEALED_PLACES', async () => {
   const { rows } = await database.query<{ place: string }>(
     `SELECT table_name || '.' || column_name AS place FROM information_schema.columns
       WHERE table_schema = 'public' AND (column_name LIKE '%sealed%' OR column_name LIKE '%secret%')`,

@@ -33,7 +33,7 @@ const selector = fc.record(
   { requiredKeys: [] },
 )
 
-test('the function in the database decides as the rule in the domain', async () => {
+test('the database function and the domain rule agree', async () => {
   const cases = fc.sample(fc.record({ selector, labels }), 2_000)
   const { rows } = await client.query<{ matches: boolean }>(
     `SELECT matches_labels(c -> 'selector', c -> 'labels') AS matches

@@ -4,7 +4,7 @@ import { createLogger, uuidv7, withContext } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
 
 let made: OpenTestDatabase
-/** The owner's, for preparing and looking. */
+/** A connection as the owner of the tables. Tests prepare and inspect rows with it. */
 let owner: Database
 let database: Database
 const logger = createLogger({ service: 'test', level: 'error' })
@@ -24,7 +24,7 @@ const freed = (n: number) =>
   eventMessage('slot.freed', { instance_id: `00000000-0000-7000-8000-${String(n).padStart(12, '0')}` })
 const unsent = async () => (await owner.query<{ n: number }>('SELECT count(*) AS n FROM outbox')).rows[0]?.n
 
-test('a message of a transaction that fails is never sent', async () => {
+test('a message of a failed transaction is never sent', async () => {
   await expect(
     database.transaction(async (tx) => {
       await enqueue(tx, [freed(1)])
@@ -34,7 +34,7 @@ test('a message of a transaction that fails is never sent', async () => {
   expect(await unsent()).toBe(0)
 })
 
-test('messages go out in order with the request that caused them, each once, however many relays run', async () => {
+test('two relays send each message once, in order, with the id of the request that caused it', async () => {
   await withContext({ request_id: 'req-1' }, () =>
     enqueue(
       database,
@@ -52,7 +52,7 @@ test('messages go out in order with the request that caused them, each once, how
   expect(new Set(sent.map((m) => m.request_id))).toEqual(new Set(['req-1']))
 })
 
-test('messages that the broker did not confirm stay and are sent later', async () => {
+test('messages that RabbitMQ did not confirm stay and are sent later', async () => {
   await enqueue(database, [freed(1), freed(2)])
   let broken = true
   const sent: unknown[] = []
@@ -73,7 +73,7 @@ test('messages that the broker did not confirm stay and are sent later', async (
   expect(sent).toHaveLength(2)
 })
 
-test('a relay that began while nothing waited reads what it sends, not all that waits', async () => {
+test('a relay that started on an empty outbox reads only the rows that it sends', async () => {
   const one = createDatabase({ url: made.urlOf('dispatcher'), applicationName: 'test', max: 1, tenant: '*' })
   const scanned = async () => {
     await one.query('SELECT pg_stat_force_next_flush()')
@@ -103,7 +103,7 @@ test('a relay that began while nothing waited reads what it sends, not all that 
   await one.close()
 })
 
-test('a message that cannot be sent holds up no other', async () => {
+test('a message that cannot be sent does not delay other messages', async () => {
   await enqueue(database, [freed(1), freed(2), freed(3)])
   const sent: string[] = []
   const relay = startRelay({
@@ -122,7 +122,7 @@ test('a message that cannot be sent holds up no other', async () => {
   expect(sent).toHaveLength(2)
 })
 
-test('many messages that cannot be sent leave room for those behind them', async () => {
+test('many messages that cannot be sent do not block the messages behind them', async () => {
   const isPoison = ({ type }: { type: string }) => type === 'slot.freed'
   const sent: string[] = []
   await enqueue(
@@ -144,7 +144,7 @@ test('many messages that cannot be sent leave room for those behind them', async
   expect(await unsent()).toBe(1_100)
 })
 
-test('a message that cannot be kept for webhooks stays and holds up no other', async () => {
+test('a message that cannot be kept for webhooks stays, and does not delay other messages', async () => {
   await owner.query(`INSERT INTO webhooks (id, url, events, secret_sealed) VALUES ($1, '', '{target.deleted}', '')`, [
     uuidv7(),
   ])
@@ -170,7 +170,7 @@ test('a message that cannot be kept for webhooks stays and holds up no other', a
   await owner.query('TRUNCATE webhooks CASCADE')
 })
 
-test('of work that fails for itself nothing stays, nor what was still to follow, and the transaction goes on', async () => {
+test('a failed attempt undoes its own writes, refuses its later statements, and keeps the transaction', async () => {
   let late: Promise<unknown> | undefined
   await database.transaction(async (tx) => {
     await enqueue(tx, [freed(1)])
@@ -187,7 +187,7 @@ test('of work that fails for itself nothing stays, nor what was still to follow,
   expect(rows.map(({ n }) => n)).toEqual(['1', '4', '5'])
 })
 
-test('a transaction that meets a deadlock is run again', async () => {
+test('a transaction is retried after a deadlock', async () => {
   await owner.query('CREATE TABLE contended (id int PRIMARY KEY, n int NOT NULL DEFAULT 0)')
   await owner.query('INSERT INTO contended (id) VALUES (1), (2)')
   let bothHaveOne: () => void = () => {}

@@ -16,7 +16,7 @@ const failing = (bad: string) => async (row: string) => {
   return row
 }
 
-test('each row is worked on alone; a bad one is logged and stops no other', async () => {
+test('a failed row is logged, and the other rows are processed', async () => {
   const { rows } = quarantine()
   logged.length = 0
   expect(await rows.each(['a', 'b', 'c'], name, failing('b'))).toEqual(['a', 'c'])
@@ -24,7 +24,7 @@ test('each row is worked on alone; a bad one is logged and stops no other', asyn
   expect(rows.held).toEqual(['b'])
 })
 
-test('rows go together; only where that fails are they worked on alone', async () => {
+test('rows are processed together, and one by one only if that fails', async () => {
   const { rows } = quarantine()
   const calls: string[] = []
   const work = (bad: string) => async (some: readonly string[]) => {
@@ -34,12 +34,12 @@ test('rows go together; only where that fails are they worked on alone', async (
   }
   expect(await rows.together(['a', 'b', 'c'], name, work(''))).toEqual(['abc'])
   expect(await rows.together(['a', 'b', 'c'], name, work('b'))).toEqual(['a', 'c'])
-  // What is known to be bad does not spoil the next round.
+  // The failed row is not in the next group.
   expect(await rows.together(['a', 'b', 'c'], name, work('b'))).toEqual(['ac'])
   expect(calls).toEqual(['abc', 'abc', 'a', 'b', 'c', 'ac'])
 })
 
-test('a bad row is left out for longer and longer, up to 5 minutes; a success forgives it', async () => {
+test('the retry delay of a failed row grows up to 5 minutes, and a success resets it', async () => {
   const { rows, wait } = quarantine()
   let bad = 'b'
   const attempts = async (ms: number) => {
@@ -63,7 +63,7 @@ test('a bad row is left out for longer and longer, up to 5 minutes; a success fo
   expect([await attempts(999), await attempts(1)]).toEqual([0, 1])
 })
 
-test('a database that cannot be reached is nobody’s fault', async () => {
+test('an unreachable database quarantines no row', async () => {
   const { rows } = quarantine()
   const away = async () => {
     throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })

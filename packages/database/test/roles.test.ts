@@ -24,7 +24,7 @@ import {
 } from '../src/index.ts'
 import { SEALED_PLACES } from '../src/keys/sealed-places.ts'
 
-/** Rights of a service on tables of another one, each with the reason. */
+/** Rights of a service on tables of another service, each with the reason. */
 const EXCEPTIONS: Record<string, string> = {
   'dispatcher UPDATE webhooks': 'it switches off a webhook whose receiver is gone for good',
   'dispatcher DELETE run_progress': 'retention',
@@ -71,7 +71,7 @@ const addDeployment = (id: string, tenantId: string | null) =>
     [id, tenantId],
   )
 
-/** What Postgres says to the statements of this role: the SQLSTATE, or `done`. What they did is undone. */
+/** Runs the statements as this role and rolls them back. Returns the SQLSTATE of the error, or `done`. */
 async function attemptAs(role: DatabaseRole, ...statements: string[]): Promise<string> {
   const client = await server.as(role).pool.connect()
   try {
@@ -88,7 +88,7 @@ async function attemptAs(role: DatabaseRole, ...statements: string[]): Promise<s
 
 const DENIED = '42501'
 
-test('every table and function has an entry in the rights, and every entry its table or function', async () => {
+test('every table and function has an entry in the rights, and every entry has its table or function', async () => {
   const client = await connectTo(server.url)
   expect(await unlistedRights(client)).toEqual([])
   await client.end()
@@ -128,18 +128,18 @@ const FORBIDDEN = [
 ]
 
 describe.each(DATABASE_ROLES)('%s', (role) => {
-  test('may not change tables, policies, triggers, functions or rights, nor audit records', async () => {
+  test('may not change tables, policies, triggers, functions, rights or audit records', async () => {
     const allowed: string[] = []
     for (const statement of FORBIDDEN) {
       const said = await attemptAs(role, statement)
-      // A role that may call drop_audit is told that this is the last position of the chain.
+      // A role that may call drop_audit gets the error that this is the last position of the chain.
       const refused = said === DENIED || (statement.startsWith('SELECT drop_audit') && said === '22023')
       if (!refused) allowed.push(`${statement}: ${said}`)
     }
     expect(allowed).toEqual([])
   })
 
-  test('may become no other role, and give itself nothing', async () => {
+  test('may not become another role or extend its own rights', async () => {
     const { rows } = await owner.query<{ owner: string; own: string }>(
       'SELECT current_user AS owner, $1::text AS own',
       [new URL(server.urlOf(role)).username],
@@ -158,7 +158,7 @@ describe.each(DATABASE_ROLES)('%s', (role) => {
   test('writes no table of another service', async () => {
     const foreign: string[] = []
     for (const [table, owning] of Object.entries(ownersBySchema())) {
-      // It writes the sealed columns of every table, and is tested apart.
+      // rotate-keys writes the sealed columns of every table. A separate test checks it.
       if (owning === role || role === 'rotate-keys') continue
       for (const right of await writingRights(role, table)) {
         if (EXCEPTIONS[`${role} ${right} ${table}`] === undefined) foreign.push(`${role} ${right} ${table}`)
@@ -167,7 +167,7 @@ describe.each(DATABASE_ROLES)('%s', (role) => {
     expect(foreign).toEqual([])
   })
 
-  test('sees the rows of one tenant, or of none, as its connection says', async () => {
+  test('sees the rows of the tenant that its connection names, or none', async () => {
     if ((await attemptAs(role, 'SELECT id FROM deployments')) === DENIED) return
     const count = async (setting: string) => {
       const client = await connectTo(server.urlOf(role), setting)
@@ -179,7 +179,7 @@ describe.each(DATABASE_ROLES)('%s', (role) => {
   })
 })
 
-/** The owner of each table, as the section of prisma/schema.prisma says in which the table stands. */
+/** The owner of each table, from the sections of prisma/schema.prisma. */
 function ownersBySchema(): Record<string, string> {
   const schema = fs.readFileSync(path.join(repositoryRoot, 'prisma/schema.prisma'), 'utf8')
   const owners: Record<string, string> = {}
@@ -187,14 +187,14 @@ function ownersBySchema(): Record<string, string> {
   for (const line of schema.split('\n')) {
     if (line.startsWith('// ──')) owning = /\(owner: ([a-z-]+)\)/.exec(line)?.[1]
     const table = /^ {2}@@map\("(\w+)"\)/.exec(line)?.[1]
-    // Enums are mapped in the same way, and are no tables.
+    // Enums have an @@map too, but are no tables.
     if (table !== undefined && owning !== undefined && !/_(state|status|kind|concurrency)$/.test(table))
       owners[table] = owning
   }
   return owners
 }
 
-/** INSERT, UPDATE and DELETE, as far as the role may do them; an update of the key alone is a row lock. */
+/** The rights among INSERT, UPDATE and DELETE. UPDATE of the key alone does not count: it is for row locks. */
 async function writingRights(role: DatabaseRole, table: string): Promise<string[]> {
   const { rows } = await databaseAs(owner, role).query<{ writes: string[] }>(
     `SELECT array_remove(ARRAY[
@@ -209,11 +209,11 @@ async function writingRights(role: DatabaseRole, table: string): Promise<string[
   return rows[0]?.writes ?? []
 }
 
-test('the schema names the owner of enough tables for that', () => {
+test('the schema names the owner of more than 30 tables', () => {
   expect(Object.keys(ownersBySchema()).length).toBeGreaterThan(30)
 })
 
-test('every exception is one', async () => {
+test('every exception is still needed', async () => {
   for (const exception of Object.keys(EXCEPTIONS)) {
     const [role, right, table] = exception.split(' ')
     expect([exception, await writingRights(role as DatabaseRole, table ?? '')]).toEqual([
@@ -223,7 +223,7 @@ test('every exception is one', async () => {
   }
 })
 
-test('rotate-keys writes the columns with secrets, and no other', async () => {
+test('rotate-keys writes the columns with secrets and no other column', async () => {
   const { rows } = await server.as('rotate-keys').query<{ place: string }>(
     `SELECT c.relname || '.' || a.attname AS place FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
       WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT a.attisdropped
@@ -233,7 +233,7 @@ test('rotate-keys writes the columns with secrets, and no other', async () => {
   expect(rows.map(({ place }) => place)).toEqual(SEALED_PLACES.map(({ table, column }) => `${table}.${column}`).sort())
 })
 
-test('secrets are read by the services that use them, and by no other', async () => {
+test('only the services that use a secret can read it', async () => {
   const readers = async (table: string, column: string) => {
     const found: DatabaseRole[] = []
     for (const role of DATABASE_ROLES) {
@@ -280,7 +280,7 @@ describe('functions with the rights of the owner', () => {
     expect(rows).toEqual([])
   })
 
-  test('believe no table of the caller', async () => {
+  test('ignore tables that the caller created', async () => {
     const yesterday = `(now() AT TIME ZONE 'UTC')::date - 3`
     await owner.query(`SELECT ensure_log_partition(${yesterday})`)
     await owner.query(`UPDATE deployments SET created_at = now() - interval '5 days' WHERE id = $1`, [running])
@@ -301,7 +301,7 @@ describe('functions with the rights of the owner', () => {
   })
 })
 
-test('giving rights again changes nothing, and takes away what was given beside them', async () => {
+test('applying the rights again changes nothing and removes other rights', async () => {
   const client = await owner.pool.connect()
   const rights = async () =>
     (
@@ -331,7 +331,7 @@ test('giving rights again changes nothing, and takes away what was given beside 
   client.release()
 })
 
-describe('a process says at its start that its user owns the tables', () => {
+describe('the warning that the user of a process owns the tables', () => {
   async function warningsOf(database: Database): Promise<string[]> {
     const said: string[] = []
     const logger: Logger = { ...testLogger, warn: (message: string) => void said.push(message) }
@@ -341,7 +341,7 @@ describe('a process says at its start that its user owns the tables', () => {
         pool: database.pool,
         query: async (text, values) => {
           asked += 1
-          // At the first time the server is away.
+          // The first query fails as if the server were away.
           if (asked === 1) throw new Error('away')
           const answer = await database.query(text, values)
           asked += 1
@@ -355,10 +355,10 @@ describe('a process says at its start that its user owns the tables', () => {
     return said
   }
 
-  test('the owner', async () => {
+  test('is logged for the owner', async () => {
     expect(await warningsOf(owner)).toEqual([expect.stringContaining('owns the tables')])
   })
-  test('no role of a service', async () => {
+  test('is not logged for the role of any service', async () => {
     expect(await Promise.all(DATABASE_ROLES.map((role) => warningsOf(server.as(role))))).toEqual(
       DATABASE_ROLES.map(() => []),
     )

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { connectTo, createTestDatabase, repositoryRoot, type TestDatabase } from '@slipway/testing'
 import type pg from 'pg'
 
-// The migration that adds sensitive_variables, on a database that has records already.
+// Runs the migration that adds sensitive_variables on a database with records.
 
 const OWNERS = ['tenants', 'environments', 'targets']
 let made: TestDatabase
@@ -30,7 +30,7 @@ async function publish(names: string[], version: string): Promise<void> {
   ])
 }
 
-/** As the release before inserts records: without the new column, in the name of one tenant. */
+/** Inserts a record like the earlier release: without the new column, as one tenant. */
 async function addTarget(tenant: string): Promise<string> {
   const id = randomUUID()
   const connection = await connectTo(made.url, tenant)
@@ -45,7 +45,7 @@ async function addTarget(tenant: string): Promise<string> {
 const marksOf = async (table: string, id: string) =>
   (await client.query(`SELECT sensitive_variables FROM ${table} WHERE id = $1`, [id])).rows[0].sensitive_variables
 
-test('existing records, and those that the release before makes later, begin with every name that a source declares', async () => {
+test('existing records and new records of the earlier release start with every declared sensitive name', async () => {
   const [folder = ''] = fs
     .readdirSync(path.join(repositoryRoot, 'prisma/migrations'))
     .filter((name) => name.endsWith('_sensitive_variables'))
@@ -69,7 +69,7 @@ test('existing records, and those that the release before makes later, begin wit
   expect(await marksOf('tenants', tenantB)).toEqual(['key', 'token'])
 
   await publish(['wallet'], '2.0.0')
-  // Tenant B sees nothing of the source; its names count all the same.
+  // Tenant B does not see the source, but the names of the source still apply.
   expect(await marksOf('targets', await addTarget(tenantB))).toEqual(['key', 'token', 'wallet'])
   expect(await marksOf('targets', before)).toEqual(['key', 'token'])
   await client.query('DELETE FROM sources WHERE id = $1', [source])

@@ -23,7 +23,7 @@ async function settingsOf(url: string) {
   }
 }
 
-test('statements are bounded in time and not compiled', async () => {
+test('statements have timeouts and are not compiled', async () => {
   expect(await settingsOf(made.urlOf('gateway'))).toMatchObject({
     jit: 'off',
     statement_timeout: '30s',
@@ -31,7 +31,7 @@ test('statements are bounded in time and not compiled', async () => {
   })
 })
 
-test('what the address asks of the server is kept beside that', async () => {
+test('options in the database URL are kept beside the settings', async () => {
   const url = new URL(made.urlOf('gateway'))
   url.searchParams.set('options', '-c work_mem=7MB')
   expect(await settingsOf(url.href)).toMatchObject({ jit: 'off', work_mem: '7MB' })

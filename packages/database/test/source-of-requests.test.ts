@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { connectTo, createTestDatabase, repositoryRoot, type TestDatabase } from '@slipway/testing'
 import type pg from 'pg'
 
-// The migration that adds the source of requests, on a database where requests wait already.
+// Runs the migration that adds the source of requests on a database with pending requests.
 
 const MIGRATION = path.join(repositoryRoot, 'prisma/migrations/20261123140000_source_of_pending_requests/migration.sql')
 let made: TestDatabase
@@ -39,7 +39,7 @@ async function sourceOf(id: string): Promise<unknown[]> {
   return rows[0] ?? []
 }
 
-test('requests that wait already get their source from their command; the release before can go on queueing', async () => {
+test('pending requests get their source from their command, and the earlier release can still queue', async () => {
   await client.query(`ALTER TABLE pending_requests DROP COLUMN source_type, DROP COLUMN source_id, DROP COLUMN source_name,
     DROP COLUMN source_version, DROP COLUMN target_count`)
   const source = { type: 'solution', id: randomUUID(), name: 'web', version: '2.1.0' }

@@ -35,8 +35,8 @@ test('all statements have the types that they declare', async () => {
   expect(problems).toEqual([])
 })
 
-test('services send SQL as statements only', () => {
-  // This package sends what is no statement: BEGIN, rights, questions to the server.
+test('services send SQL only as statements', () => {
+  // These packages send other SQL, such as BEGIN and GRANT.
   const others = /^packages\/(database|testing)\//
   const found = repositoryFiles('packages/*/src/*.ts', 'services/*/src/*.ts')
     .filter((file) => !others.test(file))
@@ -44,7 +44,7 @@ test('services send SQL as statements only', () => {
   expect(found).toEqual([])
 })
 
-test('no statement is longer than 40 lines, and Postgres takes its name', () => {
+test('every statement has at most 40 lines and a name that Postgres accepts', () => {
   const long = [...statements.values()].filter(({ name, text }) => name.length > 63 || text.split('\n').length > 40)
   expect(long.map(({ name }) => name)).toEqual([])
 })
@@ -58,7 +58,7 @@ describe('a statement', () => {
   })
   const ids = [randomUUID(), randomUUID()]
 
-  test('takes its parameters by name, once and again, and gives typed rows', async () => {
+  test('takes its parameters by name, repeatedly, and returns typed rows', async () => {
     for (const at of [new Date(), null]) {
       const values = [[1, 'two, "2"', 'C:\\n\n\u2028\u0001 é {}'], { 'th"ree\\': null }]
       expect(await PAIRS.all(server.database, { ids, values, at })).toEqual([
@@ -72,19 +72,19 @@ describe('a statement', () => {
     )
   })
 
-  test('is known to Postgres by its name', async () => {
+  test('is prepared in Postgres under its name', async () => {
     await client.query('DEALLOCATE ALL')
     await PAIRS.run(client, { ids, values: [], at: null })
     const { rows } = await client.query('SELECT name, statement FROM pg_prepared_statements')
     expect(rows).toEqual([{ name: 'planted.pairs', statement: expect.stringContaining('/* planted.pairs */ SELECT') }])
   })
 
-  test('fails where a column is null that is declared otherwise', async () => {
+  test('fails if a column is null and not declared nullable', async () => {
     await expect(PAIRS.all(server.database, { ids, values: [1], at: null })).rejects.toThrow('the column value is null')
   })
 })
 
-describe('a declaration is refused', () => {
+describe('the check of a declaration', () => {
   const problemsOf = (parameters: object, row: object, sql: string) =>
     statementProblems(
       client,
@@ -93,7 +93,7 @@ describe('a declaration is refused', () => {
   const USERS = 'FROM users u LEFT JOIN tenants t ON t.id = u.tenant_id WHERE u.id = :id'
 
   test.each([
-    ['none, where all is right', { id: uuid }, { id: uuid, name: nullable(text) }, `SELECT u.id, t.name ${USERS}`, []],
+    ['no problem if valid', { id: uuid }, { id: uuid, name: nullable(text) }, `SELECT u.id, t.name ${USERS}`, []],
     ['a table that does not exist', {}, {}, 'SELECT FROM nowhere', ['relation "nowhere" does not exist']],
     ['a column that does not exist', {}, {}, 'SELECT nothing FROM users', ['column "nothing" does not exist']],
     ['a column that is not declared', {}, {}, 'SELECT id FROM users', ['the column id is not declared']],
@@ -155,7 +155,7 @@ describe('a declaration is refused', () => {
       'SELECT state FROM deployments',
       [expect.stringContaining('the column state is one of')],
     ],
-  ])('with %s', async (_, parameters, row, sql, problems) => {
+  ])('finds %s', async (_, parameters, row, sql, problems) => {
     expect(await problemsOf(parameters, row, sql)).toEqual(
       problems.map((problem) => (typeof problem === 'string' ? `planted: ${problem}` : problem)),
     )

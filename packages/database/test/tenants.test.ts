@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connectTo, createTestDatabase, type TestDatabase } from '@slipway/testing'
 import { createDatabase, type Database, forAllTenants, forTenant } from '../src/index.ts'
 
-/** Tables that are not held by row-level security, each with the reason. Any other must be. */
+/** Tables without row-level security, each with the reason. Every other table must have it. */
 const OPEN: Record<string, string> = {
   _prisma_migrations: 'which migrations ran',
   roles: 'roles belong to the installation: everybody reads them',
@@ -41,7 +41,7 @@ afterAll(async () => {
   await made.drop()
 })
 
-/** One row in each table that has tenants' rows. */
+/** Inserts one row into each table with rows of tenants. */
 async function fill(tenant: string | null): Promise<void> {
   const id = randomUUID()
   const sql = [
@@ -120,20 +120,20 @@ async function tables(): Promise<Table[]> {
 const counted = async (db: Pick<Database, 'query'>, table: string) =>
   (await db.query<{ count: number }>(`SELECT count(*) FROM ${table}`)).rows[0]?.count
 
-test('every table holds back rows, or is listed with the reason why not', async () => {
+test('every table has row-level security or is listed with a reason', async () => {
   const found = await tables()
   expect(found.filter(({ held }) => !held).map(({ name }) => name)).toEqual(Object.keys(OPEN).sort())
   expect(found.filter(({ held, policies }) => held && policies === 0)).toEqual([])
 })
 
-test('so does a partition that is made later', async () => {
+test('a partition that is created later has row-level security', async () => {
   await all.query('SELECT ensure_log_partitions(9)')
   const partitions = (await tables()).filter(({ is_partition }) => is_partition)
   expect(partitions.length).toBeGreaterThan(9)
   expect(partitions.filter(({ held, policies }) => !held || policies !== 1)).toEqual([])
 })
 
-test('a partition shows its rows to whoever sees everything, as a dump does, and to nobody else', async () => {
+test('a partition shows its rows only to a connection that sees all tenants', async () => {
   const partitions = (await tables()).filter(({ is_partition }) => is_partition).map(({ name }) => name)
   const sum = async (setting: string) => {
     const client = await connectTo(made.url, setting)
@@ -146,7 +146,7 @@ test('a partition shows its rows to whoever sees everything, as a dump does, and
 
 describe('the setting of a connection', () => {
   const held = async () => (await tables()).filter((table) => table.held && !table.is_partition).map(({ name }) => name)
-  /** What can be shared, and so is seen by a tenant twice: its own and the shared one. */
+  /** Tables with shared rows. A tenant sees two rows there: its own and the shared row. */
   const SHARED = new Set([
     'environments',
     'targets',
@@ -166,16 +166,16 @@ describe('the setting of a connection', () => {
     'target_locks',
     'pending_targets',
   ])
-  /** A tenant sees no row of these: the content store acts for all tenants, and grants to join belong to the installation. */
+  /** Tables where a tenant sees no row: the content store acts for all tenants, grants belong to the installation. */
   const NOBODYS = new Set(['content_uploads', 'content_usage', 'instance_grants'])
   const own = (name: string) => (NOBODYS.has(name) ? 0 : SHARED.has(name) ? 2 : 1)
 
-  test('* sees everything, in every table', async () => {
+  test('* sees every row of every table', async () => {
     for (const name of await held())
       expect([name, await counted(all, name)]).toEqual([name, name === 'tenants' ? 2 : 3])
   })
 
-  test("a tenant's id sees its own rows and shared ones, in every table", async () => {
+  test('the id of a tenant sees its own and shared rows in every table', async () => {
     const client = await connectTo(made.url, A)
     for (const name of await held()) {
       expect([name, await counted(client as never, name)]).toEqual([name, own(name)])
@@ -192,7 +192,7 @@ describe('the setting of a connection', () => {
     await client.end()
   })
 
-  test('writes nothing into another tenant, nor into what is shared', async () => {
+  test('the id of a tenant cannot write rows of another tenant or shared rows', async () => {
     const client = await connectTo(made.url, A)
     for (const tenant of [B, null]) {
       await expect(
@@ -213,7 +213,7 @@ describe('the setting of a connection', () => {
     await client.end()
   })
 
-  test('of places in the queue nothing but the number is told', async () => {
+  test('a tenant sees the queue positions of other tenants and nothing else of their requests', async () => {
     const client = await connectTo(made.url, A)
     const { rows } = await client.query('SELECT * FROM waiting_positions()')
     expect(rows.map((row) => Number(row.position))).toEqual([1, 2, 3])
@@ -227,12 +227,12 @@ describe('a database for callers', () => {
   const environments = async () => (await ofCallers.prisma()).environment.findMany({ orderBy: { created_at: 'asc' } })
   const tenantsOf = (rows: { tenant_id: string | null }[]) => rows.map(({ tenant_id }) => tenant_id)
 
-  test('without a tenant sees nothing', async () => {
+  test('sees nothing without a tenant', async () => {
     expect(await environments()).toEqual([])
     expect(await counted(ofCallers, 'deployments')).toBe(0)
   })
 
-  test('sees what the tenant may, by Prisma, plain SQL and in transactions', async () => {
+  test('sees the rows of the tenant by Prisma, plain SQL and in transactions', async () => {
     await forTenant(A, async () => {
       expect(tenantsOf(await environments())).toEqual([A, null])
       expect(await counted(ofCallers, 'deployments')).toBe(1)
@@ -244,7 +244,7 @@ describe('a database for callers', () => {
     expect(await counted(ofCallers, 'deployments')).toBe(0)
   })
 
-  test('mixes no two callers up, however many share its connections', async () => {
+  test('separates concurrent callers that share its connections', async () => {
     const callers = [A, B, null, A, B]
     const seen = await Promise.all(
       Array.from({ length: 200 }, (_, n) => {
@@ -263,7 +263,7 @@ describe('a database for callers', () => {
     }
   })
 
-  test('an option in the URL does not widen what it sees', async () => {
+  test('sees no more rows through an option in the URL', async () => {
     const url = `${made.urlOf('gateway')}?options=${encodeURIComponent('-c slipway.tenant=*')}`
     const database = createDatabase({ url, applicationName: 'test', max: 1 })
     expect(await counted(database, 'deployments')).toBe(0)

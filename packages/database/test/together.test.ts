@@ -4,7 +4,7 @@ import { answerTogether } from '../src/index.ts'
 
 const THREE = { maxGroups: 3, maxGroupSize: 32 }
 
-test('what is asked in one turn, or while others are answered, is answered together, each by its own answer', async () => {
+test('concurrent calls are answered in groups, and each call gets its own answer', async () => {
   const groups: number[] = []
   const releases: (() => void)[] = []
   const double = answerTogether(async (numbers: readonly number[]) => {
@@ -23,11 +23,11 @@ test('what is asked in one turn, or while others are answered, is answered toget
   for (let group = 1; group < 5; group += 1) await release()
   expect(await answers).toEqual(numbers.map((n) => 2 * n))
   expect(await late).toBe(2_000)
-  // Three at a time: the late one joins those that still wait.
+  // Three groups run at a time. The late call joins the calls that still wait.
   expect(groups).toEqual([32, 32, 32, 32, 23])
 })
 
-test('no question fails for the sake of another', async () => {
+test('a failing call does not fail the other calls of its group', async () => {
   const half = answerTogether(async (numbers: readonly number[]) => {
     if (numbers.includes(3)) throw new Error(`not 3, in ${numbers.length}`)
     return numbers.map((n) => n / 2)
@@ -40,7 +40,7 @@ test('no question fails for the sake of another', async () => {
   ])
 })
 
-test('while the database cannot be asked, all fail at once and none waits for another to fail', async () => {
+test('a lost connection fails all calls of a group at once, without a retry for each', async () => {
   let asked = 0
   const ask = answerTogether(async () => {
     asked += 1
@@ -51,7 +51,7 @@ test('while the database cannot be asked, all fail at once and none waits for an
   expect(asked).toBe(1)
 })
 
-test('what is done for all is done in the context of none', async () => {
+test('a group query runs without the context of its callers', async () => {
   const ask = answerTogether(async (of: readonly string[]) => of.map((one) => ({ one, ...currentContext() })), THREE)
   const answers = ['a', 'b'].map((one) => withContext({ request_id: one }, () => ask(one)))
   expect(await Promise.all(answers)).toEqual([{ one: 'a' }, { one: 'b' }])

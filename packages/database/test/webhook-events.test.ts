@@ -14,7 +14,7 @@ import {
 import { uuidv7 } from '@slipway/runtime'
 import { createTestDatabase, type TestDatabase, testLogger, waitFor } from '@slipway/testing'
 
-/** What the relay keeps for webhooks of what leaves the outbox. */
+/** What the relay keeps for webhooks from the messages of the outbox. */
 let made: TestDatabase
 let all: Database
 let asBridge: Database
@@ -50,7 +50,7 @@ const target = (tenant_id: string | null) => eventMessage('target.created', { ta
 const run = (tenant_id: string | null) =>
   eventMessage('deployment.created', { deployment_id: uuidv7(), tenant_id, state: 'running' })
 
-/** Relays until nothing is unsent. */
+/** Runs the relay until the outbox is empty. */
 async function relay(options: Partial<RelayOptions> = {}): Promise<void> {
   const relaying = startRelay({
     database: asBridge,
@@ -76,7 +76,7 @@ const asKept = (message: OutboxMessage) => {
   return { event, record_id, tenant_id, shared }
 }
 
-test('what a webhook asks for and its tenant sees is kept, and nothing else', async () => {
+test('the relay keeps the events that a webhook wants and its tenant sees, and no others', async () => {
   await addWebhook(A, ['target.created', 'deployment.started'])
   await addWebhook(B, ['target.created'], false)
   await addWebhook(null, ['freeze.deleted'])
@@ -90,7 +90,7 @@ test('what a webhook asks for and its tenant sees is kept, and nothing else', as
   expect(woken).toEqual(['once'])
 })
 
-test('a relay that was kicked for one tenant keeps what is for another', async () => {
+test('a relay that runs in the context of one tenant keeps events of other tenants', async () => {
   await addWebhook(B, ['target.created'])
   await addWebhook(null, ['deployment.started'])
   const messages = [target(B), run(A)]
@@ -99,7 +99,7 @@ test('a relay that was kicked for one tenant keeps what is for another', async (
   expect(await kept()).toEqual(messages.map(asKept))
 })
 
-test('what RabbitMQ did not confirm stays in the outbox alone, and is kept once when it did', async () => {
+test('an unconfirmed message stays in the outbox only, and is kept once after its confirmation', async () => {
   await addWebhook(null, ['target.created'])
   const messages = [target(A), target(B)]
   await enqueue(all, messages)
@@ -116,10 +116,10 @@ test('what RabbitMQ did not confirm stays in the outbox alone, and is kept once 
   expect(await kept()).toEqual(messages.map(asKept))
 })
 
-test('events tell of their time by the clock: in the order in which a record was changed', async () => {
+test('events carry the clock time, in the order of the changes to a record', async () => {
   await addWebhook(null, ['target.created', 'target.deleted'])
   const [first, second] = [target(A), eventMessage('target.deleted', { target_id: uuidv7(), tenant_id: A })]
-  // It began before the other, and changes the record after it.
+  // This transaction begins before the other change and changes the record after it.
   await all.transaction(async (tx) => {
     await tx.query('SELECT pg_sleep(0.01)')
     await enqueue(all, [first])
@@ -131,7 +131,7 @@ test('events tell of their time by the clock: in the order in which a record was
   expect(rows).toEqual([{ event: 'target.created' }, { event: 'target.deleted' }])
 })
 
-test('every message about a record that lists show has its event, and what only services need has none', () => {
+test('every message about a listed record has its webhook event, and internal messages have none', () => {
   const ids = { deployment_id: 'd', pending_request_id: 'p', target_id: 't', freeze_id: 'f', instance_id: 'i' }
   const event = (type: EventType, more: object = {}) =>
     webhookEventOf(type, { ...ids, tenant_id: null, ...more } as never)?.event
