@@ -27,8 +27,8 @@ const problemsOf = (env: Record<string, string>) => {
   throw new Error('it was accepted')
 }
 
-describe('what is accepted', () => {
-  test('values become their type, absent ones their default, and the rest is left alone', () => {
+describe('accepted variables', () => {
+  test('values are converted to their type, absent ones get their default, and others are left out', () => {
     const env = { DATABASE_URL, SLIPWAY_PORT: '9000', SLIPWAY_COOKIE_SECURE: 'false', PATH: '/bin' }
     expect(loadConfig(schema, env)).toEqual({
       DATABASE_URL,
@@ -58,8 +58,8 @@ describe('what is accepted', () => {
   })
 })
 
-describe('what is refused', () => {
-  test('all wrong variables are named at once, each with what it should be and an example', () => {
+describe('refused variables', () => {
+  test('all wrong variables are named at once, each with its valid form and an example', () => {
     const { message, problems } = problemsOf({
       SLIPWAY_PORT: '80800',
       SLIPWAY_LOG_LEVEL: 'loud',
@@ -78,7 +78,7 @@ describe('what is refused', () => {
     expect(message).toContain('SLIPWAY_LOG_LEVEL is "loud", which must be one of error, warn, info, debug')
   })
 
-  test.each(['abc', '80.5', '-1', '8 0'])('the port %j', (port) => {
+  test.each(['abc', '80.5', '-1', '8 0'])('a port %j is refused', (port) => {
     expect(problemsOf({ DATABASE_URL, SLIPWAY_PORT: port }).problems).toMatchObject([{ variable: 'SLIPWAY_PORT' }])
   })
 
@@ -89,7 +89,7 @@ describe('what is refused', () => {
     expect(message).not.toMatch(/hunter2|correcthors/)
   })
 
-  test('a file that is not there, and a variable that is given twice', () => {
+  test('a missing file and a variable that is set twice are reported', () => {
     const missing = join(folder, 'nothing')
     const env = { DATABASE_URL_FILE: missing, SLIPWAY_PORT: '1', SLIPWAY_PORT_FILE: missing, SLIPWAY_LOG_LEVEL: 'loud' }
     const { problems, message } = problemsOf(env)

@@ -16,7 +16,7 @@ const own = {
   SLIPWAY_NAMESPACE: 'slipway-development',
 }
 
-test('accepts names and hosts of development: they are no secrets', () => {
+test('accepts names and hosts of development, because they are no secrets', () => {
   expect(() => refuseDevelopmentSecrets(schema, own)).not.toThrow()
 })
 
@@ -31,7 +31,7 @@ test.each([
   expect(refuse).not.toThrow(value)
 })
 
-test('names all of them', () => {
+test('names every variable with a development secret', () => {
   const all = { ...own, SLIPWAY_ENCRYPTION_KEYS: developmentKey, TOKEN: 'slipway-development' }
   expect(() => refuseDevelopmentSecrets(schema, all)).toThrow(/SLIPWAY_ENCRYPTION_KEYS[\s\S]*TOKEN/)
 })

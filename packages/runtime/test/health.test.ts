@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { Health } from '../src/index.ts'
 
-test('a check that throws or never answers means down, and the others are told all the same', async () => {
+test('a check that throws or never answers counts as down and does not delay the other checks', async () => {
   const health = new Health()
   health.setServing(true)
   health.check('good', async () => true)
@@ -15,11 +15,11 @@ test('a check that throws or never answers means down, and the others are told a
     ready: false,
     dependencies: { good: 'up', bad: 'down', broken: 'down', silent: 'down', 'silent too': 'down' },
   })
-  // Two checks in turn would take 1.8 s.
+  // Two checks one after the other would take 1.8 s.
   expect(performance.now() - began).toBeLessThan(1_700)
 })
 
-test('all up is not ready before the service says that it serves', async () => {
+test('a service is not ready before it is serving, even if all its dependencies are up', async () => {
   const health = new Health()
   health.check('good', () => true)
   expect(await health.report()).toEqual({ ready: false, dependencies: { good: 'up' } })
@@ -27,7 +27,7 @@ test('all up is not ready before the service says that it serves', async () => {
   expect((await health.report()).ready).toBe(true)
 })
 
-test('callers at the same moment share one run of the checks', async () => {
+test('concurrent callers share one run of the checks', async () => {
   let runs = 0
   const health = new Health()
   health.check('counted', () => ++runs > 0)

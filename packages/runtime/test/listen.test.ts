@@ -10,20 +10,20 @@ afterEach(async () => {
   await server?.close()
 })
 
-/** One request over the connection that is kept; says what the answer says of it. */
+/** Sends one request over the kept connection and returns what the response says about the connection. */
 const ask = () =>
   new Promise<{ status: number | undefined; connection: string | undefined; reused: boolean }>((resolve, reject) => {
     const request = http.get({ agent, port: server?.port, host: '127.0.0.1' }, (response) => {
       const { statusCode: status, headers } = response
       response.resume().once('end', () => {
-        // The agent has its socket back a moment later.
+        // The agent gets its socket back in the next turn of the event loop.
         setImmediate(() => resolve({ ...{ status, connection: headers.connection }, reused: request.reusedSocket }))
       })
     })
     request.once('error', reject)
   })
 
-test('while stopping, requests are answered, and each answer is the last of its connection', async () => {
+test('a stopping server answers requests and closes each connection with its answer', async () => {
   const stopping = new AbortController()
   server = await listen((_request, response) => response.end('here'), {
     ...{ host: '127.0.0.1', port: 0, variable: 'none', stopping: stopping.signal },

@@ -12,7 +12,7 @@ beforeEach(() => {
   lines.length = 0
 })
 
-test('a line is one JSON object that says when, how important, who and what', () => {
+test('a line is one JSON object with time, level, service and message', () => {
   logger.info('two\nlines', { count: 2 })
   logger.debug('too small')
   expect(lines).toEqual([
@@ -21,7 +21,7 @@ test('a line is one JSON object that says when, how important, who and what', ()
   expect(new Date(String(lines[0]?.['timestamp'])).toISOString()).toBe(lines[0]?.['timestamp'])
 })
 
-test('fields of the context and of child loggers are on the line, the nearest wins, and none replaces the basics', () => {
+test('a line has the fields of its context and child loggers, and none of them replaces the basic fields', () => {
   const child = logger.child({ part: 'relay', deployment_id: 'child' })
   withContext({ request_id: 'r1', deployment_id: 'context' }, () =>
     child.warn('careful', { level: 'mine', part: 'own' }),
@@ -35,7 +35,7 @@ test('fields of the context and of child loggers are on the line, the nearest wi
   })
 })
 
-test('a context holds for all that is awaited in it, and each has its own', async () => {
+test('a context applies to all that is awaited in it, and concurrent contexts are separate', async () => {
   const seen = await Promise.all(
     ['a', 'b'].map((request_id) =>
       withContext({ request_id }, async () => {
@@ -73,7 +73,7 @@ describe('secrets', () => {
     expect(JSON.stringify(lines)).toContain('shown')
   })
 
-  test('passwords in URLs are blanked in messages, fields and errors', () => {
+  test('passwords in URLs are redacted in messages, fields and errors', () => {
     const url = 'amqp://slipway:hunter2@host:5672/x'
     logger.error(`no way to ${url}`, { url, error: new Error(`lost ${url}`, { cause: new Error(url) }) })
     expect(JSON.stringify(lines)).not.toContain('hunter2')
@@ -82,7 +82,7 @@ describe('secrets', () => {
 })
 
 describe('values that JSON cannot hold', () => {
-  test('an error is spelled out with its code and cause', () => {
+  test('an error is logged with its code and cause', () => {
     const error = Object.assign(new TypeError('no'), { code: 'ENOPE', cause: new Error('why') })
     logger.error('failed', { error })
     expect(lines[0]?.['error']).toMatchObject({
@@ -94,7 +94,7 @@ describe('values that JSON cannot hold', () => {
     expect(lines[0]).toMatchObject({ error: { stack: expect.stringContaining('logger.test') } })
   })
 
-  test('circles, big integers, bytes and throwing getters do not lose the line', () => {
+  test('circular values, big integers, bytes and throwing getters do not lose the line', () => {
     const circle: Record<string, unknown> = { n: 10n, bytes: Buffer.from('abc'), when: new Date(0) }
     circle['self'] = circle
     logger.info('odd', {

@@ -6,7 +6,7 @@ import { counter, exposition, histogram, measure, measureRequest } from '../src/
 const told = async (name: string) =>
   (await exposition()).text.split('\n').filter((line) => line.startsWith(name) && !line.startsWith('#'))
 
-test('what is counted and timed is told in the form of Prometheus', async () => {
+test('counters and histograms are exposed in the Prometheus format', async () => {
   const seen = counter('slipway_seen_total', 'Things that were seen', ['kind'])
   seen.inc({ kind: 'bird' })
   seen.inc({ kind: 'bird' }, 2)
@@ -19,7 +19,7 @@ test('what is counted and timed is told in the form of Prometheus', async () => 
   expect(text).toContain('# TYPE slipway_seen_total counter')
 })
 
-test('what is measured is read anew for each answer, once for those who ask together, and left out when it fails', async () => {
+test('a measurement runs once for concurrent scrapes, again for later ones, and is left out if it fails', async () => {
   let reads = 0
   let works = true
   measure('nest', { slipway_eggs: { help: 'Eggs' }, slipway_birds: { help: 'Birds', label: 'state' } }, async () => {
@@ -31,7 +31,7 @@ test('what is measured is read anew for each answer, once for those who ask toge
   expect(reads).toBe(1)
   expect(texts[2]?.text).toContain('slipway_birds{state="away"} 2')
   expect(await told('slipway_eggs')).toEqual(['slipway_eggs 2'])
-  // A kind that there is no more of has no number any more.
+  // A label value that the measurement no longer returns is not exposed.
   expect((await told('slipway_birds')).join()).not.toContain('away')
 
   works = false
@@ -44,7 +44,7 @@ test('what is measured is read anew for each answer, once for those who ask toge
   expect(await told('slipway_eggs')).toHaveLength(1)
 })
 
-test('requests are timed under their route, with what was answered; streams are not', async () => {
+test('requests are timed by route and status, and streams are not', async () => {
   const server = createServer((request, response) => {
     measureRequest(request, response, () => (request.url === '/nowhere' ? null : '/things/{id}'))
     if (request.url === '/stream') response.setHeader('content-type', 'text/event-stream; charset=utf-8')
@@ -53,7 +53,7 @@ test('requests are timed under their route, with what was answered; streams are 
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  // A method that no other test uses: the counts are those of the whole process.
+  // A method that no other test uses, because the counts belong to the whole process.
   const method = 'REPORT'
   for (const path of ['/things/1', '/things/2', '/nowhere', '/stream'])
     await (await fetch(base + path, { method })).text()

@@ -6,7 +6,7 @@ import { isPublicAddress } from '../src/outbound/public-address.ts'
 
 describe('a public address', () => {
   test.each(['1.1.1.1', '93.184.216.34', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '2a00:1450:4001::1'])(
-    '%s is one',
+    '%s is public',
     (address) => expect(isPublicAddress(address)).toBe(true),
   )
 
@@ -14,10 +14,10 @@ describe('a public address', () => {
     ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '127.255.255.254', '169.254.169.254', '172.16.0.1'],
     ...['172.31.255.255', '192.0.0.1', '192.168.1.1', '198.18.0.1', '224.0.0.1', '255.255.255.255'],
     ...['::', '::1', 'fe80::1', 'fc00::1', 'fd12:3456::1', 'fec0::1', 'ff02::1', '2001:db8::1', '2001::1'],
-    // IPv4 in the clothes of IPv6: mapped, compatible, translated, 6to4.
+    // IPv4 addresses inside IPv6 addresses: mapped, compatible, translated, 6to4.
     ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:10.0.0.1', '::ffff:1.1.1.1', '::7f00:1', '64:ff9b::7f00:1'],
     ...['64:ff9b:1::a00:1', '2002:7f00:1::', 'not an address', '', '127.1'],
-  ])('%s is none', (address) => expect(isPublicAddress(address)).toBe(false))
+  ])('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false))
 })
 
 test.each([
@@ -30,7 +30,7 @@ test.each([
   ['https://example.com/hook?token=1', null],
 ])('the URL %s: %s', (url, problem) => expect(urlProblem(url)).toBe(problem))
 
-describe('the addresses that a URL leads to', () => {
+describe('the addresses of a URL', () => {
   const strict = { allowPrivate: false }
   test.each([
     'http://127.0.0.1',
@@ -40,11 +40,11 @@ describe('the addresses that a URL leads to', () => {
     'http://[::ffff:127.0.0.1]',
     'http://localhost',
     'http://017700000001',
-  ])('%s is refused, however it is written', async (url) => {
+  ])('%s is refused in any notation', async (url) => {
     await expect(checkedAddresses(new URL(url), strict)).rejects.toThrow(DestinationRefused)
   })
 
-  test('one address that is not public spoils a name', async () => {
+  test('one private address refuses the whole host name', async () => {
     const resolve = async () => [
       { address: '93.184.216.34', family: 4 },
       { address: '10.0.0.1', family: 4 },
@@ -52,7 +52,7 @@ describe('the addresses that a URL leads to', () => {
     await expect(checkedAddresses(new URL('http://a.test'), { ...strict, resolve })).rejects.toThrow('not public')
   })
 
-  test('a name without an address is refused in words of its own', async () => {
+  test('a host name without an address is refused with its own error', async () => {
     const resolve = async () => []
     await expect(checkedAddresses(new URL('http://a.test'), { ...strict, resolve })).rejects.toThrow(
       'cannot be resolved',
@@ -90,20 +90,20 @@ describe('a post', () => {
     ...more,
   })
 
-  test('connects to the address that was checked: the name is resolved once, and may lead elsewhere a moment later', async () => {
+  test('connects to the address that was checked, without resolving the name again', async () => {
     seen = []
     let asked = 0
     const resolve = async () => {
       asked += 1
       return [{ address: asked === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]
     }
-    // Nothing but the resolver knows this name.
+    // Only the resolver of the test knows this name.
     const { status, body } = await postOutbound(post('receiver.invalid'), { allowPrivate: true, resolve })
     expect({ status, body: body.toString(), asked }).toEqual({ status: 200, body: 'fine', asked: 1 })
     expect(seen).toEqual([{ host: `receiver.invalid:${port}`, body: 'ä' }])
   })
 
-  test('goes nowhere when the name leads to a private address by now', async () => {
+  test('is refused if the name resolves to a private address since the check', async () => {
     seen = []
     const answers = [[{ address: '93.184.216.34', family: 4 }], [{ address: '127.0.0.1', family: 4 }]]
     const rules = { allowPrivate: false, resolve: async () => answers.shift() ?? [] }
@@ -112,18 +112,18 @@ describe('a post', () => {
     expect(seen).toEqual([])
   })
 
-  test('reads no more of the answer than it may, and takes a redirect for an answer', async () => {
+  test('limits the size of the answer and follows no redirect', async () => {
     answer = (response) => {
       response.writeHead(302, { location: `http://127.0.0.1:${port}/other` })
       response.write('x'.repeat(5_000))
-      // It never ends.
+      // The response never ends.
     }
     seen = []
     const { status, body } = await postOutbound(post('127.0.0.1'), { allowPrivate: true })
     expect({ status, length: body.length, calls: seen.length }).toEqual({ status: 302, length: 1_000, calls: 1 })
   })
 
-  test('gives up on a receiver that does not answer, or not to the end', async () => {
+  test('times out if the receiver does not answer completely', async () => {
     for (const begin of [() => {}, (response: http.ServerResponse) => void response.write('slow')]) {
       answer = begin
       await expect(postOutbound(post('127.0.0.1', { timeoutMs: 200 }), { allowPrivate: true })).rejects.toThrow(

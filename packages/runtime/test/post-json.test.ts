@@ -46,13 +46,13 @@ const post = (more: object = {}) =>
     ...more,
   })
 
-test('says who calls, in bytes, and keeps the connection, also of answers that nobody reads', async () => {
+test('sends the token and the length in bytes, and reuses the connection, also after unread answers', async () => {
   for (const text of ['one', 'two', 'three']) {
     answer = (response) => response.writeHead(202, { 'x-of': text }).end(text)
     const { status, headers, body } = await post()
     expect({ status, of: headers['x-of'] }).toEqual({ status: 202, of: text })
     if (text !== 'two') expect((await body).toString()).toBe(text)
-    // The connection is free when its answer has come.
+    // The connection is free once the answer has arrived.
     else await new Promise((resolve) => setTimeout(resolve, 500))
   }
   expect(connections).toBe(1)
@@ -67,13 +67,13 @@ test('says who calls, in bytes, and keeps the connection, also of answers that n
   })
 })
 
-test('takes a redirect for an answer: what it sends goes nowhere else', async () => {
+test('follows no redirect', async () => {
   answer = (response) => response.writeHead(307, { location: `${url}/elsewhere` }).end()
   expect((await post()).status).toBe(307)
   expect(seen.map(({ path }) => path)).toEqual(['/v1/runs'])
 })
 
-test('gives up on what does not answer in time, or not to the end', async () => {
+test('times out if the server does not answer completely', async () => {
   answer = () => {}
   await expect(post({ timeoutMs: 100 })).rejects.toThrow('the far end gave no complete answer within 100 ms')
   answer = (response) => void response.write('{')
@@ -81,7 +81,7 @@ test('gives up on what does not answer in time, or not to the end', async () => 
   await expect(whole).rejects.toThrow('the far end gave no complete answer within 100 ms')
 })
 
-test('gives an answer that has begun the time that it may take', async () => {
+test('gives the body of an answer a timeout of its own', async () => {
   answer = (response) => {
     response.write('{')
     setTimeout(() => response.end('}'), 1_300)
@@ -92,7 +92,7 @@ test('gives an answer that has begun the time that it may take', async () => {
   await expect(late.body).rejects.toThrow('the far end gave no complete answer within 100 ms')
 })
 
-test('ends with a signal, before the answer and in it', async () => {
+test('ends when its signal aborts, before the answer and during it', async () => {
   const before = new AbortController()
   answer = () => before.abort(new Error('no more'))
   await expect(post({ signal: before.signal })).rejects.toThrow('no more')
@@ -105,7 +105,7 @@ test('ends with a signal, before the answer and in it', async () => {
   expect(seen).toHaveLength(2)
 })
 
-test('takes no answer that breaks off or has no end, and says when nobody answers', async () => {
+test('rejects an incomplete or too long answer, and reports a failed connection', async () => {
   answer = (response) => {
     response.writeHead(200, { 'content-length': 100 }).write('{')
     setImmediate(() => response.destroy())
@@ -118,7 +118,7 @@ test('takes no answer that breaks off or has no end, and says when nobody answer
   await expect(post({ url: 'http://127.0.0.1:1/' })).rejects.toThrow('ECONNREFUSED')
 })
 
-test('speaks TLS to https', async () => {
+test('uses TLS for https', async () => {
   const HANDSHAKE = 22
   let first: number | undefined
   const other = net.createServer((socket) => {

@@ -15,7 +15,7 @@ test('the address of a service must have its user and a password', () => {
   expect(() => read({ DATABASE_URL_PLANNER: 'planner' })).toThrow('DATABASE_URL_PLANNER is not a URL')
 })
 
-test('the addresses of all services differ by their user alone', () => {
+test('the addresses of all services differ only in their user', () => {
   expect(exportServiceUrls('RABBITMQ_URL', SERVICES, 'amqp://slipway:secret@host:5672')).toEqual([
     "export RABBITMQ_URL_PLANNER='amqp://slipway_planner:secret@host:5672'",
     "export RABBITMQ_URL_LOG_STREAM='amqp://slipway_log_stream:secret@host:5672'",

@@ -19,7 +19,7 @@ afterEach(() => {
   for (const child of running.splice(0)) child.kill('SIGKILL')
 })
 
-// Bundled, as services are, so that it starts fast; the test of what is loaded looks for packages that stay outside.
+// The fixture is bundled like a service, so that it starts fast. Only @opentelemetry packages stay outside.
 const dist = join(repositoryRoot, 'packages/runtime/dist')
 const program = join(dist, 'service-fixture.js')
 beforeAll(async () => {
@@ -67,7 +67,7 @@ const stepsOf = (run: Run) => run.lines.filter((line) => 'step' in line).map((li
 
 describe('stopping', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'on %s the steps run, the last registered first, whatever fails, and the exit is clean',
+    'runs the steps on %s in reverse order, past a failing step, and exits with 0',
     async (signal) => {
       const run = start({})
       await waitFor(() => said(run, 'started'))
@@ -82,7 +82,7 @@ describe('stopping', () => {
     },
   )
 
-  test('a step that is late is left behind', async () => {
+  test('a step that exceeds its timeout is left behind', async () => {
     const run = start({ MODE: 'late' })
     await waitFor(() => said(run, 'started'))
     run.child.kill('SIGTERM')
@@ -91,7 +91,7 @@ describe('stopping', () => {
     expect(stepsOf(run)).toContain('first in')
   })
 
-  test('a second signal ends it at once', async () => {
+  test('a second signal ends the process at once', async () => {
     const run = start({ MODE: 'hang' })
     await waitFor(() => said(run, 'started'))
     const again = setInterval(() => run.child.kill('SIGTERM'), 100)
@@ -102,7 +102,7 @@ describe('stopping', () => {
     expect(stepsOf(run)).toEqual(['last in'])
   })
 
-  test('works during a start that takes long', async () => {
+  test('a signal during a slow start stops the service', async () => {
     const run = start({
       MODE: 'slow start',
       SLIPWAY_LOG_LEVEL: 'debug',
@@ -116,8 +116,8 @@ describe('stopping', () => {
   })
 })
 
-describe('ending', () => {
-  test('with 78 and a plain message when the configuration is wrong', async () => {
+describe('the exit code of a service is', () => {
+  test('78 with a plain message if the configuration is wrong', async () => {
     const run = start({ REDIS_URL: 'http://:hunter2@x', SLIPWAY_LOG_LEVEL: 'loud' })
     expect((await run.exit).code).toBe(78)
     expect(run.stderr()).toMatch(/^2 environment variables are wrong:\n {2}REDIS_URL must be/)
@@ -125,7 +125,7 @@ describe('ending', () => {
     expect(run.lines).toEqual([])
   })
 
-  test('with 78 when the management port is taken, naming its variable', async () => {
+  test('78 if the management port is taken, and the message names its variable', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const run = start({ SLIPWAY_MANAGEMENT_PORT: String((server.address() as AddressInfo).port) })
@@ -137,7 +137,7 @@ describe('ending', () => {
   test.each([
     ['', 'redis://:slipway-development@127.0.0.1:6379'],
     ['false', 'redis://user:slipway-development-2@127.0.0.1:6379'],
-  ])('with 78 in production when a secret is one of development, naming its variable', async (development, url) => {
+  ])('78 in production with a development secret, and the message names its variable', async (development, url) => {
     const run = start({ NODE_ENV: 'production', SLIPWAY_DEVELOPMENT: development, REDIS_URL: url })
     expect((await run.exit).code).toBe(78)
     expect(run.stderr()).toContain('REDIS_URL holds a secret of the development setup')
@@ -150,14 +150,14 @@ describe('ending', () => {
     ['fatal', 'it is over'],
     ['throw', 'nobody caught it'],
     ['reject', 'nobody awaited it'],
-  ])('with 1 and the error in the log: %s', async (mode, message) => {
+  ])('1 with the error in the log: %s', async (mode, message) => {
     const run = start({ MODE: mode })
     expect((await run.exit).code).toBe(1)
     expect(run.lines.find((line) => line['level'] === 'error')).toMatchObject({ error: { message } })
   })
 })
 
-test('with SLIPWAY_DEVELOPMENT a service starts in production with development secrets, and warns', async () => {
+test('SLIPWAY_DEVELOPMENT allows development secrets in production and logs a warning', async () => {
   const secret = { REDIS_URL: 'redis://:slipway-development@127.0.0.1:6379' }
   const run = start({ NODE_ENV: 'production', SLIPWAY_DEVELOPMENT: 'true', ...secret })
   await waitFor(() => said(run, 'started'))
@@ -168,7 +168,7 @@ test('with SLIPWAY_DEVELOPMENT a service starts in production with development s
   expect(outside.lines.filter(({ level }) => level === 'warn')).toEqual([])
 })
 
-test('readiness follows the dependencies, and is gone before the first step of stopping', async () => {
+test('readiness follows the dependencies and ends before the first step of the stop', async () => {
   const port = await freePort()
   const run = start({ SLIPWAY_MANAGEMENT_PORT: String(port), MODE: 'hang' })
   const get = async (path: string) => {
@@ -192,7 +192,7 @@ test('readiness follows the dependencies, and is gone before the first step of s
   expect((await get('/livez')).status).toBe(200)
 })
 
-test('nothing that records traces is loaded, unless they are sent somewhere', async () => {
+test('tracing modules are loaded only if an endpoint for traces is set', async () => {
   const loaded = async (env: Record<string, string>) => {
     const run = start({ MODE: 'loaded', ...env })
     await waitFor(() => said(run, 'modules'))
@@ -201,11 +201,11 @@ test('nothing that records traces is loaded, unless they are sent somewhere', as
     return run.lines.find((line) => line['message'] === 'modules')?.['loaded']
   }
   expect(await loaded({})).toBe(0)
-  // Nobody takes them there: that holds up neither the start nor the stop.
+  // The endpoint is unreachable. This delays neither the start nor the stop.
   expect(await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })).toBeGreaterThan(0)
 })
 
-test('metrics are told on the management port', async () => {
+test('metrics are exposed on the management port', async () => {
   const port = await freePort()
   const run = start({ SLIPWAY_MANAGEMENT_PORT: String(port) })
   await waitFor(() => said(run, 'started'))
@@ -215,7 +215,7 @@ test('metrics are told on the management port', async () => {
   expect(await answer.text()).toMatch(/^slipway_build_info\{component="fixture",version="[\d.]+"\} 1$/m)
 })
 
-test('what is told to stop serves on for as long as it is set to, not ready, and only then begins to stop', async () => {
+test('a service drains for SLIPWAY_DRAIN_SECONDS, not ready, before it stops', async () => {
   const port = await freePort()
   const run = start({ SLIPWAY_MANAGEMENT_PORT: String(port), SLIPWAY_DRAIN_SECONDS: '60' })
   const readiness = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status
@@ -226,7 +226,7 @@ test('what is told to stop serves on for as long as it is set to, not ready, and
   expect(await readiness()).toBe(503)
   await sleep(600)
   expect(stepsOf(run)).toEqual([])
-  // Whoever is in haste says so.
+  // A second signal ends the drain.
   run.child.kill('SIGTERM')
   expect((await run.exit).code).toBe(1)
 

@@ -19,7 +19,7 @@ describe('a ticker', () => {
     expect(runs).toBe(atStop)
   })
 
-  test('kicked many times during a run, runs just once more, and never two at a time', async () => {
+  test('kicks during a run cause exactly one more run, and runs never overlap', async () => {
     let running = 0
     let most = 0
     let ended = 0
@@ -46,7 +46,7 @@ describe('a ticker', () => {
     await ticker.stop()
   })
 
-  test('outlives a failing run', async () => {
+  test('continues after a failed run', async () => {
     let runs = 0
     const run = async () => {
       runs += 1
@@ -57,7 +57,7 @@ describe('a ticker', () => {
     await ticker.stop()
   })
 
-  test('stops only when the run in hand has ended, and a kick does not start it again', async () => {
+  test('stops after the current run, and a kick does not start it again', async () => {
     const events: string[] = []
     let release: () => void = () => {}
     const held = new Promise<void>((resolve) => {
@@ -80,7 +80,7 @@ describe('a ticker', () => {
   })
 })
 
-test('waits grow to the cap and are spread from nothing on', () => {
+test('retry delays grow to their cap and are spread over the whole range from 0', () => {
   const limits = { baseMs: 100, capMs: 1_000 }
   const many = (attempt: number) => Array.from({ length: 2_000 }, () => fullJitter(attempt, limits))
   for (const [attempt, ceiling] of [
@@ -98,7 +98,7 @@ test('waits grow to the cap and are spread from nothing on', () => {
   }
 })
 
-test('a sleep ends when its signal aborts, before or during it', async () => {
+test('a sleep ends when its signal aborts, before or during the sleep', async () => {
   await sleep(never, AbortSignal.abort())
   const abort = new AbortController()
   const sleeping = sleep(never, abort.signal)
@@ -106,7 +106,7 @@ test('a sleep ends when its signal aborts, before or during it', async () => {
   await sleeping
 })
 
-test('ids are UUIDs of version 7, all different, and sort in the order of their making', () => {
+test('ids are unique UUIDs of version 7 and sort in the order of their creation', () => {
   const ids = Array.from({ length: 20_000 }, () => uuidv7())
   expect(new Set(ids).size).toBe(ids.length)
   expect([...ids].sort()).toEqual(ids)

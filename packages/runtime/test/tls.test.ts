@@ -41,7 +41,7 @@ function recorder(): { logger: Logger; lines: Line[] } {
   return { logger, lines }
 }
 
-/** Made once: openssl takes a while. Each test changes copies. */
+/** Created once, because openssl is slow. Each test changes copies. */
 const usual: TestCertificates[] = []
 afterAll(() => {
   for (const made of usual) made.remove()
@@ -52,7 +52,7 @@ beforeEach(() => {
   given = 0
 })
 
-/** Another CA and certificate with each call in a test. */
+/** Returns another CA and certificate with each call in a test. */
 function certificates(options?: TestCertificatesOptions): TestCertificates {
   if (options) {
     const made = makeCertificates(options)
@@ -100,13 +100,13 @@ function connect(caFile?: string) {
   return { connections, lines, call }
 }
 
-/** Puts a new pair in the place of one in use, as a renewal does. */
+/** Replaces a certificate and its key, as a renewal does. */
 function replace(old: TestCertificates, by: TestCertificates): void {
   fs.copyFileSync(by.certFile, old.certFile)
   fs.copyFileSync(by.keyFile, old.keyFile)
 }
 
-/** The serial number of the certificate that a new connection gets. */
+/** The serial number of the certificate on a new connection. */
 async function serialOf({ port }: ListeningServer): Promise<string> {
   const socket = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
   await once(socket, 'secureConnect')
@@ -117,7 +117,7 @@ async function serialOf({ port }: ListeningServer): Promise<string> {
 }
 
 describe('a server with a certificate', () => {
-  test('serves HTTPS, and nothing older than TLS 1.2', async () => {
+  test('serves HTTPS and refuses versions before TLS 1.2', async () => {
     const pair = certificates()
     const { server, url, lines } = await serve(pair)
     expect(await connect(pair.caFile).call(url)).toBe(200)
@@ -130,7 +130,7 @@ describe('a server with a certificate', () => {
     expect(lines).toEqual([expect.objectContaining({ level: 'warn', message: 'a TLS handshake failed' })])
   })
 
-  test('tells a client that speaks plain HTTP apart in its log', async () => {
+  test('logs a hint for a client that sends plain HTTP', async () => {
     const { server, lines } = await serve(certificates())
     const outgoing = http.get({ port: server.port, host: '127.0.0.1' })
     await once(outgoing, 'error')
@@ -184,7 +184,7 @@ describe('a server with a certificate', () => {
     await expect(starting).rejects.toThrow(new RegExp(message))
   })
 
-  test('starts with an expired certificate, and says so', async () => {
+  test('starts with an expired certificate and logs an error', async () => {
     const pair = certificates({ days: -1 })
     const { lines } = await serve(pair)
     expect(lines).toEqual([
@@ -202,7 +202,7 @@ describe('a renewed certificate', () => {
     const { server, url, lines } = await serve(pair)
     const before = await serialOf(server)
     const other = certificates()
-    // The load trusts both CAs.
+    // The clients trust both CAs.
     fs.appendFileSync(pair.caFile, fs.readFileSync(other.caFile, 'utf8'))
     const { call } = connect(pair.caFile)
     let calls = 0
@@ -211,7 +211,7 @@ describe('a renewed certificate', () => {
     const load = Array.from({ length: 8 }, async (_, worker) => {
       while (!isOver) {
         try {
-          // Half of the callers keep their connections, the others make one for each call.
+          // Half of the clients keep their connections. The others open one for each call.
           if (worker % 2 === 0) await call(url)
           else await freshCall(url, pair.caFile)
           calls += 1
@@ -234,7 +234,7 @@ describe('a renewed certificate', () => {
     ])
   })
 
-  test('comes through the folders that Kubernetes exchanges', async () => {
+  test('is used when Kubernetes exchanges the mounted folder', async () => {
     const [first, second] = [certificates(), certificates()]
     const mount = fs.mkdtempSync(path.join(first.folder, 'mount-'))
     const link = (to: string) => {
@@ -249,13 +249,13 @@ describe('a renewed certificate', () => {
     await waitFor(async () => (await serialOf(server)) !== before, { what: 'the new certificate' })
   })
 
-  test('is not used while it is half written; one that stays broken is reported once', async () => {
+  test('is not used while it is incomplete, and one that stays broken is reported once', async () => {
     const pair = certificates()
     const { server, lines } = await serve(pair)
     const before = await serialOf(server)
     const other = certificates()
     fs.writeFileSync(pair.keyFile, fs.readFileSync(other.keyFile))
-    // The key alone is wrong with the certificate.
+    // The new key does not match the old certificate.
     await waitFor(() => lines.length > 0, { what: 'the report' })
     await sleep(2_500)
     expect(lines).toEqual([
@@ -267,7 +267,7 @@ describe('a renewed certificate', () => {
     ])
     expect(String(lines[0]?.fields['error'])).toContain('KEY_FILE names')
     expect(await serialOf(server)).toBe(before)
-    // The files are read each second, so one reading may see the beginning. It is not reported.
+    // The server reads the files every second, so one read may see the incomplete file. It does not report that.
     const whole = fs.readFileSync(other.certFile, 'utf8')
     fs.writeFileSync(pair.certFile, whole.slice(0, 100))
     await sleep(900)
@@ -276,7 +276,7 @@ describe('a renewed certificate', () => {
     expect(lines.map(({ level }) => level)).toEqual(['error', 'info'])
   })
 
-  test('that disappears leaves the former one in use', async () => {
+  test('leaves the previous certificate in use if its file disappears', async () => {
     const pair = certificates()
     const { url, lines } = await serve(pair)
     fs.rmSync(pair.certFile)
@@ -296,7 +296,7 @@ function freshCall(url: string, caFile: string): Promise<void> {
 }
 
 describe('a client', () => {
-  /** What the client sent may not reach a server that it does not trust. */
+  /** Expects that calls and downloads fail and that no request reaches the server. */
   async function expectRefused(pair: TestCertificates, caFile: string | undefined, host: string, message: RegExp) {
     let requests = 0
     const { server } = await serve(pair, (_request, response) => {
@@ -310,16 +310,16 @@ describe('a client', () => {
     expect(requests).toBe(0)
   }
 
-  test('refuses an unknown CA, and names the variable', async () => {
+  test('refuses an unknown CA and names the setting', async () => {
     const pair = certificates()
     const message =
       /^127\.0\.0\.1:\d+ shows a certificate of a CA that is not trusted: put the CA's certificate into the file that SLIPWAY_BRIDGE_CA_FILE names \(\w+\)$/
     await expectRefused(pair, certificates().caFile, '127.0.0.1', message)
-    // That of the system does not know it either.
+    // The CAs of the system do not include this CA either.
     await expectRefused(pair, undefined, '127.0.0.1', message)
   })
 
-  test('refuses a certificate for another name, and says for which', async () => {
+  test('refuses a certificate for another name and reports its names', async () => {
     const pair = certificates({ names: ['bridge.example.com', '192.0.2.1'] })
     const message =
       /shows a certificate for other names \(DNS:bridge\.example\.com, IP Address:192\.0\.2\.1\): use one of them in SLIPWAY_BRIDGE_URL, or renew/
@@ -333,7 +333,7 @@ describe('a client', () => {
     await expectRefused(pair, pair.caFile, '127.0.0.1', message)
   })
 
-  test('says when the far end does not speak TLS', async () => {
+  test('reports a server that does not speak TLS', async () => {
     const plain = await listen(answerOk, { host: '127.0.0.1', port: 0, variable: 'none' })
     cleanups.push(() => plain.close())
     await expect(connect(certificates().caFile).call(`https://127.0.0.1:${plain.port}`)).rejects.toThrow(
@@ -341,7 +341,7 @@ describe('a client', () => {
     )
   })
 
-  test('verifies whatever NODE_TLS_REJECT_UNAUTHORIZED says, and warns of it', async () => {
+  test('verifies certificates in spite of NODE_TLS_REJECT_UNAUTHORIZED=0 and logs a warning', async () => {
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
     cleanups.push(() => delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'])
     await expectRefused(certificates(), certificates().caFile, '127.0.0.1', /a CA that is not trusted/)
@@ -368,7 +368,7 @@ describe('a client', () => {
     expect(() => connect(caFile)).toThrow(/SLIPWAY_BRIDGE_CA_FILE names /)
   })
 
-  test('trusts a renewed CA without a restart, and no longer the former one', async () => {
+  test('trusts a renewed CA without a restart, and no longer trusts the previous one', async () => {
     const [first, second] = [certificates(), certificates()]
     const [before, after] = [await serve(first), await serve(second)]
     const { call, lines } = connect(first.caFile)
@@ -377,7 +377,7 @@ describe('a client', () => {
     await expect(call(after.url)).rejects.toThrow('a CA that is not trusted')
     fs.copyFileSync(second.caFile, first.caFile)
     await waitFor(() => call(after.url).catch(() => null), { what: 'the new CA to be trusted' })
-    // Also not over the connection that was made before.
+    // This also applies to the connection that was open before.
     await expect(call(before.url)).rejects.toThrow('a CA that is not trusted')
     expect(lines.map(({ level }) => level)).toEqual(['info'])
 
@@ -393,7 +393,7 @@ describe('a client', () => {
     ])
   })
 
-  test('keeps its connections, and follows no redirect', async () => {
+  test('reuses its connections and follows no redirect', async () => {
     const pair = certificates()
     let sockets = 0
     const elsewhere = await serve(pair)
@@ -415,7 +415,7 @@ describe('a client', () => {
     expect({ sockets, away }).toEqual({ sockets: 1, away: 0 })
   })
 
-  test('gets the head of an answer before its body', async () => {
+  test('returns the head of an answer before its body', async () => {
     const pair = certificates()
     const { url } = await serve(pair, (_request, response) => {
       response.writeHead(200).flushHeaders()
@@ -429,7 +429,7 @@ describe('a client', () => {
     expect(String(await body)).toBe('{"late":true}')
   })
 
-  test('ends a download when nothing comes', async () => {
+  test('ends a download if no data arrives', async () => {
     const pair = certificates()
     const { url } = await serve(pair, (_request, response) => void response.writeHead(200).write('beginning'))
     const { connections } = connect(pair.caFile)

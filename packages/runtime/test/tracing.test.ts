@@ -6,14 +6,14 @@ import { currentContext, currentTraceparent, forRequest, parseTraceparent, SpanK
 const GIVEN = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 const TRACE = GIVEN.split('-')[1]
 
-describe('a traceparent', () => {
+describe('parsing a traceparent', () => {
   test.each([
     [GIVEN, '01'],
     [GIVEN.replace(/01$/, '00'), '00'],
-    // Flags and versions that are still to come.
+    // Flags and versions of future specifications.
     [GIVEN.replace(/01$/, 'fd'), '01'],
     [`01${GIVEN.slice(2)}-more`, '01'],
-  ])('%s is read', (text, flags) => {
+  ])('accepts %s', (text, flags) => {
     expect(parseTraceparent(text)).toMatchObject({
       ...{ traceId: TRACE, spanId: '00f067aa0ba902b7', traceFlags: Number(flags) },
     })
@@ -29,13 +29,13 @@ describe('a traceparent', () => {
     GIVEN.replace(/4bf.{29}/, '0'.repeat(32)),
     GIVEN.replace('00f067aa0ba902b7', '0'.repeat(16)),
     `${GIVEN}\r\nx-injected: 1`,
-  ])('%j is none', (text) => {
+  ])('refuses %j', (text) => {
     expect(parseTraceparent(text)).toBeNull()
   })
 })
 
-describe('while nobody collects spans', () => {
-  test('a trace that came along is passed on as it came, and its id is in the context', async () => {
+describe('without a span processor', () => {
+  test('the trace of a request is passed on unchanged, and its id is in the context', async () => {
     await traced('x', { kind: SpanKind.SERVER, parent: GIVEN, begins: true }, async () => {
       await new Promise((resolve) => setTimeout(resolve, 1))
       expect(currentTraceparent()).toBe(GIVEN)
@@ -44,13 +44,13 @@ describe('while nobody collects spans', () => {
     expect(currentTraceparent()).toBeNull()
   })
 
-  test('one begins where it may, and nowhere else', () => {
+  test('a trace begins only where the caller allows it', () => {
     expect(traced('x', { kind: SpanKind.SERVER, begins: true }, currentTraceparent)).toMatch(/^00-\w{32}-\w{16}-00$/)
     expect(traced('x', { kind: SpanKind.CONSUMER, parent: null }, currentTraceparent)).toBeNull()
     expect(traced('x', { kind: SpanKind.INTERNAL }, currentTraceparent)).toBeNull()
   })
 
-  test('work that came without a trace does not take part in the one around it', () => {
+  test('work without a trace does not join the surrounding trace', () => {
     const inside = (parent: string | null) =>
       traced('x', { kind: SpanKind.SERVER, begins: true }, () =>
         traced('y', { kind: SpanKind.CONSUMER, parent }, currentTraceparent),
@@ -60,7 +60,7 @@ describe('while nobody collects spans', () => {
   })
 })
 
-test('what is done for a request is of its trace, below what is current there', () => {
+test('the context of a request has its trace, and the current span if that belongs to the same trace', () => {
   const of = (traceparent: string | null) => forRequest({ request_id: 'r-1', traceparent }, () => currentContext())
   expect(of(GIVEN)).toMatchObject({ request_id: 'r-1', trace_id: TRACE, span_id: '00f067aa0ba902b7' })
   const below = GIVEN.replace('00f067aa0ba902b7', 'b'.repeat(16))
@@ -72,7 +72,7 @@ test('what is done for a request is of its trace, below what is current there', 
   expect(traced('x', { kind: SpanKind.CONSUMER, parent: other }, () => of(null))['trace_id']).toBeUndefined()
 })
 
-describe('while spans are collected', () => {
+describe('with a span processor', () => {
   const exporter = new InMemorySpanExporter()
   beforeAll(() => {
     trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
@@ -82,7 +82,7 @@ describe('while spans are collected', () => {
 
   const ended = () => exporter.getFinishedSpans().map(({ name }) => name)
 
-  test('each has the one around it as its parent, and ends with its work', async () => {
+  test('a span has the surrounding span as its parent and ends with its work', async () => {
     let outer: string | null = null
     await traced('outer', { kind: SpanKind.SERVER, begins: true, parent: GIVEN }, async (span) => {
       span.updateName('renamed')
@@ -100,7 +100,7 @@ describe('while spans are collected', () => {
     ])
   })
 
-  test('what failed says so by the name of the error alone, which may tell secrets', async () => {
+  test('a failed span records only the name of the error, because its message may contain secrets', async () => {
     const failing = traced('x', { kind: SpanKind.INTERNAL, parent: GIVEN }, async () => {
       throw new TypeError('the password is hunter2')
     })
