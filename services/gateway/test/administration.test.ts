@@ -57,7 +57,7 @@ async function auditOf(resourceId: string) {
 }
 
 describe('users', () => {
-  test('one is created, read, listed, changed and deleted', async () => {
+  test('a user is created, read, listed, changed and deleted', async () => {
     const body = newUser({ display_name: 'Ada Lovelace', roles: ['operator', 'user'] })
     const created = await admin.send('createUser', '/admin/users', body)
     expect(created.status).toBe(201)
@@ -102,7 +102,7 @@ describe('users', () => {
     expect(JSON.stringify(audit)).not.toContain(PASSWORD)
   })
 
-  test('the list searches user names, display names and addresses, without regard to case', async () => {
+  test('the list searches user names, display names and email addresses without regard to case', async () => {
     const mark = unique('needle')
     const found = [
       await createUser({ username: `x-${mark}-x` }),
@@ -119,7 +119,7 @@ describe('users', () => {
     ])
   })
 
-  test('addresses are one without regard to case, user names with regard to it', async () => {
+  test('email addresses are unique without regard to case, and user names with regard to case', async () => {
     const { email, username } = await createUser()
     for (const more of [{ email: email.toUpperCase() }, { username }]) {
       expect(refusal(await admin.send('createUser', '/admin/users', newUser(more)))).toEqual(refused(409, 'CONFLICT'))
@@ -133,41 +133,41 @@ describe('users', () => {
   test.each<[string, object, object[]]>([
     ['a short password', { password: 'x'.repeat(11) }, [{ path: '/password' }]],
     ['a long password', { password: 'x'.repeat(129) }, [{ path: '/password' }]],
-    ['a status that is none', { status: 'deleted' }, [{ path: '/status' }]],
-    ['an address that is none', { email: 'nobody' }, [{ path: '/email' }]],
+    ['an unknown status', { status: 'deleted' }, [{ path: '/status' }]],
+    ['a malformed email address', { email: 'nobody' }, [{ path: '/email' }]],
     ['an unknown field', { permissions: [] }, [{ path: '/permissions' }]],
     ['unknown roles', { roles: ['user', 'nope', 'none'] }, [{ path: '/roles/1' }, { path: '/roles/2' }]],
     ['a role twice', { roles: ['user', 'user'] }, [{ path: '/roles' }]],
     ['a user name with blanks at its end', { username: 'x ' }, [{ path: '/username' }]],
-  ])('%s is refused at its place', async (_, more, errors) => {
+  ])('%s is refused with the path of the field', async (_, more, errors) => {
     const answer = refusal(await admin.send('createUser', '/admin/users', newUser(more)))
     expect(answer).toMatchObject(refused(400, 'VALIDATION_ERROR', { errors }))
     const { id } = await createUser()
     expect(refusal(await admin.send('updateUser', `/admin/users/${id}`, more))).toMatchObject(answer)
   })
 
-  test('passwords are counted in characters', async () => {
+  test('the length of a password is counted in characters', async () => {
     const password = '🔑'.repeat(12)
     const { email } = await createUser({ password })
     expect((await logIn(email, password)).status).toBe(200)
   })
 
-  test('what must be there and is not is named', async () => {
+  test('the refusal names every missing field', async () => {
     const { password: _, roles: __, ...rest } = newUser()
     expect(refusal(await admin.send('createUser', '/admin/users', rest))).toEqual(
       refused(400, 'MISSING_FIELD', { fields: ['password', 'roles'] }),
     )
   })
 
-  test('a tenant that does not exist is 404', async () => {
+  test('an unknown tenant is 404', async () => {
     const answer = refusal(await admin.send('createUser', '/admin/users', newUser({ tenant_id: UNKNOWN_ID })))
     expect(answer).toEqual(refused(404, 'NOT_FOUND', { missing: [{ path: '/tenant_id', id: UNKNOWN_ID }] }))
   })
 })
 
-describe('what takes effect at once', () => {
+describe('changes with immediate effect', () => {
   test.each(['suspended', 'inactive'])(
-    'a user who is %s can do nothing, and needs a login afterwards',
+    'a user who is %s can do nothing, and needs a new login afterwards',
     async (status) => {
       const { user, client } = await clientWith(['operator'])
       const path = `/admin/users/${user.id}`
@@ -181,7 +181,7 @@ describe('what takes effect at once', () => {
     },
   )
 
-  test('an address is verified when an administrator says so, until there is a new one', async () => {
+  test('an email address stays verified until it changes', async () => {
     const { user } = await clientWith(['operator'])
     const path = `/admin/users/${user.id}`
     const change = async (body: object) => (await admin.send('updateUser', path, body)).body.email_verified
@@ -192,7 +192,7 @@ describe('what takes effect at once', () => {
     expect(await change({ email: `${unique('known')}@example.com`, email_verified: true })).toBe(true)
   })
 
-  test('a new password and a new tenant end the sessions', async () => {
+  test('a new password and a new tenant end the sessions of the user', async () => {
     for (const change of [{ password: 'another long password' }, { tenant_id: tenants.a }]) {
       const { user, client } = await clientWith(['operator'])
       await admin.send('updateUser', `/admin/users/${user.id}`, change)
@@ -204,7 +204,7 @@ describe('what takes effect at once', () => {
     expect((await logIn(user.email, 'another long password')).status).toBe(200)
   })
 
-  test('roles of a user and permissions of a role count for a session that goes on', async () => {
+  test('changed roles and permissions apply to existing sessions', async () => {
     const role = await createRole(['targets:read'])
     const { user, client } = await clientWith([role.name])
     expect((await client.send('listTargets', '/targets')).status).toBe(200)
@@ -215,7 +215,7 @@ describe('what takes effect at once', () => {
     expect(refusal(await client.send('listTenants', '/tenants'))).toEqual(refused(403, 'INSUFFICIENT_PERMISSIONS'))
   })
 
-  test('a deleted user is gone with keys and sessions', async () => {
+  test('the keys and sessions of a deleted user are invalid', async () => {
     const { user, client } = await clientWith(['operator'])
     const key = await client.send('createApiKey', '/auth/api-keys', { name: 'pipeline' })
     expect(key.status).toBe(201)
@@ -226,7 +226,7 @@ describe('what takes effect at once', () => {
   })
 })
 
-describe('nobody gives away what they lack', () => {
+describe('permissions that a caller lacks', () => {
   let manager: Client
   let managerRole: { id: string; name: string }
   beforeAll(async () => {
@@ -238,7 +238,7 @@ describe('nobody gives away what they lack', () => {
   })
   const forbidden = refused(403, 'INSUFFICIENT_PERMISSIONS')
 
-  test('as a role to another, or to oneself', async () => {
+  test('cannot be given to a user as a role', async () => {
     expect(refusal(await manager.send('createUser', '/admin/users', newUser({ roles: ['admin'] })))).toEqual(forbidden)
     const { id } = await createUser({ roles: [] })
     expect(refusal(await manager.send('updateUser', `/admin/users/${id}`, { roles: ['operator'] }))).toEqual(forbidden)
@@ -248,7 +248,7 @@ describe('nobody gives away what they lack', () => {
     expect(refusal(await manager.send('updateUser', `/admin/users/${own}`, more))).toEqual(forbidden)
   })
 
-  test('in a role', async () => {
+  test('cannot be added to a role', async () => {
     const role = { name: unique('role'), permissions: ['targets:read', 'audit:read'] }
     expect(refusal(await manager.send('createRole', '/admin/roles', role))).toEqual(forbidden)
     const more = { permissions: ['targets:read', 'audit:read'] }
@@ -257,7 +257,7 @@ describe('nobody gives away what they lack', () => {
     expect((await manager.send('createRole', '/admin/roles', less)).status).toBe(201)
   })
 
-  test('a change of roles needs every permission of the result, those of unchanged roles too', async () => {
+  test('a change of roles needs every permission of the old and new roles', async () => {
     const { id } = await createUser({ roles: ['operator', 'user'] })
     const change = (roles: string[]) => manager.send('updateUser', `/admin/users/${id}`, { roles })
     expect(refusal(await change(['operator']))).toEqual(forbidden)
@@ -267,7 +267,7 @@ describe('nobody gives away what they lack', () => {
     expect((await change([])).status).toBe(200)
   })
 
-  test('a change of tenant needs every permission of the result', async () => {
+  test('a change of tenant needs every permission of the user', async () => {
     const { id } = await createUser({ roles: ['admin'], tenant_id: tenants.a })
     const path = `/admin/users/${id}`
     for (const tenant_id of [null, tenants.b]) {
@@ -282,7 +282,7 @@ describe('nobody gives away what they lack', () => {
     expect(released.body.tenant_id).toBeNull()
   })
 
-  test('an API key gives a tenant only as far as its scopes reach', async () => {
+  test('a change of tenant with an API key is limited by the scopes of the key', async () => {
     const { client } = await clientWith(['admin'])
     const key = await client.send('createApiKey', '/auth/api-keys', { name: 'people', scopes: ['users:update'] })
     const withKey = clientOf(gateway, key.body.full_key)
@@ -290,14 +290,14 @@ describe('nobody gives away what they lack', () => {
     expect(refusal(await withKey.send('updateUser', `/admin/users/${id}`, { tenant_id: null }))).toEqual(forbidden)
   })
 
-  test('renaming and suspending need no permission of the user', async () => {
+  test('renaming and suspending a user need no permissions of that user', async () => {
     const { id } = await createUser({ roles: ['admin'], tenant_id: tenants.a })
     const change = { username: unique('renamed'), display_name: 'New', status: 'suspended' }
     const same = { ...change, tenant_id: tenants.a, roles: ['admin'] }
     expect((await manager.send('updateUser', `/admin/users/${id}`, same)).body).toMatchObject(same)
   })
 
-  test('nor take over who may do more', async () => {
+  test('protect the password and email address of a user who has them', async () => {
     for (const change of [{ password: 'taken over, I think' }, { email: 'mine@example.com' }]) {
       expect(refusal(await manager.send('updateUser', `/admin/users/${adminId}`, change))).toEqual(forbidden)
     }
@@ -308,7 +308,7 @@ describe('nobody gives away what they lack', () => {
     expect((await logIn(email, 'taken over, I think')).status).toBe(200)
   })
 
-  test('a key gives what its scopes leave', async () => {
+  test('a user created with an API key gets at most the scopes of the key', async () => {
     const { client } = await clientWith(['admin'])
     const key = await client.send('createApiKey', '/auth/api-keys', {
       name: 'people',
@@ -322,14 +322,14 @@ describe('nobody gives away what they lack', () => {
   })
 })
 
-describe('oneself and the last administrator', () => {
-  // Whoever else was an administrator before must not hide who is the last.
+describe('protection of the caller and of the last administrator', () => {
+  // Suspends every other administrator without a tenant, so that `adminId` is the last one.
   beforeEach(() =>
     gateway.database.query(`UPDATE users SET status = 'suspended' WHERE id <> $1 AND tenant_id IS NULL`, [adminId]),
   )
   const conflict = refused(409, 'CONFLICT')
 
-  test('nobody deletes, suspends, moves or demotes themselves, or sets their own password this way', async () => {
+  test('users cannot delete, suspend, move or demote themselves, or set their own password this way', async () => {
     const { user, client } = await clientWith(['admin'])
     const path = `/admin/users/${user.id}`
     expect(refusal(await client.send('deleteUser', path))).toEqual(conflict)
@@ -340,7 +340,7 @@ describe('oneself and the last administrator', () => {
     expect((await client.send('updateUser', path, harmless)).status).toBe(200)
   })
 
-  test('the last administrator of no tenant stays, whoever asks', async () => {
+  test('the last administrator without a tenant cannot be removed by any caller', async () => {
     const all = await admin.send('createRole', '/admin/roles', {
       name: unique('everything'),
       permissions: (await admin.send('getCurrentUser', '/auth/me')).body.permissions,
@@ -355,7 +355,7 @@ describe('oneself and the last administrator', () => {
     expect((await client.send('updateUser', path, { display_name: 'The only one' })).status).toBe(200)
   })
 
-  test.each(['delete', 'suspend', 'demote'])('of two who %s each other at once, one stays', async (how) => {
+  test.each(['delete', 'suspend', 'demote'])('two administrators who %s each other leave one', async (how) => {
     for (let round = 0; round < 5; round += 1) {
       const one = await clientWith(['admin'])
       const other = await clientWith(['admin'])
@@ -372,7 +372,7 @@ describe('oneself and the last administrator', () => {
         [[one.user.id, other.user.id]],
       )
       expect(rows).toHaveLength(1)
-      // The other one came after it lost what it takes, or saw that it would have been the last.
+      // The refused call came after its caller lost the right, or would have removed the last administrator.
       const statuses = answers.map(({ status }) => status).sort()
       expect([200, 204]).toContain(statuses[0])
       expect([401, 403, 409]).toContain(statuses[1])
@@ -393,7 +393,7 @@ describe('administrators of a tenant', () => {
     foreign = await createUser({ tenant_id: tenants.b })
   })
 
-  test('see users of their tenant alone', async () => {
+  test('see only users of their tenant', async () => {
     const { body } = await ofA.send('listUsers', '/admin/users?limit=100')
     expect(new Set(body.data.map((user: { tenant_id: string }) => user.tenant_id))).toEqual(new Set([tenants.a]))
     expect(body.meta.total).toBe(body.data.length)
@@ -406,7 +406,7 @@ describe('administrators of a tenant', () => {
     }
   })
 
-  test('make and keep users in their tenant', async () => {
+  test('create and keep users in their tenant', async () => {
     for (const more of [{}, { tenant_id: null }, { tenant_id: tenants.a }]) {
       expect((await ofA.send('createUser', '/admin/users', newUser(more))).body.tenant_id).toBe(tenants.a)
     }
@@ -419,7 +419,7 @@ describe('administrators of a tenant', () => {
     expect((await ofA.send('deleteUser', path)).status).toBe(204)
   })
 
-  test('read roles, and leave them as they are', async () => {
+  test('can read roles but not change them', async () => {
     const role = await createRole(['targets:read'])
     const path = `/admin/roles/${role.id}`
     expect((await ofA.send('listRoles', '/admin/roles')).status).toBe(200)
@@ -436,7 +436,7 @@ describe('administrators of a tenant', () => {
 })
 
 describe('roles', () => {
-  test('one is created, read, listed, changed and deleted', async () => {
+  test('a role is created, read, listed, changed and deleted', async () => {
     const body = {
       name: unique('Releasers'),
       description: 'Release',
@@ -457,7 +457,7 @@ describe('roles', () => {
     expect(audit[1]?.details).toMatchObject({ changes: { description: { from: 'Release', to: null } } })
   })
 
-  test('built-in ones can be neither changed nor deleted', async () => {
+  test('built-in roles can be neither changed nor deleted', async () => {
     const { body } = await admin.send('listRoles', '/admin/roles?limit=100')
     const builtIn = body.data.filter((role: { built_in: boolean }) => role.built_in)
     expect(builtIn.map(({ name }: { name: string }) => name).sort()).toEqual(['admin', 'operator', 'user'])
@@ -469,7 +469,7 @@ describe('roles', () => {
     }
   })
 
-  test('one in use can be changed, not deleted', async () => {
+  test('a role in use can be changed but not deleted', async () => {
     const role = await createRole(['targets:read'])
     const { id } = await createUser({ roles: [role.name] })
     const path = `/admin/roles/${role.id}`
@@ -479,7 +479,7 @@ describe('roles', () => {
     expect((await admin.send('deleteRole', path)).status).toBe(204)
   })
 
-  test('one that is granted while it is deleted is either there or not granted', async () => {
+  test('a role that is granted and deleted at once is either granted or deleted', async () => {
     for (let round = 0; round < 5; round += 1) {
       const role = await createRole([])
       const [granted, deleted] = await Promise.all([
@@ -493,7 +493,7 @@ describe('roles', () => {
     }
   })
 
-  test('names are unique, and permissions are known ones', async () => {
+  test('names of roles are unique, and unknown permissions are refused', async () => {
     const { id } = await createRole([])
     const { name } = await createRole([])
     expect(refusal(await admin.send('createRole', '/admin/roles', { name, permissions: [] })).status).toBe(409)

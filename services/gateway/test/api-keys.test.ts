@@ -32,8 +32,8 @@ async function make(body: object = {}, token = user.token): Promise<{ id: string
 }
 const target = (name: string) => ({ name, connection: { type: 'simulated' } })
 
-describe('making a key', () => {
-  test('shows it once, and keeps a hash', async () => {
+describe('creating a key', () => {
+  test('shows the key once and stores its hash', async () => {
     const response = await create({
       name: 'pipeline',
       description: 'for the pipeline',
@@ -72,7 +72,7 @@ describe('making a key', () => {
     expect([(await create(body)).status, (await create(body)).body.error.code]).toEqual([400, code])
   })
 
-  test('with a scope that its user lacks is 403; the limits of the expiry are within', async () => {
+  test('is 403 with a scope that the user lacks; 1 and 3650 days of expiry are allowed', async () => {
     expect(refusal(await create({ name: 'k', scopes: ['targets:read', 'users:read'] }))).toEqual(
       refused(403, 'INSUFFICIENT_PERMISSIONS'),
     )
@@ -80,7 +80,7 @@ describe('making a key', () => {
     expect((await create({ name: 'k', expires_in_days: 3_650 })).status).toBe(201)
   })
 
-  test('is nothing that a key may do, nor is anything that takes the account over', async () => {
+  test('is refused to API keys, as is every operation that could take over the account', async () => {
     const { key } = await make()
     const { key: admins } = await make({}, gateway.adminToken)
     const bodies: Partial<Record<OperationId, object>> = {
@@ -102,7 +102,7 @@ describe('making a key', () => {
 })
 
 describe('a key', () => {
-  test('does what its user may, and with scopes only those', async () => {
+  test('has the permissions of its user, limited by its scopes', async () => {
     const { key: all } = await make()
     const { key: reads } = await make({ scopes: ['targets:read'] })
     expect(await outcome(gateway, all, 'post', '/targets', target('by-key'))).toEqual([201, null])
@@ -114,7 +114,7 @@ describe('a key', () => {
     expect(current.body).toMatchObject({ id: user.id, roles: ['operator'], permissions: ['targets:read'] })
   })
 
-  test('follows the roles of its user at once', async () => {
+  test('follows changed roles of its user at once', async () => {
     const { key } = await make({ scopes: ['targets:create', 'targets:read'] })
     await gateway.database.query(
       `UPDATE user_roles SET role_id = (SELECT id FROM roles WHERE name = 'user') WHERE user_id = $1`,
@@ -126,7 +126,7 @@ describe('a key', () => {
     expect(await outcome(gateway, key, 'get', '/targets')).toEqual([403, 'FORBIDDEN'])
   })
 
-  test('works until it is deleted, and not one request longer, on any replica', async () => {
+  test('works until it is deleted, and is refused with the next request on any replica', async () => {
     const replica = createGateway(gateway.dependencies)
     const { id, key } = await make()
     expect(await me(replica, key)).toEqual([200, null])
@@ -135,7 +135,7 @@ describe('a key', () => {
     expect(await outcome(gateway, user.token, 'delete', `/auth/api-keys/${id}`)).toEqual([404, 'NOT_FOUND'])
   })
 
-  test('that has expired, is unknown or mistyped is INVALID_CREDENTIALS', async () => {
+  test('is INVALID_CREDENTIALS if it has expired, is unknown or mistyped', async () => {
     const { id, key } = await make({ expires_in_days: 1 })
     expect(await me(gateway, key)).toEqual([200, null])
     await gateway.database.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [id])
@@ -145,7 +145,7 @@ describe('a key', () => {
     expect(await me(gateway, key.replace('svc_', 'SVC_'))).toEqual([401, 'INVALID_TOKEN'])
   })
 
-  test('that is mistyped is told by its checksum, without the database', async () => {
+  test('is refused by its checksum if it is mistyped, without a query', async () => {
     const queries: string[] = []
     const { database } = gateway.dependencies
     const query: typeof database.query = (statement, values) => {
@@ -163,7 +163,7 @@ describe('a key', () => {
     expect(queries.length).toBeGreaterThan(0)
   })
 
-  test('records when and from where it was used: a new address at once, the same one once a minute', async () => {
+  test('records a use from a new address at once, and from the same address once a minute', async () => {
     const { key } = await make()
     const writes: unknown[][] = []
     const query: typeof gateway.database.query = (statement, values) => {
@@ -185,13 +185,13 @@ describe('a key', () => {
     expect(writes.map(([, address]) => address)).toEqual(['192.0.2.1', '192.0.2.2'])
   })
 
-  test('of an admin overrides freezes only as far as its scopes allow it to deploy', async () => {
+  test('overrides freezes for an administrator only if its scopes allow deployments', async () => {
     const { key } = await make({ scopes: ['deployments:read'] }, gateway.adminToken)
     const body = { override_freeze: true, override_reason: 'because' }
     expect(await outcome(gateway, key, 'post', '/deployments', body)).toEqual([403, 'INSUFFICIENT_PERMISSIONS'])
   })
 
-  test('is of the tenant of its user', async () => {
+  test('belongs to the tenant of its user', async () => {
     const tenant = await request(gateway.app)
       .post('/api/v1/tenants')
       .set('Authorization', `Bearer ${gateway.adminToken}`)
@@ -214,8 +214,8 @@ describe('a key', () => {
   })
 })
 
-describe('keys of others', () => {
-  test('are neither listed nor deleted, also not by admins', async () => {
+describe('keys of other users', () => {
+  test('are neither listed nor deleted, not even by administrators', async () => {
     const { id, key } = await make()
     const other = await addUser(gateway, { role: 'admin' })
     expect(await list(other.token)).toEqual([])
@@ -224,7 +224,7 @@ describe('keys of others', () => {
     expect(await me(gateway, key)).toEqual([200, null])
   })
 
-  test('a key revokes itself, and no other of its user', async () => {
+  test('a key can revoke itself but no other key of its user', async () => {
     const [one, two] = [await make(), await make({ scopes: ['targets:read'] })]
     expect(await outcome(gateway, two.key, 'delete', `/auth/api-keys/${one.id}`)).toEqual([403, 'FORBIDDEN'])
     expect(await outcome(gateway, two.key, 'delete', `/auth/api-keys/${two.id}`)).toEqual([200, null])

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.drop())
 
-test('each gateway publishes the head, and says when the end of the chain was cut off', async () => {
+test('each gateway publishes the head of the chain and detects a truncated chain', async () => {
   const stream = new PassThrough()
   let log = ''
   stream.on('data', (chunk: Buffer) => {

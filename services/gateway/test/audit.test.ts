@@ -29,7 +29,7 @@ beforeAll(async () => {
   admin = clientOf(gateway, gateway.adminToken)
   ;({ id: tenantA, admin: ofA } = await addTenant(gateway, 'A'))
   const { id: tenantB } = await addTenant(gateway, 'B')
-  // Sixty records of long ago, a second apart: a third of each tenant, a third of none. Every fifth came with an API key.
+  // Sixty old records, one second apart. A third belongs to each tenant, a third to none. Every fifth has an API key.
   await gateway.database.query(
     `INSERT INTO audit_records (id, at, actor_id, actor_name, actor_ip, action, resource_type, resource_id, tenant_id, details)
      SELECT gen_random_uuid(), '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => n), $1, 'ada', '192.0.2.7',
@@ -78,7 +78,7 @@ describe('the list', () => {
     })
   })
 
-  test('is filtered by each field, and by all together', async () => {
+  test('is filtered by each field and by all fields together', async () => {
     expect((await list(`${ours}&action=target.create`)).numbers).toEqual(upTo60((n) => n % 2 === 0))
     expect((await list(`${ours}&resource_type=deployment`)).numbers).toEqual(upTo60((n) => n % 2 === 1))
     expect((await list(`${ours}&resource_id=r-3`)).numbers).toEqual(upTo60((n) => n % 10 === 3))
@@ -91,7 +91,7 @@ describe('the list', () => {
     expect((await list(all)).numbers).toEqual([34, 24, 14])
   })
 
-  test('is the same whole from either end, page by page', async () => {
+  test('is the same from either end, page by page', async () => {
     const pages: number[] = []
     for (let page = 1; page <= 9; page += 1)
       pages.push(...(await list(`actor_id=${actor}&limit=7&page=${page}`)).numbers)
@@ -102,7 +102,7 @@ describe('the list', () => {
     })
   })
 
-  test('without a filter counts all there are, in the chain or not yet', async () => {
+  test('counts all records without a filter, linked or not', async () => {
     const count = async () =>
       (await gateway.database.query<{ n: number }>('SELECT count(*)::int AS n FROM audit_records')).rows[0]?.n
     expect((await list('')).meta.total).toBe(await count())
@@ -114,7 +114,7 @@ describe('the list', () => {
     expect(last.numbers).not.toEqual([])
   })
 
-  test('shows those who are bound to a tenant what was done in it, and nothing else', async () => {
+  test('shows callers of a tenant only the records of that tenant', async () => {
     expect((await list(ours, ofA)).numbers).toEqual(upTo60((n) => n % 3 === 0))
     expect((await list(`${ours}&resource_id=r-1`, ofA)).numbers).toEqual(upTo60((n) => n % 3 === 0 && n % 10 === 1))
     const { body } = await ofA.send('listAuditLogs', '/audit/logs?limit=100')
@@ -122,7 +122,7 @@ describe('the list', () => {
     expect(body.meta.total).toBe(body.data.length)
   })
 
-  test('is for those who may read it', async () => {
+  test('needs the permission to read audit records', async () => {
     for (const role of ['operator', 'user'] as const) {
       const client = clientOf(gateway, (await addUser(gateway, { role })).token)
       const response = await client.send('listAuditLogs', '/audit/logs')
@@ -148,11 +148,11 @@ describe('the list', () => {
     )
   })
 
-  test('bears the ends of time', async () => {
+  test('accepts the earliest and the latest time', async () => {
     expect((await list(`${ours}&from=0000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z`)).meta.total).toBe(60)
   })
 
-  test('names every action there is in its filter', () => {
+  test('knows every action in its filter', () => {
     const actions = Object.values(OPERATIONS as Record<string, Operation>).flatMap(({ audit }) => audit ?? [])
     actions.push('instance.join', 'pending_request.supersede')
     const { query } = OPERATIONS.listAuditLogs as Operation
@@ -162,7 +162,7 @@ describe('the list', () => {
 })
 
 describe('the chain', () => {
-  test('is checked part by part; a changed record is found', async () => {
+  test('is verified part by part, and a changed record is found', async () => {
     await linkAudit(gateway.asGateway, { late: true })
     const check = async (query = '') => (await admin.send('checkAuditChain', `/audit/chain${query}`)).body
     const whole = await check()
@@ -183,7 +183,7 @@ describe('the chain', () => {
     expect(await check('?after=0')).toMatchObject({ broken: 0 })
   })
 
-  test('covers all tenants, so nobody who is bound to one may check it', async () => {
+  test('covers all tenants, so callers of a tenant may not verify it', async () => {
     expect(refusal(await ofA.send('checkAuditChain', '/audit/chain'))).toEqual(refused(403, 'FORBIDDEN'))
     expect((await admin.send('checkAuditChain', '/audit/chain?after=-1')).status).toBe(400)
   })
@@ -217,7 +217,7 @@ describe('refusals', () => {
       )
     ).rows
 
-  test('keep an id of the path only if it looks like one', async () => {
+  test('keep an id of the path only if it has the form of an id', async () => {
     for (const [id, kept] of [
       [UNKNOWN_ID, UNKNOWN_ID],
       ['%00', null],
@@ -230,7 +230,7 @@ describe('refusals', () => {
     }
   })
 
-  test('of a change that was undone leave one record, not none', async () => {
+  test('leave one record if the transaction of the change is rolled back', async () => {
     const name = `t-${uuidv7()}`
     await admin.send('createTenant', '/tenants', { name })
     const response = await admin.send('createTenant', '/tenants', { name })
@@ -239,7 +239,7 @@ describe('refusals', () => {
     ])
   })
 
-  test('that come in a flood are all kept, over one connection', async () => {
+  test('are all stored during a burst, over one connection', async () => {
     let open = 0
     let most = 0
     const counting = {
@@ -271,7 +271,7 @@ describe('refusals', () => {
     expect((await list(`resource_id=${resource_id}`)).meta.total).toBe(1_000)
   })
 
-  test('that cannot be stored go to the log of the process, and hold nobody up', async () => {
+  test('are logged if they cannot be stored, and do not delay the call', async () => {
     const lines: unknown[] = []
     const logger = { ...gateway.dependencies.logger, error: (...line: unknown[]) => void lines.push(line) }
     const broken = {
@@ -295,7 +295,7 @@ describe('a refused login', () => {
   }
   const outcome = { outcome: 'refused', status: 401, code: 'INVALID_CREDENTIALS' }
 
-  test('names the account that was tried, and is seen where that is administered', async () => {
+  test('names the account and is visible to the administrators of its tenant', async () => {
     const { id, email } = await addUser(gateway, { role: 'user', tenant_id: tenantA })
     expect(await records(` ${email.toUpperCase()} `)).toMatchObject([
       { resource_id: id, tenant_id: tenantA, actor_id: null, details: { ...outcome, email } },
@@ -308,14 +308,14 @@ describe('a refused login', () => {
   })
 
   test.each(['correct horse battery', 'p@ssw0rd', 'x@y', '<b>@example.com'])(
-    'keeps nothing of what is no address, which may be a password: %s',
+    'does not store a text that is no email address, because it may be a password: %s',
     async (text) => {
       expect((await records(text)).map(({ details }) => details)).toEqual([outcome])
     },
   )
 })
 
-test('of a command and its refusal one is recorded, whichever comes first', async () => {
+test('either a command or its refusal is recorded, whichever is first', async () => {
   const log = createRefusalLog(gateway.dependencies.database, gateway.dependencies.logger)
   const entry = (id: string): AuditEntry => ({
     id,

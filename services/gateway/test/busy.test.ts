@@ -4,13 +4,13 @@ import type pg from 'pg'
 import { BoundedQueue } from '../src/credentials/passwords.ts'
 import { addTenant, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
-/** Several times the connections that a gateway has. */
+/** Several times the number of database connections of a gateway. */
 const CROWD = 40
 const CONNECTIONS = 10
 
 let gateway: TestGateway
 let admin: Client
-/** Bound to a tenant, so that finding out who calls and the calls' work do not share connections. */
+/** A client of a tenant. Authentication and the work of its calls use different connections. */
 let ofTenant: Client
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ const tally = (answers: { status: number }[]) => {
   return counts
 }
 
-/** Lets no call leave its audit record, and so none that changes something end, until `work` is done. */
+/** Locks the audit table until `work` is done, so no call that changes something can end. */
 async function whileChangesWait(work: (holder: pg.PoolClient) => Promise<void>): Promise<void> {
   const holder = await gateway.database.pool.connect()
   try {
@@ -45,7 +45,7 @@ async function whileChangesWait(work: (holder: pg.PoolClient) => Promise<void>):
   }
 }
 
-// Postgres shows the statements of a role to that role alone.
+// Postgres shows the statements of a role only to that role.
 const waitingForLock = async () => {
   const { rows } = await gateway.asGateway.query<{ count: number }>(
     `SELECT count(*) AS count FROM pg_stat_activity
@@ -55,20 +55,20 @@ const waitingForLock = async () => {
 }
 const untilWaiting = (count: number) => waitForValue('calls to wait', waitingForLock, (waiting) => waiting >= count)
 
-describe('a crowd of calls', () => {
-  test('that change something waits for connections, and all are carried out', async () => {
+describe('many concurrent calls', () => {
+  test('wait for connections when they change records, and all succeed', async () => {
     let calls: Promise<{ status: number }>[] = []
     await whileChangesWait(async () => {
-      // Twice as many as there are connections: on a busy machine, more would not be served in time.
+      // Twice the number of connections. On a busy machine, more calls would exceed their timeout.
       calls = crowd(() => newTarget(), 2 * CONNECTIONS)
       await untilWaiting(CONNECTIONS)
-      // Longer than the 2 s that Prisma would let a transaction wait by itself.
+      // Longer than the default limit of 2 s that Prisma sets for a transaction.
       await gateway.database.query('SELECT pg_sleep(2.2)')
     })
     expect(tally(await Promise.all(calls))).toEqual({ 201: 2 * CONNECTIONS })
   })
 
-  test('that cannot be served in time is told to come again, and each leaves its record', async () => {
+  test('are refused with Retry-After if they exceed the timeout, and each leaves an audit record', async () => {
     const before = await records()
     const refusals: { status: number; headers: Record<string, string>; body: object }[] = []
     let calls: Promise<{ status: number }>[] = []
@@ -89,9 +89,9 @@ describe('a crowd of calls', () => {
     expect(left.failed - before.failed).toBe(CROWD - CONNECTIONS)
   })
 
-  test('that sends secrets back as they were shown does not wait for itself', async () => {
+  test('do not deadlock when they send masked secrets back', async () => {
     const secret = { variables: { token: 'planted-value' }, sensitive_variables: ['token'] }
-    // More than there are connections; many more would not be served in time on a busy machine.
+    // More than the number of connections. On a busy machine, many more calls would exceed their timeout.
     const targets = await Promise.all(crowd(() => newTarget(secret), 2 * CONNECTIONS))
     const change = (id: string) => ofTenant.send('updateTarget', `/targets/${id}`, { variables: { token: '***' } })
     const answers = await Promise.all(targets.map(({ body }) => change(body.id)))
@@ -107,7 +107,7 @@ async function records(): Promise<{ all: number; failed: number }> {
   return rows[0] ?? { all: 0, failed: 0 }
 }
 
-test('a version of a source that is deleted meanwhile is a conflict', async () => {
+test('publishing a version of a source that is deleted meanwhile is a conflict', async () => {
   const definition = { type: 'script', script: 'true' }
   const { body } = await admin.send('createAction', '/actions', {
     name: unique('action'),
@@ -124,8 +124,8 @@ test('a version of a source that is deleted meanwhile is a conflict', async () =
   expect(refusal((await publishing) as never)).toEqual(refused(409, 'CONFLICT'))
 })
 
-describe('the queue for passwords', () => {
-  /** A place that is taken until `free` is called. */
+describe('the queue for password hashing', () => {
+  /** Occupies a slot until `free` is called. */
   const occupy = (queue: BoundedQueue) => {
     let free = () => {}
     const done = queue.run(
@@ -138,7 +138,7 @@ describe('the queue for passwords', () => {
   }
   const unavailable = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' })
 
-  test('lets nobody wait for longer than its bound, and goes on afterwards', async () => {
+  test('refuses a call that waits longer than the limit, and continues afterwards', async () => {
     const queue = new BoundedQueue(1, 10, 20)
     const first = occupy(queue)
     await expect(queue.run(async () => 'late')).rejects.toEqual(unavailable)
@@ -149,7 +149,7 @@ describe('the queue for passwords', () => {
     expect(await Promise.all([queue.run(async () => 1), queue.run(async () => 2)])).toEqual([1, 2])
   })
 
-  test('takes no more than so many', async () => {
+  test('refuses calls beyond its length', async () => {
     const queue = new BoundedQueue(1, 1, 60_000)
     const first = occupy(queue)
     const second = queue.run(async () => 'waited')

@@ -23,7 +23,7 @@ async function newAction(definition: object = script()) {
   return body as { id: string; sqid: string; name: string }
 }
 
-/** A stored row, as text. */
+/** A stored row as text. */
 async function rowText(table: string, column: string, id: string): Promise<string> {
   const { rows } = await gateway.database.query<{ text: string }>(
     `SELECT to_jsonb(r)::text AS text FROM ${table} r WHERE ${column} = $1`,
@@ -34,7 +34,7 @@ async function rowText(table: string, column: string, id: string): Promise<strin
 }
 
 describe('sources', () => {
-  test('an action comes back as it was made, by UUID and by SqId', async () => {
+  test('an action is returned as it was created, by UUID and by SqId', async () => {
     const name = unique('Restart')
     const created = await admin.send('createAction', '/actions', { name, version: '1.0.0', definition: script() })
     expect(created.status).toBe(201)
@@ -47,7 +47,7 @@ describe('sources', () => {
     expect(version.body.definition).toEqual(script())
   })
 
-  test('an id of another kind, an unknown one and none at all are 404', async () => {
+  test('an id of another kind, an unknown id and a malformed id are 404', async () => {
     const { sqid, id } = await newAction()
     for (const path of [`/sequences/${sqid}`, `/sequences/${id}`, `/sequences/${UNKNOWN_ID}`, '/sequences/nonsense']) {
       expect(refusal(await admin.send('getSequence', path))).toEqual(refused(404, 'NOT_FOUND'))
@@ -57,7 +57,7 @@ describe('sources', () => {
     )
   })
 
-  test('the latest version is the highest that is no prerelease, whatever the order of publishing', async () => {
+  test('the latest version is the highest that is no prerelease, in any order of publication', async () => {
     const { id } = await newAction()
     for (const version of ['2.0.0', '1.5.0', '3.0.0-rc.1']) {
       const published = await admin.send('createActionVersion', `/actions/${id}/versions`, {
@@ -79,7 +79,7 @@ describe('sources', () => {
     expect(page.body.meta).toEqual({ total: 4, page: 2, limit: 3, total_pages: 2, has_next: false, has_prev: true })
   })
 
-  test('a published version never changes', async () => {
+  test('a published version cannot be published again', async () => {
     const { id } = await newAction()
     const again = await admin.send('createActionVersion', `/actions/${id}/versions`, {
       version: '1.0.0',
@@ -88,7 +88,7 @@ describe('sources', () => {
     expect(refusal(again)).toEqual(refused(409, 'CONFLICT'))
   })
 
-  test('names are unique within a kind, with regard to case, also when two come at once', async () => {
+  test('names are unique within a kind, with regard to case, also for concurrent creates', async () => {
     const body = { name: unique('Same'), version: '1.0.0', definition: script() }
     const both = await Promise.all([1, 2].map(() => admin.send('createAction', '/actions', body)))
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409])
@@ -96,7 +96,7 @@ describe('sources', () => {
     expect(status).toBe(201)
   })
 
-  test('sequences name actions by either id and are kept with UUIDs; all unknown ones are listed', async () => {
+  test('sequences accept either id of an action and store the UUID; all unknown ids are reported', async () => {
     const { id, sqid } = await newAction()
     const sequence = (actions: object[]) =>
       admin.send('createSequence', '/sequences', {
@@ -144,7 +144,7 @@ describe('sources', () => {
       { name: 'plain', default: 'shown' },
     ])
     expect(await rowText('source_versions', 'source_id', id)).not.toContain(secret)
-    // Publishing what was read would make *** the secret.
+    // A client that publishes what it read would make *** the secret.
     const again = await admin.send('createActionVersion', `/actions/${id}/versions`, {
       version: '2.0.0',
       definition: body.definition,
@@ -154,7 +154,7 @@ describe('sources', () => {
     )
   })
 
-  test('what a definition may not say is refused, each at its place', async () => {
+  test('every problem of a definition is reported with its path', async () => {
     const response = await admin.send('createAction', '/actions', {
       name: unique('Wrong'),
       version: 'v1',
@@ -208,7 +208,7 @@ describe('sources', () => {
 })
 
 describe('targets', () => {
-  test('secrets of a connection are written, sealed, and never read', async () => {
+  test('secrets of a connection are sealed and never returned', async () => {
     const password = `planted-${uuidv7()}`
     const connection = { type: 'ssh', host: '192.0.2.1', username: 'deploy', password, private_key: `key-${password}` }
     const created = await admin.send('createTarget', '/targets', { name: unique('ssh'), connection })
@@ -220,7 +220,7 @@ describe('targets', () => {
     expect(JSON.parse(opened)).toEqual({ password, private_key: `key-${password}` })
   })
 
-  test('variables that a record marks are sealed at rest and shown to nobody', async () => {
+  test('sensitive variables of a record are sealed and masked in every answer', async () => {
     const variables = { token: 'planted-value', port: 8080 }
     const marked = { variables, sensitive_variables: ['token'] }
     const target = await admin.send('createTarget', '/targets', {
@@ -251,7 +251,7 @@ describe('targets', () => {
     }
   })
 
-  test('a source that declares a name sensitive hides no variable of a record', async () => {
+  test('a sensitive name of a source does not mask the variables of records', async () => {
     const name = `token_${++counter}`
     await newAction(script({ variables: [{ name, sensitive: true }] }))
     const target = await admin.send('createTarget', '/targets', {
@@ -262,7 +262,7 @@ describe('targets', () => {
     expect(target.body).toMatchObject({ variables: { [name]: 'shown-value' }, sensitive_variables: [] })
   })
 
-  test('a local or simulated target is there while an instance is; another while it has been reached', async () => {
+  test('a local or simulated target is online with an instance; others are online after a connection', async () => {
     const make = async (connection: object) =>
       (await admin.send('createTarget', '/targets', { name: unique('seen'), connection })).body.id as string
     const local = await make({ type: 'local' })
@@ -291,7 +291,7 @@ describe('targets', () => {
   test.each([
     ['environment', 'createEnvironment', 'updateEnvironment', 'getEnvironment', '/environments', {}],
     ['target', 'createTarget', 'updateTarget', 'getTarget', '/targets', { connection: { type: 'simulated' } }],
-  ] as const)('%s: its concurrency is kept until a change names it', async (kind, create, update, get, path, more) => {
+  ] as const)('%s: a change without concurrency keeps it', async (kind, create, update, get, path, more) => {
     const plain = await admin.send(create, path, { name: unique(kind), ...more })
     expect(plain.body).toMatchObject({ concurrency: null })
     const { id } = (await admin.send(create, path, { name: unique(kind), concurrency: 'queue', ...more })).body
@@ -306,7 +306,7 @@ describe('targets', () => {
     expect(refusal(wrong)).toMatchObject({ status: 400, code: 'VALIDATION_ERROR' })
   })
 
-  test('tags are listed by key and value with their targets counted', async () => {
+  test('tags are listed by key and value with the count of their targets', async () => {
     const tag = (key: string, value: string) => ({ key, value })
     const make = (tags: object[]) =>
       admin.send('createTarget', '/targets', { name: unique('tagged'), connection: { type: 'local' }, tags })
@@ -323,7 +323,7 @@ describe('targets', () => {
     expect((await admin.send('listTags', '/tags?search=%25')).body.data).toMatchObject([{ value: '100%' }])
   })
 
-  test('the list filters by environment, tag, status and whether they are enabled, alone and together', async () => {
+  test('the list filters by environment, tag, status and enabled, alone and together', async () => {
     const environment = (await admin.send('createEnvironment', '/environments', { name: unique('env') })).body
     const prefix = unique('filtered')
     const make = async (name: string, more: object) =>
@@ -374,7 +374,7 @@ describe('targets', () => {
     }
   })
 
-  test('making one is told to whoever listens', async () => {
+  test('creating a target sends the event target.created', async () => {
     const { body } = await admin.send('createTarget', '/targets', {
       name: unique('told'),
       connection: { type: 'local' },
@@ -388,7 +388,7 @@ describe('targets', () => {
 })
 
 describe('tenants', () => {
-  test('a slug follows from the name and is made free; a given one must be', async () => {
+  test('the slug is derived from the name and made unique; a given slug must be unused', async () => {
     const first = await admin.send('createTenant', '/tenants', { name: 'Café Noir!' })
     const second = await admin.send('createTenant', '/tenants', { name: 'Café noir' })
     expect([first.body.slug, second.body.slug]).toEqual(['cafe-noir', 'cafe-noir-2'])
@@ -401,7 +401,7 @@ describe('tenants', () => {
 describe('freezes', () => {
   const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
 
-  test('come back with whether they are active, and wake whoever dispatches', async () => {
+  test('show whether they are active, and creating one sends the event freeze.created', async () => {
     const make = (start: number, end: number) =>
       admin.send('createFreeze', '/deployment-freezes', {
         name: `Freeze ${start}`,
@@ -420,7 +420,7 @@ describe('freezes', () => {
     expect(rowCount).toBe(2)
   })
 
-  test('end after they start, at moments that exist, for records that exist', async () => {
+  test('are refused if they end before they start, at impossible times, or for unknown records', async () => {
     const make = (body: object) => admin.send('createFreeze', '/deployment-freezes', { name: 'Wrong', ...body })
     const at9 = '2026-01-31T09:00:00Z'
     expect(refusal(await make({ start_time: at9, end_time: '2026-01-31T10:00:00+01:00' }))).toMatchObject(
@@ -443,7 +443,7 @@ describe('freezes', () => {
 })
 
 describe('lists', () => {
-  test('page and limit are moved into their range; beyond the last page there is nothing', async () => {
+  test('page and limit are moved into their range, and a page after the last one is empty', async () => {
     const total = 5
     for (let i = 0; i < total; i += 1) await admin.send('createEnvironment', '/environments', { name: `list_${i}` })
     const list = async (query: string) =>
@@ -467,7 +467,7 @@ describe('lists', () => {
     }
   })
 
-  test('search finds a substring without regard to case, and wildcards only as themselves', async () => {
+  test('the search finds a substring without regard to case and does not interpret wildcards', async () => {
     for (const name of ['Percent 100%', 'Percent 1000', 'Back\\slash'])
       await admin.send('createEnvironment', '/environments', { name })
     const found = async (search: string) => {
@@ -491,7 +491,7 @@ describe('the manager of a record', () => {
     ['Freeze', '/deployment-freezes', { start_time: '2036-01-01T00:00:00Z', end_time: '2036-01-02T00:00:00Z' }],
   ] as const
 
-  test.each(kinds)('of kind %s is shown, filtered by, kept, changed and removed', async (kind, path, body) => {
+  test.each(kinds)('is shown, filtered by, kept, changed and removed for the kind %s', async (kind, path, body) => {
     const managed_by = unique('set').replace(' ', '/')
     const list = async (manager: string) => {
       const { body: page } = await admin.send(`list${kind}s`, `${path}?managed_by=${encodeURIComponent(manager)}`)
@@ -517,7 +517,7 @@ describe('the manager of a record', () => {
   })
 })
 
-test('a target says why and since when it is not reached', async () => {
+test('a target shows why and since when it is unreachable', async () => {
   const connection = { type: 'ssh', host: 'h', username: 'u' }
   const { id } = (await admin.send('createTarget', '/targets', { name: unique('unreached'), connection })).body
   const read = async () => (await admin.send('getTarget', `/targets/${id}`)).body

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const [a, b] = [await addTenant(gateway, 'A'), await addTenant(gateway, 'B')]
   tenants = { a: a.id, b: b.id }
   ofA = a.admin
-  // Makes the name `token` a sensitive one.
+  // Declares the name `token` as sensitive.
   await source('action', script({ variables: [{ name: 'token', sensitive: true }] }))
 })
 afterAll(() => gateway.close())
@@ -108,7 +108,7 @@ describe.each(SAMPLES)('%s', (kind, sample, more) => {
     expect(audit?.details).toMatchObject({ changes: { name: { from: name, to: all.name } } })
   })
 
-  test('it can be deleted, once', async () => {
+  test('a record can be deleted once', async () => {
     const { id, name } = await sample()
     expect(await remove(kind, id)).toMatchObject({ status: 204, text: '' })
     expect(await lastAudit(id)).toMatchObject({ action: `${kind.toLowerCase()}.delete`, details: { name } })
@@ -117,7 +117,7 @@ describe.each(SAMPLES)('%s', (kind, sample, more) => {
     }
   })
 
-  test('what is wrong comes before what is not there', async () => {
+  test('an invalid body is reported before a missing record', async () => {
     expect(refusal(await update(kind, UNKNOWN_ID, { nmae: 'x' }))).toMatchObject(
       refused(400, 'VALIDATION_ERROR', { errors: [{ path: '/nmae' }] }),
     )
@@ -126,28 +126,28 @@ describe.each(SAMPLES)('%s', (kind, sample, more) => {
   })
 
   if (kind !== 'Freeze') {
-    test('a name that is taken is refused', async () => {
+    test('a name that another record has is refused', async () => {
       const [one, other] = [await sample(), await sample()]
       expect(refusal(await update(kind, one.id, { name: other.name }))).toEqual(conflict)
     })
   }
 })
 
-test('of a source only name and description change', async () => {
+test('only the name and the description of a source can change', async () => {
   const { id } = await source('action', script())
   for (const change of [{ version: '2.0.0' }, { definition: script() }, { tenant_id: null }]) {
     expect(refusal(await update('Action', id, change))).toMatchObject(refused(400, 'VALIDATION_ERROR'))
   }
 })
 
-describe('callers who are bound to a tenant', () => {
+describe('callers of a tenant', () => {
   const OF: [Kind, (tenant_id: string | null) => Promise<{ id: string }>][] = [
     ['Action', (tenant_id) => source('action', script(), { tenant_id })],
     ['Target', (tenant_id) => target({ tenant_id })],
     ['Environment', (tenant_id) => create('Environment', { tenant_id })],
     ['Freeze', (tenant_id) => create('Freeze', { ...times, tenant_id })],
   ]
-  test.each(OF)('%s: change their own, not shared ones, and see no others', async (kind, make) => {
+  test.each(OF)('%s: can change their own records but not shared ones, and see no foreign ones', async (kind, make) => {
     const [own, shared, foreign] = [await make(tenants.a), await make(null), await make(tenants.b)]
     expect((await update(kind, own.id, { description: 'ours' }, ofA)).status).toBe(200)
     for (const write of [
@@ -164,7 +164,7 @@ describe('callers who are bound to a tenant', () => {
     expect((await remove(kind, own.id, ofA)).status).toBe(204)
   })
 
-  test('administer no tenant, not even their own', async () => {
+  test('cannot change or delete a tenant, not even their own', async () => {
     expect(refusal(await update('Tenant', tenants.a, { name: 'Mine' }, ofA))).toEqual(refused(403, 'FORBIDDEN'))
     expect(refusal(await remove('Tenant', tenants.a, ofA))).toEqual(refused(403, 'FORBIDDEN'))
     expect(refusal(await update('Tenant', tenants.b, { name: 'Mine' }, ofA))).toEqual(refused(404, 'NOT_FOUND'))
@@ -172,14 +172,14 @@ describe('callers who are bound to a tenant', () => {
   })
 })
 
-describe('what is in use', () => {
+describe('deletion is refused', () => {
   const frees = async (kind: Kind, id: string, release: () => Promise<unknown>) => {
     expect(refusal(await remove(kind, id))).toEqual(conflict)
     await release()
     expect((await remove(kind, id)).status).toBe(204)
   }
 
-  test('a source by versions of others and by freezes', async () => {
+  test('for a source that versions of other sources or freezes use', async () => {
     const action = await source('action', script())
     const sequence = await source('sequence', { actions: [{ action_id: action.id }] })
     const solution = await source('solution', { sequences: [{ sequence_id: sequence.id }] })
@@ -189,7 +189,7 @@ describe('what is in use', () => {
     )
   })
 
-  test('a source and a target by deployments that have not ended', async () => {
+  test('for a source and a target that unfinished deployments use', async () => {
     const action = await source('action', script())
     const machine = await target()
     const deployment = await addDeployment(gateway.database, { state: 'running' })
@@ -208,7 +208,7 @@ describe('what is in use', () => {
     await frees('Action', action.id, () => frees('Target', machine.id, end))
   })
 
-  test('a source and a target by requests that wait', async () => {
+  test('for a source and a target that pending requests use', async () => {
     const action = await source('action', script())
     const machine = await target()
     const waiting = await addPending(gateway.database)
@@ -221,7 +221,7 @@ describe('what is in use', () => {
     await frees('Action', action.id, () => frees('Target', machine.id, end))
   })
 
-  test('an environment by whatever carries it, ended deployments too', async () => {
+  test('for an environment that targets, freezes or deployments use, even ended deployments', async () => {
     const { id } = await create('Environment', {})
     const machine = await target({ environment_id: id })
     const freeze = await create('Freeze', { ...times, environment_id: id })
@@ -238,7 +238,7 @@ describe('what is in use', () => {
     })
   })
 
-  test('a tenant by whatever carries it', async () => {
+  test('for a tenant that environments or users belong to', async () => {
     const { id } = await create('Tenant', {})
     const environment = await create('Environment', { tenant_id: id })
     const user = await addUser(gateway, { role: 'user', tenant_id: id })
@@ -249,7 +249,7 @@ describe('what is in use', () => {
     })
   })
 
-  test('no version is published of what is deleted at the same time', async () => {
+  test('a source is not both used by a new version and deleted at the same time', async () => {
     for (let round = 0; round < 8; round += 1) {
       const action = await source('action', script())
       const body = { name: unique('Sequence'), version: '1.0.0', definition: { actions: [{ action_id: action.id }] } }
@@ -267,7 +267,7 @@ describe('what is in use', () => {
 })
 
 describe('tenants of records', () => {
-  test('a target goes to another tenant only with an environment that fits', async () => {
+  test('a target moves to another tenant only with an environment of that tenant', async () => {
     const environment = await create('Environment', { tenant_id: tenants.a })
     const { id } = await target({ tenant_id: tenants.a, environment_id: environment.id })
     const misfit = (path: string) => refused(400, 'VALIDATION_ERROR', { errors: [{ path }] })
@@ -278,7 +278,7 @@ describe('tenants of records', () => {
     expect((await update('Target', id, moved)).body).toMatchObject(moved)
   })
 
-  test('an environment that is in use stays with its tenant', async () => {
+  test('an environment in use cannot move to another tenant', async () => {
     const { id } = await create('Environment', { tenant_id: tenants.a })
     const machine = await target({ tenant_id: tenants.a, environment_id: id })
     expect(refusal(await update('Environment', id, { tenant_id: tenants.b }))).toEqual(conflict)
@@ -286,7 +286,7 @@ describe('tenants of records', () => {
     expect((await update('Environment', id, { tenant_id: tenants.b })).body.tenant_id).toBe(tenants.b)
   })
 
-  test('a freeze of a tenant fits its environment and solution', async () => {
+  test('a freeze of a tenant needs an environment of the same tenant', async () => {
     const environment = await create('Environment', { tenant_id: tenants.a })
     const { id } = await create('Freeze', { ...times, tenant_id: tenants.a, environment_id: environment.id })
     expect(refusal(await update('Freeze', id, { tenant_id: tenants.b }))).toMatchObject(
@@ -311,14 +311,14 @@ describe('variables', () => {
       return JSON.parse(gateway.dependencies.keys.openText(sealed, `${kind.toLowerCase()}:${id}:variables`))
     }
 
-    test('a masked value that is sent back stays what it was', async () => {
+    test('a masked value that is sent back keeps the stored value', async () => {
       const { id } = await make(marked)
       const changed = await update(kind, id, { variables: { token: '***', region: '***' } })
       expect(changed.body).toMatchObject({
         variables: { token: '***', region: '***' },
         sensitive_variables: ['token'],
       })
-      // Only a name that is masked means its old value; any other may have this one.
+      // *** keeps the old value only of a masked name. For any other name it is the new value.
       expect(await open(id)).toEqual({ token: 'hush-hush', region: '***' })
       expect(JSON.stringify(await lastAudit(id))).not.toContain('hush')
       expect((await lastAudit(id))?.details).toMatchObject({ variables: { set: ['region'], removed: ['gone'] } })
@@ -337,7 +337,7 @@ describe('variables', () => {
       )
     })
 
-    test('a name stays sensitive until a new value comes with a list that leaves it out', async () => {
+    test('a name stays sensitive until a request has a new value and a list without the name', async () => {
       const { id } = await make(marked)
       for (const attempt of [
         { sensitive_variables: [] },
@@ -348,7 +348,7 @@ describe('variables', () => {
         expect(refusal(answer)).toEqual(wrong('/sensitive_variables'))
         expect(answer.body.error.details.errors[0].message).toContain('send a new value')
       }
-      // A new value alone does not show it.
+      // A new value without a list keeps the name sensitive.
       const renewed = await update(kind, id, { variables: { token: 'new-secret' } })
       expect(renewed.body).toMatchObject({ variables: { token: '***' }, sensitive_variables: ['token'] })
       expect(await open(id)).toEqual({ token: 'new-secret' })
@@ -359,7 +359,7 @@ describe('variables', () => {
       })
     })
 
-    test('a variable becomes sensitive by the list alone, and with its value', async () => {
+    test('the list alone makes a variable sensitive, also together with its masked value', async () => {
       const { id } = await make({ variables: { token: 'hush-hush', region: 'eu-west' } })
       const one = await update(kind, id, { sensitive_variables: ['token', 'token'] })
       expect(one.body).toMatchObject({
@@ -375,7 +375,7 @@ describe('variables', () => {
       expect(await open(id)).toEqual({ token: 'hush-hush', region: 'eu-west' })
     })
 
-    test('names without a variable and values that are too short to hide are refused', async () => {
+    test('names without a variable and values too short to mask are refused', async () => {
       const { id } = await make({ variables: { token: 'hush-hush', pin: 123 } })
       const cases: [object, string][] = [
         [{ sensitive_variables: ['token', 'other'] }, '/sensitive_variables/1'],
@@ -391,7 +391,7 @@ describe('variables', () => {
       })
     })
 
-    test('the audit log does not say whether a guessed value is the right one', async () => {
+    test('the audit record does not reveal whether a guessed value is right', async () => {
       const { id } = await make(marked)
       const detailsAfter = async (token: string) => {
         await update(kind, id, { variables: { token, region: 'eu', gone: 1 } })
@@ -401,7 +401,7 @@ describe('variables', () => {
     })
   })
 
-  test('values in entries of definitions are sealed, shown to whoever may, and masked where sensitive', async () => {
+  test('values in entries of definitions are sealed, and masked where their name is sensitive', async () => {
     const action = await source('action', script())
     const entry = { action_id: action.id, variables: { token: 'planted-secret', region: 'planted-region' } }
     const definition = { actions: [entry, { action_id: action.id }, { action_id: action.id, variables: {} }] }
@@ -418,7 +418,7 @@ describe('variables', () => {
     expect(refusal(await admin.send('createSequenceVersion', `/sequences/${id}/versions`, again))).toMatchObject(
       refused(400, 'VALIDATION_ERROR', { errors: [{ path: '/definition/actions/0/variables/token' }] }),
     )
-    // What becomes sensitive later is masked from then on.
+    // A name that becomes sensitive later is masked from then on.
     await source('action', script({ variables: [{ name: 'region', sensitive: true }] }))
     const later = await admin.send('getSequenceVersion', `/sequences/${id}/versions/1.0.0`)
     expect(later.body.definition.actions[0].variables).toEqual({ token: '***', region: '***' })
@@ -434,7 +434,7 @@ describe('connections', () => {
   const addFacts = (id: string) =>
     gateway.database.query('INSERT INTO target_facts (target_id, host_key) VALUES ($1, $2)', [id, 'pinned'])
 
-  test('secrets stay while the connection leads to the same place', async () => {
+  test('secrets are kept while the connection leads to the same place', async () => {
     const { id } = await target({ connection: { ...ssh, password: 'hush-hush' } })
     await addFacts(id)
     const connection = { ...ssh, port: 22, host_key: 'given' }
@@ -454,7 +454,7 @@ describe('connections', () => {
   })
 
   test.each([{ host: 'two.example.com' }, { port: 2222 }, { username: 'root' }])(
-    'with another %j they need to be sent again',
+    'a connection with another %j needs its secrets again',
     async (more) => {
       const { id } = await target({ connection: { ...ssh, password: 'hush-hush' } })
       const connection = { ...ssh, ...more }
@@ -466,7 +466,7 @@ describe('connections', () => {
     },
   )
 
-  test('what was learned of the old machine is forgotten, and not while a run reaches it', async () => {
+  test('the facts of the old host are deleted, and a change is refused while a run uses the target', async () => {
     const { id } = await target({ connection: { ...ssh, password: 'hush-hush' } })
     await addFacts(id)
     const deployment = await addDeployment(gateway.database, { state: 'running' })
@@ -489,8 +489,8 @@ describe('freezes', () => {
   const hour = 3_600_000
   const iso = (ago: number) => new Date(Date.now() - ago).toISOString()
 
-  test('one that recurs is active in its windows', async () => {
-    // Began some weeks ago, an hour before this time of day.
+  test('a recurring freeze is active in its windows', async () => {
+    // The freeze began five weeks ago, one hour before this time of day.
     const weeks = 5 * 7 * 24 * hour
     const recurring = { start_time: iso(weeks + hour), end_time: iso(weeks - hour), recurrence: 'FREQ=WEEKLY' }
     const { id, ...freeze } = await create('Freeze', recurring)
@@ -503,7 +503,7 @@ describe('freezes', () => {
     expect(await lastMessage()).toEqual({ type: 'freeze.deleted', body: { freeze_id: id, tenant_id: null } })
   })
 
-  test.each(['Target', 'Freeze'] as const)('%s: going to another tenant tells whose it was', async (kind) => {
+  test.each(['Target', 'Freeze'] as const)('%s: the event of a move names the previous tenant', async (kind) => {
     const { id } = kind === 'Target' ? await target({ tenant_id: tenants.a }) : await create('Freeze', times)
     const before = kind === 'Target' ? tenants.a : null
     expect((await update(kind, id, { tenant_id: tenants.b })).status).toBe(200)
@@ -513,7 +513,7 @@ describe('freezes', () => {
     expect((await lastMessage())?.['body']).not.toHaveProperty('previous_tenant_id')
   })
 
-  test('the zone is that in which start_time is written', async () => {
+  test('the offset of start_time is the offset of the freeze', async () => {
     const { id } = await create('Freeze', {
       start_time: '2026-01-01T00:00:00+05:30',
       end_time: '2026-01-01T00:00:00Z',
@@ -526,7 +526,7 @@ describe('freezes', () => {
     expect(await row('freezes', id)).toMatchObject({ start_offset: '-03:00' })
   })
 
-  test('a zone that is named counts, and can be taken away again', async () => {
+  test('a named time zone is stored and can be removed', async () => {
     const winter = { start_time: '2026-07-01T12:00:00+12:00', end_time: '2026-07-01T13:00:00+12:00' }
     const { id, ...freeze } = await create('Freeze', {
       ...winter,
@@ -545,7 +545,7 @@ describe('freezes', () => {
     [{ recurrence: 'RRULE:FREQ=DAILY' }, '/recurrence'],
     [{ recurrence: 'every day' }, '/recurrence'],
     [{ recurrence: '' }, '/recurrence'],
-    // The window lasts a day.
+    // The window lasts one day.
     [{ recurrence: 'FREQ=HOURLY;INTERVAL=23' }, '/recurrence'],
     [{ recurrence: 'FREQ=DAILY', end_time: '2026-01-02T00:00:00.001Z' }, '/recurrence'],
     [{ time_zone: 'Europe/Atlantis' }, '/time_zone'],
@@ -553,7 +553,7 @@ describe('freezes', () => {
     [{ end_time: '2025-12-31T00:00:00Z' }, '/end_time'],
     [{ start_time: '2026-02-01T00:00:00Z' }, '/end_time'],
     [{ start_time: '2016-12-31T23:59:60Z' }, '/start_time'],
-  ])('%j is refused, by itself and with the rest', async (wrong, path) => {
+  ])('%j is refused in a create and in an update', async (wrong, path) => {
     const error = refused(400, 'VALIDATION_ERROR', { errors: [{ path }] })
     const whole = { name: unique('Freeze'), ...times, ...wrong }
     expect(refusal(await admin.send('createFreeze', PATHS.Freeze, whole))).toMatchObject(error)

@@ -12,7 +12,7 @@ const get = (path: string) => request(gateway.app).get(path)
 const page = () => get('/').set('accept', 'text/html')
 const nonceOf = (policy: string | undefined) => /'nonce-([^']+)'/.exec(policy ?? '')?.[1] ?? ''
 
-test('the page allows its own scripts and styles only, with another nonce each time', async () => {
+test('the page allows only its own scripts and styles, with a new nonce for each answer', async () => {
   const [first, second] = [await page(), await page()]
   const policy = first.headers['content-security-policy']
   expect(policy).toContain("default-src 'none'")
@@ -23,7 +23,7 @@ test('the page allows its own scripts and styles only, with another nonce each t
   expect(first.headers['cache-control']).toBe('no-store')
 })
 
-test('addresses of the console are its page for a browser, and nothing for a client of the API', async () => {
+test('paths of the console return its page to a browser and 404 to an API client', async () => {
   const deep = await get('/deployments/some-id').set('accept', 'text/html')
   expect(deep.status).toBe(200)
   expect(deep.text).toContain('<div id="root">')
@@ -32,7 +32,7 @@ test('addresses of the console are its page for a browser, and nothing for a cli
   expect((await request(gateway.app).post('/')).status).toBe(404)
 })
 
-test('a file with a hash in its name is compressed, and kept for ever', async () => {
+test('a file with a hash in its name is compressed and cached for ever', async () => {
   const [file = ''] = /\/assets\/[^"]+\.js/.exec((await page()).text) ?? []
   const answer = await get(file).set('accept-encoding', 'br')
   expect(answer.status).toBe(200)

@@ -16,7 +16,7 @@ const GIB = 1024 * MIB
 
 let gateway: TestGateway
 let otherPool: Database
-/** Two gateways on one database: a quota must hold across replicas. */
+/** Two gateways on one database, because a quota must hold across replicas. */
 const servers: ListeningServer[] = []
 const limits: ContentLimits = { tenantBytes: 0, totalBytes: 0 }
 const tokens = { a: '', colleague: '', b: '', admin: '' }
@@ -57,7 +57,7 @@ const path = (server = 0) => `http://127.0.0.1:${servers[server]?.port}/api/v1/c
 
 interface Sending {
   as?: keyof typeof tokens
-  /** Without Content-Length. */
+  /** Sends no Content-Length. */
   chunked?: boolean
   server?: number
   headers?: Record<string, string>
@@ -83,7 +83,7 @@ async function upload(bytes: Buffer, { as = 'a', chunked = false, server = 0, he
 
 const refusedBy = (limit: number) => ({ status: 413, code: 'PAYLOAD_TOO_LARGE', limit })
 
-/** Says how long the body is, and sends none of it. */
+/** Sends the header with this length and no body. Returns the status. */
 const announce = (length: number, as: keyof typeof tokens = 'a') =>
   new Promise<number | undefined>((resolve, reject) => {
     const headers = { authorization: `Bearer ${tokens[as]}`, 'content-length': length }
@@ -94,7 +94,7 @@ const announce = (length: number, as: keyof typeof tokens = 'a') =>
     request.on('error', reject).flushHeaders()
   })
 
-/** An upload that has sent some bytes and waits. */
+/** Begins an upload, sends some bytes and waits. */
 function begin(bytes: number, { as = 'a', length }: { as?: keyof typeof tokens; length?: number } = {}) {
   const headers = {
     authorization: `Bearer ${tokens[as]}`,
@@ -114,7 +114,7 @@ const usage = async (scope: string) => {
   return rows[0]?.bytes
 }
 
-/** The sums must be what the rows say. */
+/** Expects that the stored sums equal the sums over the rows. */
 async function expectExactUsage() {
   const { rows } = await gateway.database.query(
     `WITH counted AS (SELECT scope, sum(bytes)::bigint AS bytes FROM content_usage GROUP BY scope),
@@ -130,14 +130,14 @@ async function expectExactUsage() {
   expect(rows).toEqual([])
 }
 afterEach(async () => {
-  // A gateway notices a moment later that an upload broke off.
+  // A gateway detects an aborted upload with a delay.
   const running = 'SELECT FROM content_uploads u WHERE NOT EXISTS (SELECT FROM contents c WHERE c.upload_id = u.id)'
   await waitFor(async () => (await gateway.database.query(running)).rowCount === 0, { what: 'uploads to end' })
   await expectExactUsage()
 })
 
 describe('an upload beyond the limit of a tenant', () => {
-  test('is refused before its bytes arrive when Content-Length says so', async () => {
+  test('is refused before its body if Content-Length exceeds the limit', async () => {
     limits.tenantBytes = MIB
     expect(await announce(MIB + 1)).toBe(413)
     expect(await upload(randomBytes(MIB + 1))).toEqual(refusedBy(MIB))
@@ -146,7 +146,7 @@ describe('an upload beyond the limit of a tenant', () => {
     expect(await upload(Buffer.alloc(0))).toBe(201)
   })
 
-  test('is refused while it arrives when it has no Content-Length, and leaves nothing behind', async () => {
+  test('is refused during its body without Content-Length, and nothing is stored', async () => {
     limits.tenantBytes = MIB
     expect(await upload(randomBytes(MIB + 1), { chunked: true })).toEqual(refusedBy(MIB))
     const { rows } = await gateway.database.query('SELECT count(*)::int AS chunks FROM content_chunks')
@@ -156,13 +156,13 @@ describe('an upload beyond the limit of a tenant', () => {
     expect(await upload(randomBytes(1), { chunked: true })).toEqual(refusedBy(MIB))
   })
 
-  test('is refused whatever limit was valid before', async () => {
+  test('is refused after the limit was lowered', async () => {
     await upload(randomBytes(MIB))
     limits.tenantBytes = MIB / 2
     expect(await upload(randomBytes(1))).toEqual(refusedBy(MIB / 2))
   })
 
-  test('does not hinder other tenants; users without tenant count as one more tenant', async () => {
+  test('does not affect other tenants; users without a tenant count as one more tenant', async () => {
     limits.tenantBytes = MIB
     const second = (await addUser(gateway, { role: 'admin' })).token
     for (const as of ['a', 'b', 'admin'] as const) expect(await upload(randomBytes(MIB), { as })).toBe(201)
@@ -173,13 +173,13 @@ describe('an upload beyond the limit of a tenant', () => {
     expect(await upload(randomBytes(1), { as: 'admin' })).toEqual(refusedBy(MIB))
   })
 
-  test('says the limit of one body where that is what it passes', async () => {
+  test('is refused with the limit of one body if that is exceeded', async () => {
     limits.tenantBytes = 10 * GIB
     expect(await announce(GIB + 1)).toBe(413)
   })
 })
 
-test('all tenants together are held to the total', async () => {
+test('the total limit applies to all tenants together', async () => {
   Object.assign(limits, { tenantBytes: MIB, totalBytes: 2 * MIB })
   for (const as of ['a', 'b'] as const) expect(await upload(randomBytes(MIB), { as })).toBe(201)
   expect(await upload(randomBytes(1), { as: 'admin' })).toEqual(refusedBy(2 * MIB))
@@ -190,7 +190,7 @@ describe('uploads that run in parallel', () => {
   test.each([
     ['with Content-Length', false],
     ['without Content-Length', true],
-  ])('never pass a limit together, across replicas: %s', async (_, chunked) => {
+  ])('never exceed a limit together, across replicas: %s', async (_, chunked) => {
     limits.tenantBytes = 4 * MIB
     const results = await Promise.all(
       Array.from({ length: 12 }, (_each, index) =>
@@ -203,12 +203,12 @@ describe('uploads that run in parallel', () => {
     expect(results.filter((result) => result !== 201)).toEqual(
       Array.from({ length: 12 - accepted.length }, () => refusedBy(4 * MIB)),
     )
-    // Announced lengths are reserved as a whole, so exactly as many pass as fit.
+    // A gateway reserves the whole Content-Length, so exactly as many uploads succeed as fit.
     if (!chunked) expect(accepted.length).toBe(5)
     expect(await usage(tenants.a)).toBe(accepted.length * 700 * KIB)
   })
 
-  test('of the same bytes count once', async () => {
+  test('count once for the same bytes', async () => {
     limits.tenantBytes = 4 * MIB
     const bytes = randomBytes(MIB)
     const results = await Promise.all([0, 1, 0].map((server) => upload(bytes, { server })))
@@ -216,7 +216,7 @@ describe('uploads that run in parallel', () => {
     expect([await usage(tenants.a), await usage('total')]).toEqual([MIB, MIB])
   })
 
-  test('reserve what they announced, and give it back when they break off', async () => {
+  test('reserve their Content-Length and release the reservation if they are aborted', async () => {
     limits.tenantBytes = MIB
     const held = begin(10, { length: MIB - 10 })
     await waitFor(async () => (await usage(tenants.a)) === MIB - 10, { what: 'the reservation' })
@@ -227,7 +227,7 @@ describe('uploads that run in parallel', () => {
     expect(await upload(randomBytes(MIB - 10))).toBe(201)
   })
 
-  test('give back what they reserved without having announced it', async () => {
+  test('release what they reserved without Content-Length if they are aborted', async () => {
     limits.tenantBytes = 5 * MIB
     const held = begin(300 * KIB)
     await waitFor(async () => Number(await usage(tenants.a)) >= 256 * KIB, { what: 'the reservation' })
@@ -237,7 +237,7 @@ describe('uploads that run in parallel', () => {
     expect(await upload(randomBytes(5 * MIB))).toBe(201)
   })
 
-  test('give back what a killed gateway reserved once the sweep finds them', async () => {
+  test('release their reservation after their gateway was killed, when the sweep finds them', async () => {
     limits.tenantBytes = MIB
     await gateway.database.query('INSERT INTO content_uploads (id, tenant_id) VALUES (gen_random_uuid(), $1)', [
       tenants.a,
@@ -250,7 +250,7 @@ describe('uploads that run in parallel', () => {
   })
 })
 
-test('a refused digest gives its bytes back', async () => {
+test('an upload that is refused for its digest releases its reservation', async () => {
   limits.tenantBytes = MIB
   const wrong = `sha-256=:${createHash('sha256').update('other').digest('base64')}:`
   expect(await upload(randomBytes(MIB), { headers: { 'content-digest': wrong } })).toMatchObject({ status: 400 })
@@ -260,12 +260,12 @@ test('a refused digest gives its bytes back', async () => {
 describe('known content', () => {
   const known = randomBytes(MIB)
 
-  test('costs its tenant nothing more, even when the quota is used up', async () => {
+  test('costs its tenant nothing, even when the quota is used up', async () => {
     limits.tenantBytes = MIB
     expect(await upload(known)).toBe(201)
     for (const chunked of [false, true]) {
       for (const as of ['a', 'colleague'] as const) expect(await upload(known, { as, chunked })).toBe(201)
-      // Other bytes of the same length, and a beginning of the known ones, are new content.
+      // Other bytes of the same length and a prefix of the known bytes are new content.
       expect(await upload(randomBytes(MIB), { chunked })).toEqual(refusedBy(MIB))
       expect(await upload(known.subarray(0, MIB - 1), { chunked })).toEqual(refusedBy(MIB))
       expect(await upload(Buffer.concat([known, known]), { chunked })).toEqual(refusedBy(MIB))
@@ -277,11 +277,11 @@ describe('known content', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(known)).toBe(true)
   })
 
-  test('of one tenant counts for the other one as well, once in total, and does not reveal that it exists', async () => {
+  test('counts for each tenant and once in total, and does not reveal that another tenant has it', async () => {
     Object.assign(limits, { tenantBytes: MIB, totalBytes: 2 * MIB })
     await upload(known)
     await upload(randomBytes(10), { as: 'b' })
-    // For tenant b the content of tenant a is as new as any other.
+    // For tenant b, the content of tenant a is new.
     expect(await upload(known, { as: 'b' })).toEqual(refusedBy(MIB))
     expect(await upload(randomBytes(MIB), { as: 'b' })).toEqual(refusedBy(MIB))
     limits.tenantBytes = 2 * MIB
@@ -308,7 +308,7 @@ describe('deleted content', () => {
       definition: { type: 'script', script: 'true', files: [{ content: sha256(bytes), path: 'x' }] },
     })
 
-  test('counts no longer', async () => {
+  test('no longer counts', async () => {
     limits.tenantBytes = MIB
     await upload(randomBytes(MIB))
     await outdate()
@@ -324,16 +324,16 @@ describe('deleted content', () => {
     await outdate()
     await sweepContent(gateway.database, 30, logger)
     expect([await usage(tenants.a), await usage(tenants.b), await usage('total')]).toEqual([0, 100, 100])
-    // An administrator without tenant may have uploaded it for any tenant.
+    // An administrator without a tenant may have uploaded it for any tenant.
     expect(await usage('no-tenant')).toBe(100)
-    // Without another upload its users cannot use it: that would cost nothing.
+    // A tenant cannot use the content without a new upload, because it would not count for its quota.
     expect((await publish('of a', bytes, 'a')).status).toBe(400)
     await upload(bytes)
     expect((await publish('of a', bytes, 'a')).status).toBe(201)
     expect(await usage(tenants.a)).toBe(100)
   })
 
-  test('goes with its tenant, whose usage then is nothing', async () => {
+  test('is deleted with its tenant and no longer counts for it', async () => {
     const admin = clientOf(gateway, gateway.adminToken)
     const { id } = (await admin.send('createTenant', '/tenants', { name: 'short-lived' })).body
     const user = await addUser(gateway, { role: 'operator', tenant_id: id })

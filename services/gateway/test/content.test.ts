@@ -41,7 +41,7 @@ async function upload(bytes: Buffer, headers: Record<string, string> = {}, token
     headers: { ...bearer(token), ...headers },
     body: new Uint8Array(bytes),
   })
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into field by field
+  // biome-ignore lint/suspicious/noExplicitAny: the test reads single fields of answers
   return { status: response.status, body: (await response.json()) as any }
 }
 
@@ -56,13 +56,13 @@ const stored = async () => {
   return rows[0]
 }
 
-describe('what was uploaded', () => {
+describe('uploaded content', () => {
   test.each([
     ['nothing', 0],
     ['a byte', 1],
     ['just a chunk', CHUNK],
     ['some chunks and a rest', 3 * CHUNK + 17],
-  ])('comes back as it was: %s', async (_, size) => {
+  ])('is returned unchanged: %s', async (_, size) => {
     const bytes = randomBytes(size)
     const id = sha256(bytes)
     expect(await upload(bytes)).toEqual({ status: 201, body: { id, size } })
@@ -77,7 +77,7 @@ describe('what was uploaded', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
   })
 
-  test('may call itself anything, and is not parsed', async () => {
+  test('accepts any media type and is not parsed', async () => {
     const bytes = Buffer.from('{"not json')
     for (const type of ['application/json', 'text/plain; charset=latin1', 'multipart/form-data; boundary=x']) {
       expect(await upload(bytes, { 'content-type': type })).toMatchObject({ status: 201, body: { id: sha256(bytes) } })
@@ -91,7 +91,7 @@ describe('what was uploaded', () => {
     expect(rows).toEqual([record, record, record])
   })
 
-  test('is not sent to who has it; HEAD tells of it', async () => {
+  test('is not sent to a client that has it; HEAD returns its headers', async () => {
     const bytes = randomBytes(2 * CHUNK)
     const id = sha256(bytes)
     await upload(bytes)
@@ -104,7 +104,7 @@ describe('what was uploaded', () => {
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, String(2 * CHUNK), ''])
   })
 
-  test.each(['x', 'A'.repeat(64), '0'.repeat(64)])('is the only thing there: %s', async (id) => {
+  test.each(['x', 'A'.repeat(64), '0'.repeat(64)])('is 404 for an unknown or malformed id: %s', async (id) => {
     const response = await get(id)
     expect(refusal({ status: response.status, body: (await response.json()) as never })).toEqual(
       refused(404, 'NOT_FOUND'),
@@ -112,8 +112,8 @@ describe('what was uploaded', () => {
   })
 })
 
-describe('what is not kept', () => {
-  test('bytes that are not what their digest says, and digests that are none', async () => {
+describe('an upload is refused and leaves nothing if it', () => {
+  test('has a wrong, malformed or repeated digest', async () => {
     const bytes = randomBytes(CHUNK + 1)
     const wrong = await upload(bytes, { 'content-digest': digestOf(Buffer.from('other')) })
     expect(wrong).toMatchObject({
@@ -128,12 +128,12 @@ describe('what is not kept', () => {
     expect((await upload(bytes, { 'content-digest': right })).status).toBe(201)
   })
 
-  test('an encoded body', async () => {
+  test('has an encoded body', async () => {
     const { status, body } = await upload(Buffer.from('x'), { 'content-encoding': 'gzip' })
     expect([status, body.error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
   })
 
-  test('a body that says it is over 1 GiB, before any of it has come', async () => {
+  test('has a Content-Length over 1 GiB, before its body is sent', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { ...bearer(), 'content-length': GIB + 1 }
       const request = http.request(`${base}/content`, { method: 'POST', headers }, (response) => {
@@ -146,7 +146,7 @@ describe('what is not kept', () => {
     expect(await stored()).toEqual({ contents: 0, uploads: 0, chunks: 0 })
   })
 
-  test('an upload that breaks off', async () => {
+  test('is aborted', async () => {
     const request = http.request(`${base}/content`, { method: 'POST', headers: bearer() })
     request.on('error', () => {})
     request.write(randomBytes(3 * CHUNK))
@@ -165,7 +165,7 @@ describe('damaged content', () => {
       [number],
     )
 
-  test.each([0, 1, 2])('of several chunks breaks off before its end, wherever it is: chunk %i', async (number) => {
+  test.each([0, 1, 2])('ends a download of several chunks early: damaged chunk %i', async (number) => {
     const bytes = randomBytes(2 * CHUNK + 100)
     await upload(bytes)
     await damage(number)
@@ -173,7 +173,7 @@ describe('damaged content', () => {
     await expect(response.arrayBuffer()).rejects.toThrow()
   })
 
-  test('of one chunk is an error', async () => {
+  test('is an error for a download of a single chunk', async () => {
     const bytes = randomBytes(100)
     await upload(bytes)
     await damage(0)
@@ -182,7 +182,7 @@ describe('damaged content', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'INTERNAL_ERROR' } })
   })
 
-  test('with a chunk missing breaks off', async () => {
+  test('ends the download early if a chunk is missing', async () => {
     const bytes = randomBytes(2 * CHUNK + 100)
     await upload(bytes)
     await gateway.database.query('DELETE FROM content_chunks WHERE number = 2')
@@ -195,7 +195,7 @@ const action = (name: string, ...files: object[]) => ({ name, version: '1.0.0', 
 
 describe('files of an action', () => {
   test.each(['/etc/passwd', '..', '../x', 'a/../../x', 'a/..', './', 'a/', '.', 'a/.', 'a\nb', 'x'.repeat(256)])(
-    'have no path like %j',
+    'cannot have a path like %j',
     async (path) => {
       const { body } = await upload(Buffer.from('x'))
       const client = clientOf(gateway, gateway.adminToken)
@@ -205,7 +205,7 @@ describe('files of an action', () => {
     },
   )
 
-  test('stand at places of their own, have octal modes and known content: all that is wrong is told', async () => {
+  test('need unique paths, octal modes and known content, and every problem is reported', async () => {
     const { body } = await upload(Buffer.from('x'))
     const client = clientOf(gateway, gateway.adminToken)
     const content = body.id
@@ -243,7 +243,7 @@ describe('files of an action', () => {
   })
 })
 
-describe('the list', () => {
+describe('the list of content', () => {
   const list = async (token?: string, query = '') => {
     const { body, status } = await clientOf(gateway, token ?? gateway.adminToken).send(
       'listContent',
@@ -253,7 +253,7 @@ describe('the list', () => {
     return body
   }
 
-  test('has what the caller may read, last uploaded first, and the newest versions that use it', async () => {
+  test('shows what the caller may read, newest first, with the newest versions that use it', async () => {
     const person = (tenant: 'a' | 'b') => addUser(gateway, { role: 'operator', tenant_id: tenants[tenant] })
     const [owner, colleague, stranger] = [await person('a'), await person('a'), await person('b')]
     const own = (await upload(Buffer.from('own'), {}, owner.token)).body.id
@@ -283,7 +283,7 @@ describe('the list', () => {
         used_by: [of('1.3.0'), of('1.2.0'), of('1.1.0')],
       },
       { id: own, size: 3, uploaded_at: expect.any(String), version_count: 0, used_by: [] },
-      // The tenant sees that a shared action uses it, not when somebody else uploaded it.
+      // The tenant sees that a shared action uses the content, but not when another user uploaded it.
       {
         id: shared,
         size: 6,
@@ -296,7 +296,7 @@ describe('the list', () => {
     expect((await list(owner.token, '?limit=1&page=2')).data).toMatchObject([{ id: own }])
   })
 
-  test('tells no tenant that another one uploads or uses the same', async () => {
+  test('does not reveal that another tenant uploads or uses the same content', async () => {
     const person = (tenant: 'a' | 'b') => addUser(gateway, { role: 'operator', tenant_id: tenants[tenant] })
     const [ours, theirs] = [await person('a'), await person('b')]
     const { id } = (await upload(Buffer.from('equal'), {}, ours.token)).body
@@ -308,8 +308,8 @@ describe('the list', () => {
   })
 })
 
-describe('content of somebody else', () => {
-  test('is there for who brought it, then for who sees a source with it; a hash alone is not enough', async () => {
+describe('content of another user', () => {
+  test('is readable for its uploader and for users who see a source with it, not by its hash', async () => {
     const person = (tenant: 'a' | 'b') => addUser(gateway, { role: 'operator', tenant_id: tenants[tenant] })
     const [owner, colleague, stranger] = [await person('a'), await person('a'), await person('b')]
     const bytes = randomBytes(CHUNK + 5)
@@ -334,13 +334,13 @@ describe('content of somebody else', () => {
     expect([await seenBy(colleague), await seenBy(stranger)]).toEqual([true, 404])
     expect((await publish(colleague, 'too')).status).toBe(201)
 
-    // Whoever has the bytes may bring them, and needs nobody else's.
+    // A user who has the bytes can upload them and needs no other upload.
     expect((await upload(bytes, {}, stranger.token)).status).toBe(201)
     expect(await seenBy(stranger)).toBe(true)
     expect(await stored()).toEqual({ contents: 1, uploads: 1, chunks: 2 })
   })
 
-  test('is there for all where a shared action uses it', async () => {
+  test('is readable for everybody if a shared action uses it', async () => {
     const bytes = randomBytes(10)
     await upload(bytes)
     const stranger = await addUser(gateway, { role: 'user', tenant_id: tenants.b })
@@ -351,7 +351,7 @@ describe('content of somebody else', () => {
   })
 })
 
-test('content and uploads that cannot be deleted do not keep the others', async () => {
+test('content and uploads that cannot be deleted do not stop the deletion of others', async () => {
   const [bad, good] = ['bad', 'good'].map((text) => Buffer.from(`poison ${text}`)) as [Buffer, Buffer]
   for (const bytes of [bad, good]) await upload(bytes)
   const { database } = gateway
@@ -388,7 +388,7 @@ test('content and uploads that cannot be deleted do not keep the others', async 
   expect(await left()).toEqual([])
 })
 
-test('the sweep deletes what nothing uses after its time, and what broken uploads left, and nothing else', async () => {
+test('the sweep deletes expired unused content and the remains of aborted uploads, and nothing else', async () => {
   const [used, unused, young] = ['used', 'unused', 'young'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
   for (const bytes of [used, unused, young]) await upload(bytes)
   const client = clientOf(gateway, gateway.adminToken)
@@ -412,7 +412,7 @@ test('the sweep deletes what nothing uses after its time, and what broken upload
   await database.query(`UPDATE content_uploads SET touched_at = now() - interval '1 hour'`)
   await sweepContent(asGateway, 30, logger)
   expect(await stored()).toEqual({ contents: 2, uploads: 2, chunks: 2 })
-  // Brought again in time, it stays.
+  // A new upload restarts the time until the deletion.
   await database.query(`UPDATE contents SET uploaded_at = now() - interval '31 days'`)
   await upload(young)
   await sweepContent(asGateway, 30, logger)

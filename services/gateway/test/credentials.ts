@@ -3,10 +3,10 @@ import type { TestGateway } from './setup.ts'
 
 export interface Login {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose form they assert
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert the form of the answers that they read
   body: any
   token: string
-  /** The refresh cookie as a client sends it back. */
+  /** The refresh cookie as a client sends it. */
   cookie: string
   setCookie: string
 }
@@ -28,7 +28,7 @@ export const verify = async ({ app }: App, pending_token: string, code: string) 
 export const refresh = async ({ app }: App, cookie: string) =>
   loginOf(await request(app).post('/api/v1/auth/refresh').set('Cookie', cookie))
 
-/** `[status, code]` of a call with this bearer. */
+/** Calls with this bearer token and returns `[status, code]`. */
 export async function outcome(
   { app }: App,
   token: string,

@@ -13,7 +13,7 @@ export interface DeploymentParts {
   triggered_by?: string
   override_variables?: Record<string, unknown>
   targets?: number
-  /** In place of `targets` unknown ones. */
+  /** Replaces the unknown targets that `targets` counts. */
   target_ids?: string[]
   values_hash?: string | null
   actions?: number
@@ -21,7 +21,7 @@ export interface DeploymentParts {
   warnings?: string[]
 }
 
-/** A deployment as the dispatcher writes it. Its action declares `token` sensitive. Returns its id. */
+/** Inserts a deployment like the dispatcher and returns its id. The action declares `token` sensitive. */
 export async function addDeployment(database: Database, parts: DeploymentParts = {}): Promise<string> {
   const { id = uuidv7(), tenant_id = null, state = 'running', targets = 2, actions = 2 } = parts
   const { target_ids = Array.from({ length: targets }, () => uuidv7()), values_hash = null } = parts
@@ -101,7 +101,7 @@ export async function addDeployment(database: Database, parts: DeploymentParts =
   return id
 }
 
-/** Executes the deployment on all its targets, as the executor-bridge writes it; triggers write its releases. */
+/** Writes steps on all targets like the executor-bridge. Triggers write the releases. */
 export async function execute(database: Database, id: string, outcome: 'running' | 'completed' | 'failed') {
   await database.query(
     `UPDATE steps SET state = $2::step_state, started_at = clock_timestamp(),
@@ -118,7 +118,7 @@ export interface PendingParts {
   status?: string
   priority?: number
   command?: object
-  /** Requests of earlier releases have none of it. */
+  /** Requests of earlier releases have no source. */
   source?: { type: string; id: string; name: string; version: string; targets: number; first?: object[] }
 }
 

@@ -41,14 +41,14 @@ const refuse = (problem: Parameters<typeof toErrorBody>[0]): CommandAnswer => {
   return { ok: false, problem: { code, message, ...(details === undefined ? {} : { details }) } }
 }
 
-describe('create', () => {
+describe('creating a deployment', () => {
   const start = async (message: Envelope, state = 'running'): Promise<CommandAnswer> => {
     const warnings = ['careful']
     const deployment_id = await addDeployment(gateway.database, { id: commandId(message), state, warnings })
     return { ok: true, result: { outcome: 'started', deployment_id, warnings } }
   }
 
-  test('started: 201 with the deployment as it started, even when it has ended by then', async () => {
+  test('is 201 with the started deployment, even if it has already ended', async () => {
     answer = (message) => start(message, 'success')
     const response = await create()
     expect(response.status).toBe(201)
@@ -63,7 +63,7 @@ describe('create', () => {
     expect(deployment).not.toHaveProperty('source_deployment_id')
   })
 
-  test('the command carries who asks, a deadline and the request id, and its values sealed', async () => {
+  test('sends a command with the caller, a deadline, the request id and sealed values', async () => {
     answer = (message) => start(message)
     await create({ variables: { token: 'planted-secret' }, prompted_values: { level: 3 }, priority: 7 })
     const [message] = commands as [Envelope<CommandBody<'plan.create'>>]
@@ -80,7 +80,7 @@ describe('create', () => {
     expect(message.request_id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('queued: 202', async () => {
+  test('is 202 if the request is queued', async () => {
     answer = (message) => ({
       ok: true,
       result: { outcome: 'queued', pending_request_id: commandId(message), message: 'waits', warnings: ['careful'] },
@@ -95,7 +95,7 @@ describe('create', () => {
     })
   })
 
-  test('a refusal is answered as whoever refused it said', async () => {
+  test('returns the refusal of the planner or dispatcher unchanged', async () => {
     const freezes = [{ id: UNKNOWN_ID, name: 'Xmas', ends_at: '2026-12-27T00:00:00.000Z' }]
     answer = () => refuse(frozen(freezes, true))
     expect(refusal(await create())).toEqual(
@@ -106,7 +106,7 @@ describe('create', () => {
     expect(refusal(await create())).toEqual(refused(404, 'NOT_FOUND', { missing }))
   })
 
-  test('dry_run asks for a preview and multiplies its targets by its actions', async () => {
+  test('returns a preview with a step for each target and action with dry_run', async () => {
     const preview = {
       plan: {
         target_count: 1,
@@ -182,7 +182,7 @@ describe('create', () => {
     expect((await create({ dry_run: true })).body).toMatchObject(told)
   })
 
-  test('an answer that is lost is looked up: what took effect is told', async () => {
+  test('finds the deployment if the reply is lost', async () => {
     answer = async (message) => {
       await start(message)
       return 'silence' as const
@@ -192,12 +192,12 @@ describe('create', () => {
     expect(response.body).toMatchObject({ deployment_id: commandId(commands[0] as Envelope), warnings: ['careful'] })
   })
 
-  test('no answer and no effect is 503', async () => {
+  test('is 503 without a reply and without a deployment', async () => {
     answer = () => 'silence'
     expect(refusal(await create())).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
   })
 
-  test('without a broker it is 503 at once', async () => {
+  test('is 503 at once without RabbitMQ', async () => {
     const request = async () => {
       throw new BrokerUnavailable('the connection is down', { mayHaveBeenSent: false })
     }
@@ -210,7 +210,7 @@ describe('create', () => {
   })
 })
 
-describe('a command without an answer', () => {
+describe('a command without a reply', () => {
   const failing = (error: Error) => ({
     request: async () => {
       throw error
@@ -231,24 +231,24 @@ describe('a command without an answer', () => {
   test.each([
     ['timed out', new RequestTimeout('late')],
     ['lost its connection', new BrokerUnavailable('lost', { mayHaveBeenSent: true })],
-  ])('that %s is looked for until it shows', async (_, error) => {
+  ])('is looked up until its effect is visible if it %s', async (_, error) => {
     let looks = 0
     const found = await cancel(error, async () => (++looks < 3 ? null : { pending_request_id: UNKNOWN_ID }))
     expect({ found, looks }).toEqual({ found: { pending_request_id: UNKNOWN_ID }, looks: 3 })
   })
 
-  test('that never was sent is not looked for', async () => {
+  test('is not looked up if it was never sent', async () => {
     const lookUp = async () => {
       throw new Error('looked')
     }
     await expect(cancel(new BrokerUnavailable('down', { mayHaveBeenSent: false }), lookUp)).rejects.toThrow('down')
   })
 
-  test('that has no effect to look for is refused', async () => {
+  test('is refused if it has no effect to look up', async () => {
     await expect(cancel(new RequestTimeout('late'))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })
 
-  test('is refused only once it can have no effect any more', async () => {
+  test('is refused only after its effect is ruled out', async () => {
     const late = cancel(
       new RequestTimeout('late'),
       async () => null,
@@ -271,8 +271,8 @@ describe('a command without an answer', () => {
   })
 })
 
-describe('redeploy', () => {
-  test('201 with the bare detail: no plan, and the original named', async () => {
+describe('redeploying a deployment', () => {
+  test('is 201 without the plan and with the id of the original', async () => {
     const original = await addDeployment(gateway.database, { state: 'failed' })
     answer = async (message) => {
       const deployment_id = await addDeployment(gateway.database, {
@@ -296,15 +296,15 @@ describe('redeploy', () => {
     })
   })
 
-  test('of what does not exist is 404, and asks nobody', async () => {
+  test('is 404 for an unknown deployment and sends no command', async () => {
     const response = await admin.send('redeployDeployment', `/deployments/${UNKNOWN_ID}/redeploy`, {})
     expect(refusal(response)).toEqual(refused(404, 'NOT_FOUND'))
     expect(commands).toEqual([])
   })
 })
 
-describe('cancel', () => {
-  test('answers the cancelled deployment without its plan; the reason travels', async () => {
+describe('cancelling and changing', () => {
+  test('a cancelled deployment is returned without its plan, and the command carries the reason', async () => {
     const id = await addDeployment(gateway.database)
     answer = async () => {
       await gateway.database.query(
@@ -342,7 +342,7 @@ describe('cancel', () => {
     })
   })
 
-  test('a pending request: 200 with no body; ended ones and unknown ones are refused', async () => {
+  test('a cancelled pending request is 200 without a body; ended and unknown requests are refused', async () => {
     const id = await addPending(gateway.database)
     answer = () => ({ ok: true, result: { pending_request_id: id } })
     const response = await admin.send('cancelPending', `/deployments/pending/${id}`)
@@ -355,7 +355,7 @@ describe('cancel', () => {
     }
   })
 
-  test('the priority of a pending request: answered as it then stands in the queue', async () => {
+  test('a pending request with a new priority is returned with its new position', async () => {
     await gateway.database.query('DELETE FROM pending_requests')
     await addPending(gateway.database, { priority: 5 })
     const id = await addPending(gateway.database)

@@ -10,8 +10,8 @@ afterAll(() => gateway.close())
 
 const get = (path: string) => request(gateway.app).get(path)
 
-describe('the human page of the API', () => {
-  test('is open to anybody, and everything on it comes from here', async () => {
+describe('the documentation page of the API', () => {
+  test('is public and loads all its files from the gateway', async () => {
     const page = await get('/docs')
     expect(page.status).toBe(200)
     expect(page.headers['content-type']).toMatch(/^text\/html/)
@@ -28,7 +28,7 @@ describe('the human page of the API', () => {
     expect((await get('/docs/start.js')).text).toContain("'/api/v1/openapi.json'")
   })
 
-  test('may load and run what comes from here, and nothing that is written into it', async () => {
+  test('allows files of the gateway and no inline scripts or styles', async () => {
     const policy = (await get('/docs')).headers['content-security-policy'] ?? ''
     const directives = Object.fromEntries(
       policy.split('; ').map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1).join(' ')]),
@@ -43,13 +43,13 @@ describe('the human page of the API', () => {
     expect(policy).not.toMatch(/unsafe|https?:|\*/)
   })
 
-  test('has types that browsers take', async () => {
+  test('serves its files with the right media types', async () => {
     expect((await get('/docs/swagger-ui.css')).headers['content-type']).toMatch(/^text\/css/)
     expect((await get('/docs/swagger-ui-bundle.js')).headers['content-type']).toMatch(/javascript/)
     expect((await get('/docs/start.js')).headers['content-type']).toMatch(/javascript/)
   })
 
-  test('gives away no other file, and takes no other method', async () => {
+  test('serves no other file and allows no other method', async () => {
     for (const path of [
       '/docs/package.json',
       '/docs/..%2fpackage.json',

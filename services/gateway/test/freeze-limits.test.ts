@@ -36,8 +36,8 @@ const fill = async (client: Client) => {
 }
 const tooMany = refused(409, 'CONFLICT', { limit: LIMIT })
 
-describe('a tenant has a limited number of freezes that have not ended', () => {
-  test('also when many are created at once', async () => {
+describe('the limit of unfinished freezes of a tenant', () => {
+  test('applies to concurrent creates', async () => {
     const answers = await Promise.all(Array.from({ length: 4 * LIMIT }, () => create(ofA, live)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(LIMIT)
     for (const answer of answers) if (answer.status !== 201) expect(refusal(answer)).toMatchObject(tooMany)
@@ -45,14 +45,14 @@ describe('a tenant has a limited number of freezes that have not ended', () => {
     expect(rows).toEqual([{ n: LIMIT }])
   })
 
-  test('those of no tenant count as one more tenant', async () => {
+  test('counts freezes without a tenant as one more tenant', async () => {
     await fill(ofA)
     await fill(admin)
     expect(refusal(await create(admin, live))).toMatchObject(tooMany)
     expect(refusal(await create(admin, { ...live, tenant_id: tenant }))).toMatchObject(tooMany)
   })
 
-  test('one that has ended does not count, recurring or not, and cannot come back beyond the limit', async () => {
+  test('does not count ended freezes, and refuses to make them active beyond the limit', async () => {
     await fill(ofA)
     const once = await created(ofA, ended)
     const recurring = { ...ended, recurrence: `FREQ=DAILY;UNTIL=${stamp(-1)}` }
@@ -61,19 +61,19 @@ describe('a tenant has a limited number of freezes that have not ended', () => {
     expect(refusal(await update(ofA, once, { end_time: iso(1) }))).toMatchObject(tooMany)
     expect(refusal(await update(ofA, until, { recurrence: 'FREQ=DAILY' }))).toMatchObject(tooMany)
     expect(refusal(await update(ofA, counted, { recurrence: 'FREQ=HOURLY;COUNT=500' }))).toMatchObject(tooMany)
-    // The end of its recurrence stays the same, which the database cannot tell from a release that does not know of it.
+    // The recurrence ends as before. The database cannot tell this update from one by an earlier release.
     expect(refusal(await update(ofA, until, { time_zone: 'Etc/UTC' }))).toMatchObject(tooMany)
     expect((await update(ofA, until, { description: 'stays as it is' })).status).toBe(200)
   })
 
-  test('a freeze that goes to another tenant counts there', async () => {
+  test('applies to a freeze that moves to another tenant', async () => {
     await fill(ofA)
     const id = await created(admin, live)
     expect(refusal(await update(admin, id, { tenant_id: tenant }))).toMatchObject(tooMany)
   })
 })
 
-test('a freeze of before the rule for long windows can be renamed, but not given other times that break the rule', async () => {
+test('a freeze from before the limit on windows can be renamed, but not get times that violate it', async () => {
   const id = await created(admin, { ...live, recurrence: 'FREQ=DAILY' })
   await gateway.database.query(`UPDATE freezes SET end_time = start_time + interval '30 hours'`)
   expect((await update(admin, id, { name: 'another name' })).body).toMatchObject({ name: 'another name', active: true })

@@ -35,12 +35,12 @@ describe('routes', () => {
     expect(response.headers['allow']?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST'])
   })
 
-  test('a literal route is never taken for an id', async () => {
+  test('a literal path segment is never read as an id', async () => {
     expect(refusal(await api().get('/api/v1/deployments/preview'))).toEqual(refused(405, 'METHOD_NOT_ALLOWED'))
     expect(refusal(await api().post('/api/v1/deployments/pending'))).toEqual(refused(405, 'METHOD_NOT_ALLOWED'))
   })
 
-  test('every operation but the public ones asks for a token', async () => {
+  test('every operation that is not public requires a token', async () => {
     for (const { method, path, access } of Object.values(OPERATIONS) as Operation[]) {
       if (access === 'public' || access === 'sse') continue
       const url = `/api/v1${path.replaceAll(/\{\w+\}/g, UNKNOWN_ID)}`
@@ -49,12 +49,12 @@ describe('routes', () => {
     }
   })
 
-  test('a malformed escape in a path is an id that names nothing', async () => {
+  test('a malformed escape sequence in a path is an unknown id', async () => {
     const response = await api().get('/api/v1/deployments/%E0%A4%A').set(asAdmin())
     expect(refusal(response)).toEqual(refused(404, 'NOT_FOUND'))
   })
 
-  test('health, readiness and the OpenAPI document need no token; server info does', async () => {
+  test('health, readiness and the OpenAPI document need no token, and the server info needs one', async () => {
     expectAnswer('getHealth', await api().get('/api/v1/health'))
     expectAnswer('getReadiness', await api().get('/api/v1/health/ready'))
     const { body } = await api().get('/api/v1/openapi.json')
@@ -66,14 +66,14 @@ describe('routes', () => {
 describe('the order of checks', () => {
   const post = () => api().post('/api/v1/targets')
 
-  test('authentication comes before the body', async () => {
+  test('authentication is checked before the body', async () => {
     const response = await post()
       .set('Content-Type', 'text/plain')
       .send('x'.repeat(1024 * 1024 + 1))
     expect(refusal(response)).toEqual(refused(401, 'MISSING_AUTH_HEADER'))
   })
 
-  test('size, media type, JSON, permission, validation, existence follow each other', async () => {
+  test('size, media type, JSON, permission, validation and existence are checked in this order', async () => {
     const { token } = await addUser(gateway, { role: 'user' })
     const as = bearer(token)
     const large = await post()
@@ -107,20 +107,20 @@ describe('bodies', () => {
       .serialize((bytes) => bytes)
       .send(body)
 
-  test('a body of 1 MiB is read, one byte more is not', async () => {
+  test('a body of 1 MiB is accepted, and one more byte is refused', async () => {
     const filled = (size: number) => `{"name":"${'x'.repeat(size - 11)}"}`
     expect(refusal(await send(filled(1024 * 1024)))).toMatchObject(refused(400, 'VALIDATION_ERROR'))
     expect(refusal(await send(filled(1024 * 1024 + 1)))).toEqual(refused(413, 'PAYLOAD_TOO_LARGE'))
   })
 
-  test('nesting ends at 32 levels', async () => {
+  test('a body with more than 32 levels is refused', async () => {
     const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
     expect(refusal(await send(nested(32)))).toMatchObject(refused(400, 'VALIDATION_ERROR'))
     expect(refusal(await send(nested(33)))).toEqual(refused(400, 'INVALID_BODY'))
     expect(refusal(await send('['.repeat(100_000)))).toEqual(refused(400, 'INVALID_BODY'))
   })
 
-  test('what is no JSON object in UTF-8 is refused', async () => {
+  test('a body that is no JSON object in UTF-8 is refused', async () => {
     expect(refusal(await send(''))).toEqual(refused(400, 'INVALID_BODY'))
     expect(refusal(await api().post('/api/v1/tenants').set(asAdmin()))).toEqual(refused(400, 'INVALID_BODY'))
     expect(refusal(await send(Buffer.from([0x22, 0xff, 0x22])))).toEqual(refused(400, 'INVALID_BODY'))
@@ -133,12 +133,12 @@ describe('bodies', () => {
     }
   })
 
-  test('charset=utf-8 is JSON like any other', async () => {
+  test('a body with charset=utf-8 is accepted', async () => {
     const response = await send('{"name":"Charset"}', 'application/json; charset="UTF-8"')
     expectAnswer('createTenant', response)
   })
 
-  test('no bytes at all are accepted where the body is optional, whatever the type', async () => {
+  test('an optional body may be empty, with any media type', async () => {
     const response = await api().post('/api/v1/auth/sse-token').set(asAdmin())
     expectAnswer('createSseToken', response)
   })
@@ -149,7 +149,7 @@ describe('validation', () => {
   const errorsOf = (response: { body: { error: { details: { errors: { path: string }[] } } } }) =>
     response.body.error.details.errors.map(({ path }) => path).sort()
 
-  test('everything that is wrong is reported at once, unknown fields at their own place', async () => {
+  test('all problems are reported at once, and unknown fields with their own path', async () => {
     const response = await admin().send('createTarget', '/targets?x=1', {
       name: ' blanks ',
       targets_ids: [],
@@ -170,7 +170,7 @@ describe('validation', () => {
     )
   })
 
-  test('only absent top-level fields are MISSING_FIELD; null and nested ones are not', async () => {
+  test('MISSING_FIELD reports absent top-level fields, not null or nested fields', async () => {
     const login = (body: object) => api().post('/api/v1/auth/login').send(body)
     expect(refusal(await login({}))).toEqual(refused(400, 'MISSING_FIELD', { fields: ['email', 'password'] }))
     expect(refusal(await login({ email: 'a@b.c', password: null }))).toMatchObject(refused(400, 'VALIDATION_ERROR'))
@@ -179,7 +179,7 @@ describe('validation', () => {
     expect(refusal(nested)).toMatchObject(refused(400, 'VALIDATION_ERROR'))
   })
 
-  test('a create says which of its fields need another', async () => {
+  test('a create reports which fields require another field', async () => {
     const create = (body: object) => admin().send('createDeployment', '/deployments', body)
     const whole = { action_id: UNKNOWN_ID, target_ids: [UNKNOWN_ID] }
     expect(refusal(await create({ ...whole, override_freeze: true }))).toEqual(
@@ -194,7 +194,7 @@ describe('validation', () => {
     expect(errorsOf(await create({ action_id: UNKNOWN_ID, target_ids: [], target_tags: [] }))).toEqual(['/target_ids'])
   })
 
-  test('limits hold at both ends', async () => {
+  test('values outside their limits are refused', async () => {
     const create = (body: object) =>
       admin().send('createDeployment', '/deployments', { action_id: UNKNOWN_ID, target_ids: [UNKNOWN_ID], ...body })
     for (const wrong of [
@@ -214,7 +214,7 @@ describe('validation', () => {
     }
   })
 
-  test('text that Postgres cannot keep is refused at its place', async () => {
+  test('text that Postgres cannot store is refused with its path', async () => {
     const response = await admin().send('createTenant', '/tenants', {
       name: 'nul',
       description: 'a\0b',
@@ -225,7 +225,7 @@ describe('validation', () => {
     expect(errorsOf(search)).toEqual(['query/search'])
   })
 
-  test('a value in the form of a sealed one is refused', async () => {
+  test('a value in the form of a sealed value is refused', async () => {
     const response = await admin().send('createEnvironment', '/environments', {
       name: 'forged',
       variables: { a: { $sealed: 'v1.k.x' } },
@@ -233,7 +233,7 @@ describe('validation', () => {
     expect(errorsOf(response)).toEqual(['/variables/a'])
   })
 
-  test('query parameters are given once, with a whole number where one is due', async () => {
+  test('a repeated or malformed query parameter is refused', async () => {
     for (const query of ['page=1&page=2', 'limit=', 'page=1.5', 'page=1e2', 'limit=x', 'sort=name', 'search=']) {
       const response = await api().get(`/api/v1/actions?${query}`).set(asAdmin())
       expect({ query, ...refusal(response) }).toMatchObject({ query, ...refused(400, 'VALIDATION_ERROR') })
@@ -243,7 +243,7 @@ describe('validation', () => {
 })
 
 describe('answers', () => {
-  test('carry the request id of the client when it is sane, else a new one', async () => {
+  test('carry the request id of the client if it is valid, else a new one', async () => {
     const given = await api().get('/api/v1/health').set('X-Request-Id', 'build-42.a_b')
     expect(given.headers['x-request-id']).toBe('build-42.a_b')
     for (const insane of ['has blank', 'x'.repeat(129), 'ä'.normalize('NFC')]) {
@@ -252,7 +252,7 @@ describe('answers', () => {
     }
   })
 
-  test('say nothing of what serves them and may not be cached or framed', async () => {
+  test('do not reveal the server software and may not be cached or framed', async () => {
     const { headers } = await api().get('/api/v1/health')
     expect(headers['x-powered-by']).toBeUndefined()
     expect(headers['cache-control']).toBe('no-store')
@@ -261,8 +261,8 @@ describe('answers', () => {
   })
 })
 
-describe('a dependency is away', () => {
-  test('without a database: 500 DATABASE_CONNECTION_ERROR, by plain SQL and by Prisma', async () => {
+describe('an unavailable dependency', () => {
+  test('calls without a database are 500 DATABASE_CONNECTION_ERROR, by plain SQL and by Prisma', async () => {
     const away = createDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', applicationName: 'test' })
     const broken = createGateway({ ...gateway.dependencies, database: away })
     const login = await request(broken.app).post('/api/v1/auth/login').send({ email: 'a@b.c', password: 'x' })
@@ -276,7 +276,7 @@ describe('a dependency is away', () => {
     await away.close()
   })
 
-  test('without a cache: no SSE token, 503', async () => {
+  test('creating an SSE token without Redis is 503', async () => {
     const { connectCache } = await import('../src/cache.ts')
     const cache = connectCache('redis://127.0.0.1:1', { ...gateway.dependencies.logger, warn() {}, error() {} })
     const broken = createGateway({ ...gateway.dependencies, cache })
@@ -286,7 +286,7 @@ describe('a dependency is away', () => {
     await cache.close()
   })
 
-  test('before the database was there once: 503 with Retry-After, except for health and the OpenAPI document', async () => {
+  test('calls before the first database connection are 503 with Retry-After, except health and OpenAPI', async () => {
     const { app } = createGateway({ ...gateway.dependencies, hasDatabase: () => false })
     const login = await request(app).post('/api/v1/auth/login').set('X-Request-Id', 'early').send({})
     expect(refusal(login)).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
@@ -299,7 +299,7 @@ describe('a dependency is away', () => {
     expect((await request(app).get('/api/v1/nothing')).status).toBe(404)
   })
 
-  test('readiness names what is down', async () => {
+  test('readiness names the unavailable dependency', async () => {
     const readiness = async () => ({ ready: false, dependencies: { database: 'up', broker: 'down' } as const })
     const broken = createGateway({ ...gateway.dependencies, readiness })
     const response = await request(broken.app).get('/api/v1/health/ready')
@@ -307,7 +307,7 @@ describe('a dependency is away', () => {
     expect(response.body).toEqual({ status: 'unavailable', dependencies: { database: 'up', broker: 'down' } })
   })
 
-  test('a defect is told without its insides', async () => {
+  test('an internal error does not reveal its message', async () => {
     const lines: unknown[] = []
     const keys = {
       ...gateway.dependencies.logger,
@@ -326,7 +326,7 @@ describe('a dependency is away', () => {
 })
 
 describe('the server', () => {
-  test('answers what is no HTTP in the standard form', async () => {
+  test('answers a request that is not HTTP in the standard error format', async () => {
     const server = await listen(gateway.app, { host: '127.0.0.1', port: 0 })
     const socket = (await import('node:net')).connect(server.port, '127.0.0.1')
     socket.write('NOT HTTP AT ALL\r\n\r\n')
@@ -337,7 +337,7 @@ describe('the server', () => {
     await server.close()
   })
 
-  test('stopping lets a request in hand end', async () => {
+  test('finishes the current request before it stops', async () => {
     let finish = () => {}
     let begun = () => {}
     const inHand = new Promise<void>((resolve) => {
@@ -367,7 +367,7 @@ describe('the server', () => {
 })
 
 describe('the request log', () => {
-  test('has route, status and user, and never a query', async () => {
+  test('has route, status and user but no query', async () => {
     const lines: Record<string, unknown>[] = []
     const logger = {
       ...gateway.dependencies.logger,

@@ -24,7 +24,7 @@ type StartPlan = Envelope<CommandBody<'plan.create'>>
 
 let gateway: TestGateway
 let admin: Client
-/** Another replica. */
+/** A client of another replica. */
 let other: Client
 let services: Broker
 let answer: (message: StartPlan) => Promise<CommandAnswer> | CommandAnswer
@@ -71,7 +71,7 @@ const recordsOf = async (requestId: string) =>
   (await gateway.database.query('SELECT details FROM audit_records WHERE request_id = $1', [requestId])).rows
 
 describe('the same key', () => {
-  test('gives the first answer again, on any replica, also when the deployment has ended', async () => {
+  test('returns the first answer again, on any replica, even after the deployment has ended', async () => {
     const key = uuidv7()
     const first = await create(key)
     const id = first.body.deployment_id
@@ -92,7 +92,7 @@ describe('the same key', () => {
     expect(await recordsOf(`again-${key}`)).toEqual([])
   })
 
-  test('gives the 202 again when its request has been dispatched', async () => {
+  test('returns the 202 again after the request was dispatched', async () => {
     answer = queue
     const key = uuidv7()
     const first = await create(key)
@@ -106,7 +106,7 @@ describe('the same key', () => {
     expect(commands).toHaveLength(1)
   })
 
-  test('with another body is 409 and leaves one record', async () => {
+  test('is 409 with another body and leaves one audit record', async () => {
     const key = uuidv7()
     await create(key)
     const clash = await admin.send(
@@ -122,7 +122,7 @@ describe('the same key', () => {
     expect(commands).toHaveLength(1)
   })
 
-  test('is free again after a refusal, also for another body', async () => {
+  test('can be used again after a refusal, also with another body', async () => {
     const key = uuidv7()
     answer = refuse
     expect(refusal(await create(key))).toEqual(refused(404, 'NOT_FOUND'))
@@ -132,7 +132,7 @@ describe('the same key', () => {
     expect(commands).toHaveLength(2)
   })
 
-  test('is free again where the command could not be sent', async () => {
+  test('can be used again if the command could not be sent', async () => {
     const key = uuidv7()
     const request = async () => {
       throw new BrokerUnavailable('the connection is down', { mayHaveBeenSent: false })
@@ -142,7 +142,7 @@ describe('the same key', () => {
     expect((await create(key)).status).toBe(201)
   })
 
-  test('of another user, of another path, or not given, is another key', async () => {
+  test('is separate for each user and path, and a call without a key is executed again', async () => {
     const key = uuidv7()
     const { token } = await addUser(gateway, { role: 'operator' })
     const first = await create(key)
@@ -157,7 +157,7 @@ describe('the same key', () => {
     expect(commands).toHaveLength(5)
   })
 
-  test('on a redeploy gives the first answer again; no body is the same as an empty one', async () => {
+  test('returns the first answer to a redeploy again; no body equals an empty body', async () => {
     const key = { 'idempotency-key': uuidv7() }
     const original = await addDeployment(gateway.database)
     const path = `/deployments/${original}/redeploy`
@@ -168,7 +168,7 @@ describe('the same key', () => {
     expect(commands.map(({ type }) => type)).toEqual(['plan.redeploy'])
   })
 
-  test('of a caller that is bound to a tenant is found under row-level security', async () => {
+  test('is found under row-level security for a caller of a tenant', async () => {
     const key = uuidv7()
     const { body: tenant } = await admin.send('createTenant', '/tenants', { name: `t-${key}` })
     const { token } = await addUser(gateway, { role: 'operator', tenant_id: tenant.id })
@@ -183,7 +183,7 @@ describe('the same key', () => {
     expect(commands).toHaveLength(1)
   })
 
-  test('is not touched by a dry run', async () => {
+  test('is not used by a dry run', async () => {
     const key = uuidv7()
     answer = refuse
     expect((await create(key, { dry_run: true })).status).toBe(404)
@@ -192,8 +192,8 @@ describe('the same key', () => {
   })
 })
 
-describe('at the same time', () => {
-  test('fifty calls on two replicas cause one command, and all have its answer', async () => {
+describe('concurrent calls with one key', () => {
+  test('cause one command on two replicas, and all return its answer', async () => {
     const key = uuidv7()
     answer = async (message) => {
       await waitFor(async () => commands.length > 0)
@@ -205,7 +205,7 @@ describe('at the same time', () => {
     expect(commands).toHaveLength(1)
   })
 
-  test('who waited for one that was refused goes next', async () => {
+  test('go on one by one after a refusal', async () => {
     const key = uuidv7()
     let refusals = 0
     answer = (message) => (refusals++ === 0 ? refuse() : start(message))
@@ -215,7 +215,7 @@ describe('at the same time', () => {
   })
 })
 
-describe('a key whose gateway died', () => {
+describe('a key of a gateway that died', () => {
   const API_KEY = { id: uuidv7(), name: 'pipeline' }
   const taken = async (age: string) => {
     const key = uuidv7()
@@ -229,7 +229,7 @@ describe('a key whose gateway died', () => {
     return { key, old }
   }
 
-  test('before its command had an effect: that is ruled out first, then the call is carried out', async () => {
+  test('is used by a retry only after the effect of its command is ruled out', async () => {
     const { key, old } = await taken('11 seconds')
     const { status, body: created } = await create(key)
     expect(status).toBe(201)
@@ -238,7 +238,7 @@ describe('a key whose gateway died', () => {
     expect(rows).toMatchObject([{ details: { outcome: 'failed', code: 'SERVICE_UNAVAILABLE' } }])
   })
 
-  test('and the record of that names the call which died; the retry has a record of its own', async () => {
+  test('leaves an audit record for the failed call and one for the retry', async () => {
     const { key, old } = await taken('11 seconds')
     answer = refuse
     const headers = { 'idempotency-key': key, 'x-request-id': `retry-${key}` }
@@ -261,10 +261,10 @@ describe('a key whose gateway died', () => {
     ])
   })
 
-  test('and the retry has a record of its own where another call takes the key first', async () => {
+  test('leaves an audit record for the retry even if another call takes the key first', async () => {
     const { key, old } = await taken('11 seconds')
     const headers = { 'idempotency-key': key, 'x-request-id': `retry-${key}` }
-    // Somebody else takes the key as soon as it is free.
+    // This trigger takes the key for another call as soon as it is deleted.
     await gateway.database.query(
       `CREATE FUNCTION take_again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
          INSERT INTO idempotency_keys (user_id, scope, key, command_id, body_hash)
@@ -288,7 +288,7 @@ describe('a key whose gateway died', () => {
     expect(rows[0]?.id).toBe(old)
   })
 
-  test('after its command had an effect: that is the answer', async () => {
+  test('returns the effect of its command to a retry', async () => {
     const key = uuidv7()
     const first = await create(key)
     await gateway.database.query(
@@ -299,7 +299,7 @@ describe('a key whose gateway died', () => {
     expect(commands).toHaveLength(1)
   })
 
-  test('a moment ago: the next one waits for the effect', async () => {
+  test('makes a retry after a second wait for the effect', async () => {
     const { key, old } = await taken('1 second')
     await gateway.database.query('DELETE FROM idempotency_keys WHERE key = $1', [key])
     const first = await create(key)
@@ -315,14 +315,14 @@ describe('a key whose gateway died', () => {
     expect(commands).toHaveLength(1)
   })
 
-  test('a moment ago, and nothing comes: 503 in time, and nothing is created', async () => {
+  test('makes a retry after a second 503 if no effect follows, and nothing is created', async () => {
     const { key } = await taken('1 second')
     expect(refusal(await create(key))).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
     expect(commands).toEqual([])
   })
 })
 
-test('after 24 hours a key is free, and is removed', async () => {
+test('a key expires after 24 hours and is deleted', async () => {
   const [used, unused] = [uuidv7(), uuidv7()]
   await create(used)
   await create(unused)
@@ -343,14 +343,14 @@ test.each([
   ['empty', ''],
   ['with a blank', 'a b'],
   ['too long', 'k'.repeat(256)],
-  ['of letters that are not visible in ASCII', 'schlüssel'],
-])('a key %s is 400, together with all else that is wrong', async (_, key) => {
+  ['of characters outside of visible ASCII', 'schlüssel'],
+])('a key that is %s is 400, together with every other problem', async (_, key) => {
   const response = await create(key, { priority: 101 })
   expect(response.status).toBe(400)
   const paths = response.body.error.details.errors.map(({ path }: { path: string }) => path)
   expect(paths.sort()).toEqual(['/priority', 'header/Idempotency-Key'])
 })
 
-test('255 visible characters are a key', async () => {
+test('a key may have 255 visible characters', async () => {
   expect((await create('~!'.repeat(128).slice(0, 255))).status).toBe(201)
 })

@@ -35,7 +35,7 @@ const me = (authorization?: string) => {
 }
 
 describe('login', () => {
-  test('gives a token that works, and notes the time; the address compares without regard to case', async () => {
+  test('returns a valid token and records the time; the email address compares without regard to case', async () => {
     const response = await login({ ...ADMIN, email: 'ADMIN@Example.COM' })
     expectAnswer('login', response)
     expect(response.body).toMatchObject({
@@ -49,7 +49,7 @@ describe('login', () => {
     expect(current.body.permissions).toContain('deployments:cancel')
   })
 
-  test('wrong password, unknown user and inactive account are told alike', async () => {
+  test('a wrong password, an unknown user and an inactive account get the same answer', async () => {
     const suspended = await addUser(gateway, { role: 'user', status: 'suspended', password: 'the-right-password' })
     const answers = [
       await login({ ...ADMIN, password: 'wrong' }),
@@ -61,7 +61,7 @@ describe('login', () => {
     expect(answers[0]?.body.error.code).toBe('INVALID_CREDENTIALS')
   })
 
-  test('an unknown user and a suspended one cost the same work as any other', async () => {
+  test('logins of unknown and suspended users hash the password like any other', async () => {
     const suspended = await addUser(gateway, { role: 'user', status: 'suspended' })
     const compared: (string | null)[] = []
     const { passwords } = gateway.dependencies
@@ -77,7 +77,7 @@ describe('login', () => {
     expect(await passwords.matches('anything', null)).toBe(false)
   })
 
-  test('a long password counts to its end', async () => {
+  test('every character of a long password counts', async () => {
     const { passwords } = gateway.dependencies
     const hash = await passwords.hash(`${'x'.repeat(100)}a`)
     expect(await passwords.matches(`${'x'.repeat(100)}a`, hash)).toBe(true)
@@ -99,7 +99,7 @@ describe('the Authorization header', () => {
     expect(refusal(await me(header))).toEqual(refused(401, code))
   })
 
-  test('absent is MISSING_AUTH_HEADER', async () => {
+  test('a missing header is MISSING_AUTH_HEADER', async () => {
     expect(refusal(await me())).toEqual(refused(401, 'MISSING_AUTH_HEADER'))
   })
 })
@@ -129,18 +129,18 @@ describe('access tokens', () => {
   const codeOf = async (token: string) => (await me(`Bearer ${token}`)).body.error?.code
   const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-  test('one that is right in every way is taken', async () => {
+  test('a valid token is accepted', async () => {
     expect((await me(`Bearer ${sign(claims())}`)).status).toBe(200)
   })
 
-  test('expired is TOKEN_EXPIRED, unless something else is wrong with it', async () => {
+  test('an expired token is TOKEN_EXPIRED if it is valid otherwise', async () => {
     const expired = () => ({ ...claims(), iat: now - 120, nbf: now - 120, exp: now - 60 })
     expect(await codeOf(sign(expired()))).toBe('TOKEN_EXPIRED')
     expect(await codeOf(sign({ ...expired(), aud: 'other' }))).toBe('INVALID_TOKEN')
     expect(await codeOf(sign(expired(), {}, Buffer.alloc(32, 1)))).toBe('INVALID_TOKEN')
   })
 
-  test('forgeries are INVALID_TOKEN', async () => {
+  test('forged tokens are INVALID_TOKEN', async () => {
     const { exp: _exp, ...unending } = claims()
     const { nbf: _nbf, ...always } = claims()
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -201,7 +201,7 @@ describe('access tokens', () => {
     }
   })
 
-  test('of a retired key stay valid while the key is listed', async () => {
+  test('tokens of a retired key are valid while the key is listed', async () => {
     const old = createAccessTokens(`old:${Buffer.alloc(32, 3).toString('base64')}`)
     const both = createAccessTokens(
       `new:${Buffer.alloc(32, 4).toString('base64')},old:${Buffer.alloc(32, 3).toString('base64')}`,
@@ -211,13 +211,13 @@ describe('access tokens', () => {
     expect(() => old.verify(both.issue(claims))).toThrow('not valid')
   })
 
-  test('keys that are too short are a wrong configuration', () => {
+  test('keys that are too short are a configuration error', () => {
     expect(() => createAccessTokens(`k:${Buffer.alloc(31).toString('base64')}`)).toThrow('SLIPWAY_JWT_KEYS')
     expect(() => createAccessTokens('nonsense')).toThrow('SLIPWAY_JWT_KEYS')
   })
 })
 
-describe('what a user may do', () => {
+describe('permissions of a user', () => {
   test('suspension and changed roles take effect with the next request', async () => {
     const { id, token } = await addUser(gateway, { role: 'operator' })
     const create = (name: string) =>
@@ -232,14 +232,14 @@ describe('what a user may do', () => {
     expect(refusal(await create('refused'))).toEqual(refused(403, 'FORBIDDEN'))
   })
 
-  test('overriding a freeze is for admins, also while nothing is frozen', async () => {
+  test('only administrators may override a freeze, even if none is active', async () => {
     const { token } = await addUser(gateway, { role: 'operator' })
     const response = await clientOf(gateway, token).send('createDeployment', '/deployments', { override_freeze: true })
     expect(refusal(response)).toEqual(refused(403, 'INSUFFICIENT_PERMISSIONS'))
   })
 })
 
-test('an SSE token is kept by its hash, with whom it stands for, for a minute', async () => {
+test('an SSE token is stored as a hash with its user and session, and expires', async () => {
   const { id, token } = await addUser(gateway, { role: 'user' })
   const { body } = await clientOf(gateway, token).send('createSseToken', '/auth/sse-token', {})
   const key = sseTokenKey(gateway.namespace, hashToken(body.sse_token))
@@ -250,7 +250,7 @@ test('an SSE token is kept by its hash, with whom it stands for, for a minute', 
 })
 
 describe('the first administrator', () => {
-  test('replicas that start together make one; a later start makes none and needs no configuration', async () => {
+  test('is created once by concurrent replicas; a later start creates none and needs no settings', async () => {
     const testDatabase = await createTestDatabase()
     const database = createDatabase({ url: testDatabase.urlOf('gateway'), applicationName: 'test', tenant: '*' })
     const { passwords } = gateway.dependencies

@@ -58,7 +58,7 @@ describe('a grant', () => {
     expect(JSON.stringify(audit)).not.toContain(token.split('.')[1])
   })
 
-  test('can be for the instances of one tenant', async () => {
+  test('can be limited to instances of one tenant', async () => {
     const { body } = await create({ tenant_id: tenant.id })
     expect(body.tenant_id).toBe(tenant.id)
     expect(refusal(await create({ tenant_id: '00000000-0000-4000-8000-000000000000' }))).toMatchObject({
@@ -67,7 +67,7 @@ describe('a grant', () => {
     })
   })
 
-  test('that is revoked is gone, and the audit log says how often it was used', async () => {
+  test('is deleted when it is revoked, and the audit record contains how often it was used', async () => {
     const { id } = (await create({ uses: 5 })).body
     await gateway.database.query('UPDATE instance_grants SET used = 2 WHERE id = $1', [id])
     expect((await admin.send('revokeInstanceGrant', `/instances/grants/${id}`)).status).toBe(204)
@@ -78,7 +78,7 @@ describe('a grant', () => {
     expect((await auditOf(id))[1]).toMatchObject({ action: 'instance_grant.delete', details: { uses: 5, used: 2 } })
   })
 
-  test('says whether it still lets an instance join', async () => {
+  test('has a status that says whether an instance can join with it', async () => {
     const ids = { active: '', used_up: '', expired: '' }
     for (const status of Object.keys(ids) as (keyof typeof ids)[]) ids[status] = (await create()).body.id
     await gateway.database.query('UPDATE instance_grants SET used = 1 WHERE id = $1', [ids.used_up])
@@ -88,7 +88,7 @@ describe('a grant', () => {
     }
   })
 
-  test('that ended a month ago is deleted when the next one is created', async () => {
+  test('is deleted a month after its end when another grant is created', async () => {
     const [old, recent] = [(await create()).body.id, (await create()).body.id]
     await gateway.database.query(
       `UPDATE instance_grants SET expires_at = now() - CASE WHEN id = $1 THEN interval '31 days' ELSE interval '1 day' END
@@ -99,7 +99,7 @@ describe('a grant', () => {
     expect([await rowOf(old), await rowOf(recent)]).toMatchObject([undefined, { id: recent }])
   })
 
-  test('ends with its tenant', async () => {
+  test('is deleted with its tenant', async () => {
     const other = (await admin.send('createTenant', '/tenants', { name: 'ends' })).body.id
     const { id } = (await create({ tenant_id: other })).body
     expect((await admin.send('deleteTenant', `/tenants/${other}`)).status).toBe(204)
@@ -110,7 +110,7 @@ describe('a grant', () => {
 test.each<[string, object, string[]]>([
   ['no uses', { uses: 0 }, ['/uses']],
   ['too many uses', { uses: 1_001 }, ['/uses']],
-  ['a moment', { expires_in_seconds: 59 }, ['/expires_in_seconds']],
+  ['a lifetime below a minute', { expires_in_seconds: 59 }, ['/expires_in_seconds']],
   ['more than a week', { expires_in_seconds: 604_801 }, ['/expires_in_seconds']],
   ['a label that no instance can have', { labels: { 'a=b': 'c' } }, ['/labels/a=b']],
   ['a value that no instance can have', { labels: { a: 'b,c=d' } }, ['/labels/a']],
@@ -121,7 +121,7 @@ test.each<[string, object, string[]]>([
   expect(refusal(response)).toEqual(refused(400, 'VALIDATION_ERROR', { errors }))
 })
 
-test('callers who are bound to a tenant, or lack the permission, neither see nor create nor revoke grants', async () => {
+test('callers of a tenant or without the permission cannot see, create or revoke grants', async () => {
   const { id } = (await create({ tenant_id: tenant.id })).body
   const operator = clientOf(gateway, (await addUser(gateway, { role: 'operator' })).token)
   const calls = [
@@ -141,7 +141,7 @@ test('callers who are bound to a tenant, or lack the permission, neither see nor
   expect(await rowOf(id)).toMatchObject({ used: 0 })
 })
 
-test('users of a tenant see instances that serve all and those of their own tenant, and no others', async () => {
+test('users of a tenant see shared instances and instances of their own tenant only', async () => {
   const other = await addTenant(gateway, 'B')
   const ids = { shared: '', own: '', other: '' }
   for (const [name, tenant_id] of [
@@ -166,12 +166,12 @@ test('users of a tenant see instances that serve all and those of their own tena
   const hidden = await tenant.admin.send('getInstance', `/admin/instances/${ids.other}`)
   expect(refusal(hidden)).toEqual(refused(404, 'NOT_FOUND'))
   expect((await tenant.admin.send('getInstance', `/admin/instances/${ids.own}`)).body.tenant_id).toBe(tenant.id)
-  // A tenant with an instance of its own is in use.
+  // A tenant with an instance is in use.
   const deleted = await admin.send('deleteTenant', `/tenants/${other.id}`)
   expect(refusal(deleted)).toMatchObject({ status: 409, code: 'CONFLICT' })
 })
 
-describe('the command for operators on the machine', () => {
+describe('the join-token command', () => {
   const run = promisify(execFile)
   const command = path.join(repositoryRoot, 'services/gateway/dist/administration/join-token.js')
   const url = () => gateway.dependencies.database.pool.options.connectionString ?? ''

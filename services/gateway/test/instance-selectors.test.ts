@@ -32,7 +32,7 @@ describe.each(KINDS)('the instance selector of a %s', (kind, path, fields) => {
   const read = async (id: string) => (await admin.send(`get${kind}`, `${path}/${id}`)).body.instance_selector
   const change = (id: string, body: object) => admin.send(`update${kind}`, `${path}/${id}`, body)
 
-  test('is stored as given, and is null for a record without one', async () => {
+  test('is stored unchanged, and is null for a record without one', async () => {
     const [with_, without] = [await create({ instance_selector: SELECTOR }), await create({})]
     expect([with_.status, without.status]).toEqual([201, 201])
     expect(await read(with_.body.id)).toEqual(SELECTOR)
@@ -41,7 +41,7 @@ describe.each(KINDS)('the instance selector of a %s', (kind, path, fields) => {
     expect(listed.find(({ id }) => id === with_.body.id)?.instance_selector).toEqual(SELECTOR)
   })
 
-  test('changes only where the request names it, and null removes it', async () => {
+  test('changes only if the request names it, and null removes it', async () => {
     const { id } = (await create({ instance_selector: SELECTOR })).body
     await change(id, { description: 'x' })
     expect(await read(id)).toEqual(SELECTOR)

@@ -38,7 +38,7 @@ test.each([
   expect(text).toBe(JSON.stringify(expected))
 })
 
-test('a large answer is sent while its batches come', async () => {
+test('a large answer is sent while its batches are produced', async () => {
   let made = 0
   function* batches() {
     for (; made < 1_000; made += 1) yield ['n'.repeat(1_000)]
@@ -52,7 +52,7 @@ test('a large answer is sent while its batches come', async () => {
   expect(JSON.parse(text)).toEqual({ list: Array(1_000).fill('n'.repeat(1_000)), end: true })
 })
 
-test('what goes wrong before a large answer begins is thrown', async () => {
+test('an error before a large answer begins is thrown', async () => {
   async function* failing(): AsyncGenerator<string[]> {
     yield ['a']
     throw new Error('lost')

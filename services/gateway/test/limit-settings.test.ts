@@ -14,7 +14,7 @@ const REQUIRED = {
 const settings = (env: Record<string, string> = {}) =>
   readLimitSettings(loadConfig(gatewayConfig, { ...REQUIRED, ...env }))
 
-test('without settings: 100 a second, 200 at once, 5 logins a minute, 900 s of lockout, no proxy trusted', () => {
+test('the default limits are 100 requests/s, 200 at once, 5 logins/min, 900 s of lockout, no proxy', () => {
   const { rate, loginAttemptsPerMinute, loginLockoutSeconds, trustedProxies } = settings()
   expect(rate('127.0.0.1')).toEqual({ rps: 100, burst: 200 })
   expect(loginAttemptsPerMinute('127.0.0.1')).toBe(5)
@@ -22,7 +22,7 @@ test('without settings: 100 a second, 200 at once, 5 logins a minute, 900 s of l
   expect(trustedProxies).toEqual([])
 })
 
-test('0 is no limit', () => {
+test('0 disables a limit', () => {
   const { rate, loginAttemptsPerMinute } = settings({
     SLIPWAY_RATE_LIMIT_RPS: '0',
     SLIPWAY_LOGIN_ATTEMPTS_PER_MINUTE: '0',
@@ -31,7 +31,7 @@ test('0 is no limit', () => {
   expect(loginAttemptsPerMinute('192.0.2.1')).toBeNull()
 })
 
-test('the narrowest range that holds an address decides', () => {
+test('the narrowest range that contains an address applies', () => {
   const { rate, loginAttemptsPerMinute } = settings({
     SLIPWAY_RATE_LIMIT_OVERRIDES: '10.0.0.0/8=1000, 10.1.0.0/16=50:60, 10.1.2.3=0, ::/0=7',
     SLIPWAY_LOGIN_OVERRIDES: '10.0.0.0/8=0,10.1.0.0/16=3',
@@ -46,7 +46,7 @@ test('the narrowest range that holds an address decides', () => {
   expect(loginAttemptsPerMinute('192.0.2.1')).toBe(5)
 })
 
-describe('what cannot be read stops the start and is named', () => {
+describe('a malformed setting stops the start and is named', () => {
   test.each([
     ['SLIPWAY_RATE_LIMIT_RPS', '-1'],
     ['SLIPWAY_RATE_LIMIT_RPS', '1.5'],
@@ -69,7 +69,7 @@ describe('what cannot be read stops the start and is named', () => {
     expect(() => settings({ [variable]: value })).toThrow(variable)
   })
 
-  test('all of it at once', () => {
+  test('several malformed settings are named together', () => {
     const wrong = () => settings({ SLIPWAY_TRUSTED_PROXIES: 'x', SLIPWAY_LOGIN_OVERRIDES: 'y' })
     expect(wrong).toThrow(/SLIPWAY_TRUSTED_PROXIES[\s\S]*SLIPWAY_LOGIN_OVERRIDES/)
   })

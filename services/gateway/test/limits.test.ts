@@ -14,7 +14,7 @@ import { createGateway, type Gateway } from '../src/gateway.ts'
 import { ADMIN, logger, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 
 const LOOPBACK = ['127.0.0.0/8', '::1'].map((text) => parseRange(text) as AddressRange)
-/** So slow that nothing flows in while a test runs. */
+/** So slow that the bucket does not refill during a test. */
 const FIVE: Rate = { rps: 0.001, burst: 5 }
 const LOCKOUT_SECONDS = 900
 
@@ -41,7 +41,7 @@ afterEach(async () => {
 /** An address that no other test uses. */
 const newAddress = () => `203.0.113.${++addresses}`
 
-/** A replica: it shares database and Redis with the others, and believes the tests' X-Forwarded-For. */
+/** A replica that shares the database and Redis with the others and trusts X-Forwarded-For of the tests. */
 async function replica(settings: Partial<LimitSettings> = {}, redisUrl = serverUrl('REDIS_URL')): Promise<Gateway> {
   const hear = (message: string) => void heard.push(message)
   const listening = { ...logger, warn: hear, info: hear, error: hear }
@@ -66,7 +66,7 @@ async function replica(settings: Partial<LimitSettings> = {}, redisUrl = serverU
 const get = (gateway: Gateway, address: string, path = '/api/v1/openapi.json') =>
   request(gateway.app).get(path).set('X-Forwarded-For', address)
 
-/** Status of so many requests, one after the other. */
+/** Sends `count` requests one after the other and returns their statuses. */
 async function statuses(gateway: Gateway, address: string, count: number, path?: string): Promise<number[]> {
   const all: number[] = []
   for (let n = 0; n < count; n++) all.push((await get(gateway, address, path)).status)
@@ -74,7 +74,7 @@ async function statuses(gateway: Gateway, address: string, count: number, path?:
 }
 
 describe('the general limit', () => {
-  test('refuses in plain text what is over the burst, and nobody else', async () => {
+  test('refuses requests over the burst in plain text, and only from that address', async () => {
     const gateway = await replica()
     const [one, other] = [newAddress(), newAddress()]
     expect(await statuses(gateway, one, 5)).toEqual([200, 200, 200, 200, 200])
@@ -90,7 +90,7 @@ describe('the general limit', () => {
     expect((await get(gateway, other)).status).toBe(200)
   })
 
-  test('is one for all replicas, also for requests at the same moment', async () => {
+  test('applies across replicas, also to concurrent requests', async () => {
     const [one, two] = [await replica(), await replica()]
     const address = newAddress()
     const answers = await Promise.all(Array.from({ length: 40 }, (_, n) => get(n % 2 === 0 ? one : two, address)))
@@ -99,7 +99,7 @@ describe('the general limit', () => {
     expect((await get(two, address)).status).toBe(429)
   })
 
-  test('comes before everything else: unknown paths and streams count, refused ones too', async () => {
+  test('is checked first: unknown paths, streams and refused requests count', async () => {
     const gateway = await replica()
     const address = newAddress()
     const paths = ['/nothing', '/api/v1/nothing', `/api/v1/deployments/${UNKNOWN_ID}/logs?sse_token=x`, '/docs/nothing']
@@ -110,7 +110,7 @@ describe('the general limit', () => {
     expect((await post).status).toBe(429)
   })
 
-  test('does not count probes, nor stop them', async () => {
+  test('does not apply to health checks', async () => {
     const gateway = await replica()
     const address = newAddress()
     const ready = await statuses(gateway, address, 8, '/api/v1/health/ready')
@@ -119,14 +119,14 @@ describe('the general limit', () => {
     expect((await get(gateway, address, '/api/v1/health?x=1')).status).toBe(400)
   })
 
-  test('counts an IPv6 network as one', async () => {
+  test('counts an IPv6 network of 64 bits as one address', async () => {
     const gateway = await replica()
     expect(await statuses(gateway, '2001:db8:0:1::1', 5)).not.toContain(429)
     expect((await get(gateway, '2001:db8:0:1:ffff::2')).status).toBe(429)
     expect((await get(gateway, '2001:db8:0:2::1')).status).toBe(200)
   })
 
-  test('can be another by address, and none', async () => {
+  test('can differ by address or be disabled for one', async () => {
     const [strict, free] = [newAddress(), newAddress()]
     const rate = (address: string) => (address === free ? null : { ...FIVE, burst: 2 })
     const gateway = await replica({ rate })
@@ -134,7 +134,7 @@ describe('the general limit', () => {
     expect(await statuses(gateway, free, 12)).not.toContain(429)
   })
 
-  test('lets requests through again as the bucket fills', async () => {
+  test('accepts requests again as the bucket refills', async () => {
     const gateway = await replica({ rate: () => ({ rps: 5, burst: 1 }) })
     const address = newAddress()
     const answers = await Promise.all(Array.from({ length: 10 }, () => get(gateway, address)))
@@ -142,13 +142,13 @@ describe('the general limit', () => {
     await waitFor(async () => (await get(gateway, address)).status === 200, { what: 'a place in the bucket' })
   })
 
-  test('leaves nothing in Redis for good', async () => {
+  test('leaves only keys with an expiry in Redis', async () => {
     const gateway = await replica({ rate: () => ({ rps: 10, burst: 100 }) })
     const address = newAddress()
     await get(gateway, address)
     const [redis] = opened as [LimitsRedis]
     const ttl = await redis.pttl(`${whole.namespace}:limit:${address}`)
-    // Gone or going: -1 would be a key without an end.
+    // The key expires or has expired. -1 means that the key never expires.
     expect(ttl).not.toBe(-1)
     expect(ttl).toBeLessThanOrEqual(100)
   })
@@ -158,13 +158,13 @@ describe('while Redis is away', () => {
   const SHARED_AGAIN = 'the rate limit is shared with the other replicas again'
   const BY_ITSELF = /this replica limits requests by itself/
 
-  test('each replica limits by itself, and goes back', async () => {
+  test('each replica limits by itself, and shares the limit again afterwards', async () => {
     const gateway = await replica({}, proxy.url)
     const [before, meanwhile, after] = [newAddress(), newAddress(), newAddress()]
     expect(await statuses(gateway, before, 6)).toEqual([200, 200, 200, 200, 200, 429])
     proxy.refuse(true)
     expect(await statuses(gateway, meanwhile, 7)).toEqual([200, 200, 200, 200, 200, 429, 429])
-    // Said once, not with each request.
+    // The message is logged once, not for each request.
     expect(heard.filter((message) => BY_ITSELF.test(message))).toHaveLength(1)
     proxy.refuse(false)
     await waitFor(
@@ -179,7 +179,7 @@ describe('while Redis is away', () => {
     expect(await statuses(other, after, 3)).toEqual([200, 200, 429])
   })
 
-  test('a Redis that takes commands and does not answer is away as well', async () => {
+  test('a Redis that does not answer counts as unavailable', async () => {
     const gateway = await replica({}, proxy.url)
     const address = newAddress()
     proxy.freeze()
@@ -195,7 +195,7 @@ describe('while Redis is away', () => {
     )
   })
 
-  test('nobody can log in', async () => {
+  test('logins are refused', async () => {
     const gateway = await replica({}, proxy.url)
     proxy.refuse(true)
     const response = await logIn(gateway, newAddress())
@@ -210,11 +210,11 @@ describe('the limit on logins', () => {
   const UNLIMITED = { rate: () => null }
   const LOGIN_ROUTES = ['/api/v1/auth/login', '/api/v1/auth/2fa/verify']
 
-  /** Attempts without a password count like any other, and cost no hashing: each is 400 unless it is one too many. */
+  /** Attempts without a password count and need no hashing. Their status is 400, or 429 over the limit. */
   const attempts = (gateway: Gateway, address: string, count: number) =>
     Promise.all(Array.from({ length: count }, async () => (await logIn(gateway, address, {})).status))
 
-  test('locks an address out with the sixth attempt in a minute, on all replicas and both routes', async () => {
+  test('locks an address out at the sixth attempt in a minute, on all replicas and both routes', async () => {
     const [one, two] = [await replica(UNLIMITED), await replica(UNLIMITED)]
     const address = newAddress()
     expect((await logIn(one, address, ADMIN)).status).toBe(200)
@@ -242,7 +242,7 @@ describe('the limit on logins', () => {
     }
   })
 
-  test('touches neither other addresses nor who is logged in, nor refreshing', async () => {
+  test('does not affect other addresses, existing sessions or refreshes', async () => {
     const gateway = await replica(UNLIMITED)
     const address = newAddress()
     await attempts(gateway, address, 6)
@@ -253,14 +253,14 @@ describe('the limit on logins', () => {
     expect((await refresh).status).toBe(401)
   })
 
-  test('admits five of a hundred at the same moment', async () => {
+  test('admits five of a hundred concurrent attempts', async () => {
     const [one, two] = [await replica(UNLIMITED), await replica(UNLIMITED)]
     const address = newAddress()
     const [a, b] = await Promise.all([attempts(one, address, 50), attempts(two, address, 50)])
     expect([...a, ...b].filter((status) => status !== 429)).toHaveLength(5)
   })
 
-  test('is judged before the body is read, and counts bodies that are none', async () => {
+  test('is checked before the body is read, and counts malformed bodies', async () => {
     const gateway = await replica(UNLIMITED)
     const address = newAddress()
     const send = () =>
@@ -269,7 +269,7 @@ describe('the limit on logins', () => {
     expect(refusal(await send())).toEqual(refused(429, 'AUTH_RATE_LIMIT_EXCEEDED'))
   })
 
-  test('forgets attempts a minute later', async () => {
+  test('no longer counts attempts after a minute', async () => {
     const gateway = await replica(UNLIMITED)
     const address = newAddress()
     await attempts(gateway, address, 5)
@@ -277,13 +277,13 @@ describe('the limit on logins', () => {
     const key = `${whole.namespace}:login:{${address}}:attempts`
     const times = await redis.lrange(key, 0, -1)
     expect(times).toHaveLength(5)
-    // The two earliest were made more than a minute ago.
+    // The two earliest attempts were more than a minute ago.
     for (const index of [3, 4]) await redis.lset(key, index, String(Number(times[index]) - 60_001))
     expect(await attempts(gateway, address, 2)).toEqual([400, 400])
     expect(await attempts(gateway, address, 1)).toEqual([429])
   })
 
-  test('ends the lockout when its time is over, and begins anew', async () => {
+  test('ends the lockout after its time and counts from zero', async () => {
     const gateway = await replica({ ...UNLIMITED, loginLockoutSeconds: 1 })
     const address = newAddress()
     await attempts(gateway, address, 5)
@@ -292,7 +292,7 @@ describe('the limit on logins', () => {
     expect(await attempts(gateway, address, 4)).not.toContain(429)
   })
 
-  test('can be another by address, and none', async () => {
+  test('can differ by address or be disabled for one', async () => {
     const [strict, free] = [newAddress(), newAddress()]
     const loginAttemptsPerMinute = (address: string) => (address === free ? null : 1)
     const gateway = await replica({ ...UNLIMITED, loginAttemptsPerMinute })
@@ -301,7 +301,7 @@ describe('the limit on logins', () => {
     expect((await logIn(gateway, strict)).status).toBe(429)
   })
 
-  test('writes no audit record for what it refuses', async () => {
+  test('writes no audit record for refused attempts', async () => {
     const gateway = await replica(UNLIMITED)
     const address = newAddress()
     await attempts(gateway, address, 9)

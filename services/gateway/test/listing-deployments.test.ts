@@ -9,9 +9,9 @@ let ofTenant: Client
 let tenant: string
 /** All ids, newest first. */
 let all: string[]
-/** The times of their creation. */
+/** The creation times of the deployments, in the same order. */
 let times: Date[]
-/** The target of each tenth deployment. */
+/** A target of every tenth deployment. */
 let target: { id: string; sqid: string }
 
 /** The id of the source `service NUMBER`. */
@@ -65,7 +65,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 describe('pages', () => {
-  test('put together, from near and from far, are the whole list', async () => {
+  test('form the whole list together', async () => {
     const seen: string[] = []
     for (let page = 1; page <= COUNT / 100; page += 1) {
       const { data, meta } = await list(`limit=100&page=${page}`)
@@ -75,20 +75,20 @@ describe('pages', () => {
     expect(seen).toEqual(all)
   })
 
-  test.each([11, 24, 25, 26, 83, 84, 85])('page %i of 30 is what it should be, the last ones too', async (page) => {
+  test.each([11, 24, 25, 26, 83, 84, 85])('page %i of 30 has the right deployments', async (page) => {
     const { data, meta } = await list(`limit=30&page=${page}`)
     expect(data.map(({ id }) => id)).toEqual(all.slice((page - 1) * 30, page * 30))
     expect(meta.has_next).toBe(page * 30 < COUNT)
   })
 
-  test('of a tenant likewise', async () => {
+  test('have only the deployments of the tenant', async () => {
     const { data, meta } = await list('limit=100&page=5', ofTenant)
     expect(meta.total).toBe(499)
     expect(data.length).toBe(99)
   })
 })
 
-test.each(['deployment_state', 'source_kind'])('each %s has its index: no other can be used for it', async (type) => {
+test.each(['deployment_state', 'source_kind'])('each value of %s has a partial index of its own', async (type) => {
   const { rows } = await gateway.database.query<{ value: string }>(
     `SELECT e.enumlabel AS value FROM pg_enum e
       WHERE e.enumtypid = $1::regtype AND NOT EXISTS (
@@ -99,7 +99,7 @@ test.each(['deployment_state', 'source_kind'])('each %s has its index: no other 
   expect(rows).toEqual([])
 })
 
-describe('totals', () => {
+describe('filtered totals and pages', () => {
   const FILTERS: [string, string][] = [
     ['state=failed', `state = 'failed'`],
     ['source_type=action', `source_type = 'action'`],
@@ -117,7 +117,7 @@ describe('totals', () => {
     ['search=service%201&state=failed', `source_name = 'service 1' AND state = 'failed'`],
   ]
 
-  test.each(FILTERS)('%s', async (query, where) => {
+  test.each(FILTERS)('the total for %s is exact', async (query, where) => {
     const { rows } = await gateway.database.query<{ n: number }>(`SELECT count(*) AS n FROM deployments WHERE ${where}`)
     const { data, meta } = await list(`${query}&limit=1`)
     expect([meta.total, data.length]).toEqual([rows[0]?.n, Math.min(1, rows[0]?.n ?? 0)])
@@ -169,7 +169,7 @@ describe('totals', () => {
     ['search that all names fit, and version', () => 'search=e&version=1.1.0', () => `source_version = '1.1.0'`],
   ]
 
-  test.each(NARROWED)('by %s', async (_, query, where) => {
+  test.each(NARROWED)('filtering by %s is exact', async (_, query, where) => {
     const { rows } = await gateway.database.query<{ id: string }>(
       `SELECT id FROM deployments WHERE ${where()} ORDER BY created_at DESC, id DESC`,
     )
@@ -178,7 +178,7 @@ describe('totals', () => {
     expect(data.map(({ id }) => id)).toEqual(rows.slice(0, 20).map(({ id }) => id))
   })
 
-  test('by user count the deployments of the caller only', async () => {
+  test('filtering by user counts only deployments that the caller sees', async () => {
     const { rows } = await gateway.database.query<{ n: number }>(
       `SELECT count(*) AS n FROM deployments WHERE triggered_by = 'user 1' AND tenant_id = $1`,
       [tenant],
@@ -186,18 +186,18 @@ describe('totals', () => {
     expect((await list('triggered_by=user%201', ofTenant)).meta.total).toBe(rows[0]?.n)
   })
 
-  test.each([11, 13, 24, 25])('by time have their page %i of 100, too', async (page) => {
+  test.each([11, 13, 24, 25])('filtering by time has the right page %i of 100', async (page) => {
     const { data, meta } = await list(`created_from=1970-01-01T00:00:00Z&limit=100&page=${page}`)
     expect(meta.total).toBe(COUNT)
     expect(data.map(({ id }) => id)).toEqual(all.slice((page - 1) * 100, page * 100))
   })
 
-  test('by a time that does not exist are refused', async () => {
+  test('filtering by an impossible time is refused', async () => {
     const { status, body } = await admin.send('listDeployments', '/deployments?created_from=2016-12-31T23:59:60Z')
     expect([status, body.error?.details]).toMatchObject([400, { errors: [{ path: 'query/created_from' }] }])
   })
 
-  test('a search that fits a state finds deployments of that state and those named like it', async () => {
+  test('a search that matches a state finds deployments of that state and with a matching name', async () => {
     const named = await addDeployment(gateway.database, { state: 'success', source_name: 'back on its feet' })
     const rolled = await addDeployment(gateway.database, { state: 'rolled_back' })
     expect((await list('search=back')).data.map(({ id }) => id)).toEqual([rolled, named])
@@ -205,7 +205,7 @@ describe('totals', () => {
     expect((await list('search=back')).data).toEqual([])
   })
 
-  test('follow every change, folded or not, also a rolled back one', async () => {
+  test('totals follow every change, folded or not, also after a rollback of the transaction', async () => {
     const id = await addDeployment(gateway.database, { state: 'running', tenant_id: tenant })
     const failing = gateway.database.transaction(async (tx) => {
       await tx.query(`DELETE FROM deployments WHERE state = 'failed'`)
@@ -221,7 +221,7 @@ describe('totals', () => {
     expect(await counters()).toBe(0)
   })
 
-  test('stay exact while writers and folding go on side by side', async () => {
+  test('totals stay exact under concurrent writers and folds', async () => {
     const work = async (n: number) => {
       const id = await addDeployment(gateway.database, { state: 'running', tenant_id: n % 2 === 0 ? tenant : null })
       await gateway.database.query('SELECT fold_deployment_counts()')
@@ -232,7 +232,7 @@ describe('totals', () => {
     await Promise.all(Array.from({ length: 60 }, (_, n) => work(n)))
     expect((await list('')).meta.total).toBe(COUNT + 60)
     expect(await counters()).toBe(0)
-    // Enough has come together by now for a fold to be worth it.
+    // With this many rows, a fold is worthwhile.
     for (let more = 0; more < 100; more += 1) await addDeployment(gateway.database, { state: 'success', targets: 0 })
     await gateway.database.query('SELECT fold_deployment_counts()')
     const { rows } = await gateway.database.query<{ n: number }>('SELECT count(*) AS n FROM deployment_counts')

@@ -22,7 +22,7 @@ const idOf = async (created: ReturnType<typeof create>): Promise<string> => {
   return body.id
 }
 
-/** A user with exactly these permissions. */
+/** Creates a user with exactly these permissions. */
 async function withPermissions(permissions: readonly Permission[], tenant_id: string | null = null): Promise<Client> {
   const user = await addUser(gateway, { role: 'user', tenant_id })
   const name = `role ${randomUUID()}`
@@ -44,13 +44,13 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 describe('creating a local target', () => {
-  test('needs targets:local, which the role admin has and operator has not', async () => {
+  test('needs targets:local, which the role admin has and the role operator lacks', async () => {
     await idOf(create(admin, LOCAL))
     expect(refusal(await create(operator, LOCAL))).toEqual(FORBIDDEN)
     await idOf(create(operator, SSH))
   })
 
-  test('is possible for any role that has targets:local', async () => {
+  test('is possible for any role with targets:local', async () => {
     await idOf(create(await withPermissions(['targets:create', 'targets:local']), LOCAL))
     const allOthers = PERMISSIONS.filter((permission) => permission !== 'targets:local')
     expect(refusal(await create(await withPermissions(allOthers), LOCAL))).toEqual(FORBIDDEN)
@@ -65,12 +65,12 @@ describe('creating a local target', () => {
     }
   })
 
-  test('is refused before the rest of the body is looked at', async () => {
+  test('is refused before the rest of the body is validated', async () => {
     const response = await create(ofTenant.operator, LOCAL, { no_such_field: 1, environment_id: randomUUID() })
     expect(refusal(response)).toEqual(FORBIDDEN)
   })
 
-  test('needs the scope of an API key, too', async () => {
+  test('needs targets:local in the scopes of an API key', async () => {
     const keyOf = async (scopes: string[]) => {
       const { body } = await admin.send('createApiKey', '/auth/api-keys', { name: `key ${randomUUID()}`, scopes })
       return clientOf(gateway, body.full_key)
@@ -97,13 +97,13 @@ describe('changing a target to local', () => {
     expect(read.body.connection.type).toBe('ssh')
   })
 
-  test('is refused to whoever made it something else before', async () => {
+  test('is refused to a user who changed it from local before', async () => {
     const id = await idOf(create(admin, LOCAL, { tenant_id: tenant }))
     expect((await change(ofTenant.operator, id, { connection: SSH })).status).toBe(200)
     expect(refusal(await change(ofTenant.operator, id, { connection: LOCAL }))).toEqual(FORBIDDEN)
   })
 
-  test('is refused when the target stops being local at the same moment', async () => {
+  test('is refused if another change makes it non-local at the same moment', async () => {
     const id = await idOf(create(admin, LOCAL, { tenant_id: tenant }))
     const changes = Array.from({ length: 8 }, (_, n) =>
       change(ofTenant.operator, id, { connection: n % 2 === 0 ? SSH : LOCAL }),
@@ -114,21 +114,21 @@ describe('changing a target to local', () => {
   })
 })
 
-describe('a local target that an administrator gave to a tenant', () => {
-  test('can be changed by the tenant as long as it stays local', async () => {
+describe('a local target of a tenant', () => {
+  test('can be changed by the tenant if it stays local', async () => {
     const id = await idOf(create(admin, LOCAL, { tenant_id: tenant }))
     const changed = await change(ofTenant.operator, id, { description: 'ours', connection: LOCAL })
     expect(changed.body).toMatchObject({ description: 'ours', connection: LOCAL, tenant_id: tenant })
   })
 
-  test('can be given by a change of its tenant', async () => {
+  test('can be created by an administrator who moves it there', async () => {
     const id = await idOf(create(admin, LOCAL))
     expect((await change(admin, id, { tenant_id: tenant })).body.tenant_id).toBe(tenant)
   })
 })
 
 describe('targets:local', () => {
-  test('can be given in a role only by somebody who holds it', async () => {
+  test('can be granted only by a user who has it', async () => {
     const others = PERMISSIONS.filter((permission) => permission !== 'targets:local')
     const granter = await withPermissions(others)
     const role = { name: `role ${randomUUID()}`, permissions: ['targets:local'] }

@@ -18,7 +18,7 @@ beforeAll(async () => {
   gateway = await startGateway()
   admin = clientOf(gateway, gateway.adminToken)
   id = await addDeployment(gateway.database)
-  // Chunks of unequal size: 0-6, 7-13, … 1498-1504.
+  // Chunks of 7 lines: 0-6, 7-13, … 1498-1504.
   for (let first = 0; first < 1_505; first += 7) {
     const lines = Array.from({ length: 7 }, (_, index) => line(first + index))
     await gateway.database.query(
@@ -35,7 +35,7 @@ const numbers = async (query: string) => {
 }
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
 
-test('lines come by number, from any offset, within the limits', async () => {
+test('lines are returned in order from any offset, within the limits', async () => {
   expect(await numbers('')).toEqual(range(0, 100))
   expect(await numbers('?offset=5&limit=4')).toEqual(range(5, 9))
   expect(await numbers('?offset=700&limit=1')).toEqual([700])
@@ -46,7 +46,7 @@ test('lines come by number, from any offset, within the limits', async () => {
   expect(await numbers('?limit=5000')).toEqual(range(0, 1_000))
 })
 
-test('pages of any size put together are the whole', async () => {
+test('pages of any size together are the whole log', async () => {
   for (const limit of [1_000, 499, 64]) {
     const all: number[] = []
     for (let page: number[]; ; ) {
@@ -58,7 +58,7 @@ test('pages of any size put together are the whole', async () => {
   }
 })
 
-test('where retention dropped the beginning, the first line that is kept is the first entry, under its own number', async () => {
+test('after retention dropped lines, the log begins with the first kept line and its number', async () => {
   const kept = await addDeployment(gateway.database, { state: 'success' })
   await gateway.database.query(
     `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines)
@@ -89,7 +89,7 @@ test('lines of several days are one log', async () => {
   expect(body.map(({ metadata }: { metadata: { seq: number } }) => metadata.seq)).toEqual(range(600, 1_500))
 })
 
-test('an entry says where its line came from', async () => {
+test('an entry contains the origin of its line', async () => {
   const { body } = await admin.send('listDeploymentLogs', `/deployments/${id}/logs/history?limit=10`)
   expect(body[3]).toMatchObject({
     id: lineId(id, 3),

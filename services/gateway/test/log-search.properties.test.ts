@@ -9,7 +9,7 @@ interface Log {
   first: number
   /** How many lines each chunk has. */
   chunks: number[]
-  /** Every so many lines, one matches; 0 for none. */
+  /** Every n-th line matches. 0 means that no line matches. */
   every: number
 }
 
@@ -21,7 +21,7 @@ const logs: fc.Arbitrary<Log> = fc.record({
 
 const lineOf = (number: number): NumberedLine => ({ t: 0, i: 0, a: 0, s: 'o', l: 'info', m: `${number}`, number })
 
-/** The log as the statement sees it. */
+/** The log as the SQL statement reads it. */
 function viewOf({ first, chunks, every }: Log) {
   let at = first
   const stored = chunks.map((count) => {
@@ -42,7 +42,7 @@ function viewOf({ first, chunks, every }: Log) {
   return { end: at, matches, look, looks }
 }
 
-test('whatever stops a page, the pages together are all matching lines, and each page gets further', async () => {
+test('the pages together contain all matching lines, and each page makes progress', async () => {
   await fc.assert(
     fc.asyncProperty(logs, fc.integer({ min: 1, max: 30 }), fc.array(fc.boolean()), async (log, limit, times) => {
       const { end, matches, look, looks } = viewOf(log)
@@ -62,20 +62,20 @@ test('whatever stops a page, the pages together are all matching lines, and each
   )
 })
 
-test('a page that nothing fills ends when the time is over, after one statement at least', async () => {
+test('a page without matches ends at its time limit, after at least one statement', async () => {
   const { end, look, looks } = viewOf({ first: 0, chunks: Array.from({ length: 500 }, () => 10), every: 0 })
   expect(await searchLog({ from: 0, end, limit: 10, look, hasTime: () => false })).toEqual({ lines: [], next: 20 })
   expect(looks).toHaveLength(1)
   expect(await searchLog({ from: 20, end, limit: 10, look, hasTime: () => true })).toEqual({ lines: [], next: end })
 })
 
-test('a page ends behind its last line, so the rest of the chunk is on the next page', async () => {
+test('a page ends after its last line, and the next page has the rest of the chunk', async () => {
   const { end, look } = viewOf({ first: 0, chunks: [100], every: 10 })
   const { lines, next } = await searchLog({ from: 0, end, limit: 3, look, hasTime: () => true })
   expect([lines.map(({ number }) => number), next]).toEqual([[0, 10, 20], 21])
 })
 
-test('lines that retention drops during the search end it', async () => {
+test('a search ends if retention drops its lines meanwhile', async () => {
   const look = async () => ({ reached: null, found: [] })
   expect(await searchLog({ from: 0, end: 100, limit: 3, look, hasTime: () => true })).toEqual({ lines: [], next: 100 })
 })

@@ -6,7 +6,7 @@ import { addTenant, type Client, clientOf, refusal, refused, startGateway, type 
 const TARGETS = 3
 const ACTIONS = 2
 const LINES = 4_000
-/** Far more chunks than one statement reads. */
+/** Small enough for far more chunks than one statement reads. */
 const CHUNK = 9
 
 let gateway: TestGateway
@@ -65,7 +65,7 @@ const read = async (query: Record<string, string | number>, deployment = id) => 
   }
 }
 
-/** All pages of a search. */
+/** Reads all pages of a search. */
 async function search(filter: Record<string, string>, limit = 1_000): Promise<number[]> {
   const found: number[] = []
   for (let from = 0; ; ) {
@@ -82,15 +82,15 @@ async function search(filter: Record<string, string>, limit = 1_000): Promise<nu
 type Line = (typeof ALL)[number]
 const matching = (fits: (line: Line) => boolean) => ALL.filter(fits).map(({ number }) => number)
 
-describe('a search finds exactly the lines that fit', () => {
+describe('a search finds exactly the lines that match', () => {
   const cases: [string, () => Record<string, string>, (line: Line) => boolean][] = [
     ['text in any case', () => ({ search: 'COPYING PART 4' }), ({ m }) => m.startsWith('Copying part 4')],
     ['letters beyond ASCII', () => ({ search: 'grüSSE, är' }), () => false],
     ['letters beyond ASCII, in any case', () => ({ search: 'GRÜßE, är' }), ({ m }) => m.startsWith('Grüße')],
     ['text across a change of colour', () => ({ search: 'error: disk' }), ({ m }) => m.includes('disk')],
-    ['no code of a colour', () => ({ search: '[31m' }), () => false],
-    ['signs that mean something to LIKE', () => ({ search: '0% OF c:\\x_y "q' }), ({ m }) => m.startsWith('100%')],
-    ['no more than these signs say', () => ({ search: 'C%opying' }), () => false],
+    ['no colour code', () => ({ search: '[31m' }), () => false],
+    ['wildcards of LIKE as plain characters', () => ({ search: '0% OF c:\\x_y "q' }), ({ m }) => m.startsWith('100%')],
+    ['no text by a wildcard', () => ({ search: 'C%opying' }), () => false],
     ['a target', () => ({ target_id: target.id }), ({ i }) => i === 1],
     ['a target by its SqId', () => ({ target_id: target.sqid }), ({ i }) => i === 1],
     ['an action', () => ({ action_id: action }), ({ a }) => a === 1],
@@ -114,21 +114,21 @@ describe('a search finds exactly the lines that fit', () => {
     expect(await search(filter())).toEqual(matching(fits))
   })
 
-  test('on pages of any size', async () => {
+  test('pages of any size together have the same lines', async () => {
     for (const limit of [40, 333]) {
       expect(await search({ level: 'warning' }, limit)).toEqual(matching(({ l }) => l === 'warning'))
     }
   })
 })
 
-test('an entry of a search is the entry of the whole log', async () => {
+test('an entry of a search equals the entry of the whole log', async () => {
   const { response } = await read({ search: 'part 1004', limit: 1 })
   const { response: whole } = await read({ from: 1_004, limit: 1 })
   expect(response.body).toEqual(whole.body)
   expect(response.body).toHaveLength(1)
 })
 
-test('each answer says where the log begins and ends, and where the next page begins', async () => {
+test('each answer has the first line, the number of lines and the start of the next page', async () => {
   const ends = async (query: Record<string, string | number>) => (await read(query)).ends
   expect(await ends({})).toEqual({ first: 0, lines: LINES, next: 100 })
   expect(await ends({ offset: 10, limit: 5 })).toEqual({ first: 0, lines: LINES, next: 15 })
@@ -143,7 +143,7 @@ test('each answer says where the log begins and ends, and where the next page be
   }
 })
 
-test('where retention dropped the beginning, numbers stay, and a search begins at the first stored line', async () => {
+test('after retention dropped lines, numbers stay, and a search begins at the first stored line', async () => {
   const kept = await addDeployment(gateway.database, { targets: TARGETS, actions: ACTIONS })
   await store(kept)
   await gateway.database.query('DELETE FROM log_chunks WHERE deployment_id = $1 AND first_line < 1800', [kept])
@@ -169,7 +169,7 @@ test.each([
   expect(JSON.stringify(response.body)).toContain(`query${path}`)
 })
 
-test('a search of a log of another tenant is 404', async () => {
+test('searching the log of another tenant is 404', async () => {
   const { admin: other } = await addTenant(gateway, 'other')
   const path = `/deployments/${id}/logs/history?search=part`
   expect(refusal(await other.send('listDeploymentLogs', path))).toEqual(refused(404, 'NOT_FOUND'))

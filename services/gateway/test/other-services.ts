@@ -5,7 +5,7 @@ import { logger, type TestGateway } from './setup.ts'
 
 export type CommandAnswer = ReplyEnvelope | 'silence'
 
-/** Stands where planner and dispatcher stand, at the real broker: each command is answered as the test says. */
+/** Replaces planner and dispatcher on RabbitMQ. The test answers each command. */
 export async function startOtherServices(
   { namespace }: TestGateway,
   answer: (message: Envelope) => Promise<CommandAnswer> | CommandAnswer,

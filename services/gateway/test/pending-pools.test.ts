@@ -41,7 +41,7 @@ async function addInstance(labels: object, { slots = 1, taken = 0, draining = fa
 
 const list = async () => (await admin.send('listPending', '/deployments/pending')).body
 
-test('a request that no instance matches says which labels are missing', async () => {
+test('a request that no instance matches names the missing labels', async () => {
   await addPooled(ZONE_A)
   await addInstance({ zone: 'b' })
   expect(await list()).toMatchObject([
@@ -56,7 +56,7 @@ test('a request that no instance matches says which labels are missing', async (
   ])
 })
 
-test('a request whose instances take no runs says why', async () => {
+test('a request whose instances accept no runs gives the reason', async () => {
   await addPooled(ZONE_A)
   await addInstance({ zone: 'a' }, { draining: true })
   await addInstance({ zone: 'a' }, { heard: '1 minute' })
@@ -68,7 +68,7 @@ test('a request whose instances take no runs says why', async () => {
   expect(item.instance_pool).toMatchObject({ known: 3, matching: 2, accepting: 0 })
 })
 
-test('a request of a full pool waits for the capacity of this pool', async () => {
+test('a request of a full pool waits for the capacity of that pool', async () => {
   await addPooled({ match_labels: { zone: 'b' } }, 100)
   await addPooled(ZONE_A, 9)
   const second = await addPooled(ZONE_A)
@@ -81,7 +81,7 @@ test('a request of a full pool waits for the capacity of this pool', async () =>
     waiting_reason: 'All 2 slots of 1 orchestration instance that matches zone=a are taken; 1 request before it',
     instance_pool: { position: 2, slots: 2, taken: 2, accepting: 1 },
   })
-  // As a change stream shows it.
+  // A change stream sends the same item.
   expect(await listItem({ db: gateway.database, keys: gateway.dependencies.keys }, 'pending', second)).toEqual(item)
 })
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 beforeEach(() => gateway.database.query('DELETE FROM pending_requests'))
 afterAll(() => gateway.close())
 
-test('pending requests stand by position; ended ones only when asked for', async () => {
+test('pending requests are ordered by position; ended requests are listed only on request', async () => {
   const [low, high, later] = [
     await addPending(gateway.database, { priority: 0 }),
     await addPending(gateway.database, { priority: 9 }),
@@ -59,7 +59,7 @@ test('one pending request is read by its id, in every status and by its tenant a
   for (const id of [waiting, cancelled, uuidv7(), 'no-id']) expect((await read(other, id)).status).toBe(404)
 })
 
-test('a pending request tells what it deploys, and on which targets', async () => {
+test('a pending request contains its source and its targets', async () => {
   const first = [{ id: uuidv7(), name: 'web-1' }]
   const source = { type: 'solution', id: uuidv7(), name: 'web', version: '2.1.0', targets: 12, first }
   const item = {
@@ -81,7 +81,7 @@ test('a pending request tells what it deploys, and on which targets', async () =
   }
 })
 
-test('a pending request that freezes hold back says which and until when; one that overrides them does not wait', async () => {
+test('a held request names its freeze and the end; a request that overrides it is not held', async () => {
   const { database } = gateway
   const solution = uuidv7()
   const command = (roles: string[], reason: string | null) => ({
@@ -129,7 +129,7 @@ test('a pending request that freezes hold back says which and until when; one th
   )
 })
 
-describe('what a pending request waits for', () => {
+describe('a pending request waits for', () => {
   const query = (sql: string, values: unknown[] = []) => gateway.database.query(sql, values)
   beforeEach(async () => {
     await query('TRUNCATE leases, instance_slots, instances CASCADE')
@@ -146,7 +146,7 @@ describe('what a pending request waits for', () => {
     await query('INSERT INTO instance_slots SELECT $1, generate_series(0, $2 - 1)', [id, capacity])
     return id
   }
-  /** Leases of the first slots of an instance; ended ones held theirs for a minute. */
+  /** Inserts leases of the first slots of an instance. Ended leases lasted 60 seconds. */
   const lease = (instance: string, slots: number, ended = false) =>
     query(
       `INSERT INTO leases (instance_id, slot, deployment_id, acquired_at, ended_at, end_reason)
@@ -160,7 +160,7 @@ describe('what a pending request waits for', () => {
   }
   const reasons = async () => (await waiting()).map((item) => [item['waiting_for'], item['waiting_reason']])
 
-  test('an instance, where there is none that could take it, with why', async () => {
+  test('an instance, with the reason why none can take it', async () => {
     await addPending(gateway.database)
     expect(await reasons()).toEqual([
       [
@@ -172,7 +172,7 @@ describe('what a pending request waits for', () => {
     await addInstance(1, SLIPWAY_VERSION, true)
     await addInstance(1, SLIPWAY_VERSION, false, "now() - interval '31 seconds'")
     await addInstance(1, SLIPWAY_VERSION, false, 'NULL')
-    // What was removed is no reason any more.
+    // A removed instance is not part of the reason.
     await query('UPDATE instances SET removed_at = now() WHERE id = $1', [
       await addInstance(1, SLIPWAY_VERSION, false, 'NULL'),
     ])
@@ -185,7 +185,7 @@ describe('what a pending request waits for', () => {
     ])
   })
 
-  test('an instance, where there are only some of other tenants; its own tenant waits for capacity', async () => {
+  test('an instance, if only other tenants have one, or for capacity with an instance of its tenant', async () => {
     const [own, other] = [await addTenant(gateway, 'own'), await addTenant(gateway, 'other')]
     await addPending(gateway.database, { tenant_id: own.id })
     const instance = await addInstance(1)
@@ -198,7 +198,7 @@ describe('what a pending request waits for', () => {
     expect(await reasons()).toEqual([['capacity', 'All 1 slot of 1 orchestration instance are taken; it is next']])
   })
 
-  test('capacity, with how many come first; when it may start follows from how long runs took', async () => {
+  test('capacity, with the requests before it and an estimated start from the duration of past runs', async () => {
     const instance = await addInstance(2)
     await lease(instance, 2)
     for (let n = 0; n < 3; n += 1) await addPending(gateway.database)
@@ -209,7 +209,7 @@ describe('what a pending request waits for', () => {
     ])
     expect((await waiting()).map((item) => item['estimated_start'])).toEqual([undefined, undefined, undefined])
 
-    // Five runs of a minute: two slots give one a start every 30 seconds.
+    // Five runs of one minute: two slots start one deployment every 30 seconds.
     for (let n = 0; n < 5; n += 1) await lease(instance, 1, true)
     const { rows } = await query('SELECT now() AS now')
     const seconds = (await waiting()).map(({ estimated_start }) =>
@@ -218,7 +218,7 @@ describe('what a pending request waits for', () => {
     expect(seconds).toEqual([3, 6, 9])
   })
 
-  test('a free slot that is about to be given to it', async () => {
+  test('a free slot that it is about to receive', async () => {
     await addInstance(2)
     await addPending(gateway.database)
     expect(await reasons()).toEqual([['capacity', 'About to start: 2 of 2 slots of 1 orchestration instance free']])
@@ -226,7 +226,7 @@ describe('what a pending request waits for', () => {
     expect(await reasons()).toEqual([['capacity', 'Its dispatch failed and is about to be tried again']])
   })
 
-  test('its tenant, where that runs as many as a tenant may', async () => {
+  test('its tenant, if that runs as many deployments as allowed', async () => {
     const instance = await addInstance(9)
     await lease(instance, 1)
     const tenant = uuidv7()
@@ -244,12 +244,12 @@ describe('what a pending request waits for', () => {
     ])
   })
 
-  test('a request that does not wait has none of it', async () => {
+  test('nothing if it is being dispatched', async () => {
     await addPending(gateway.database, { status: 'processing' })
     expect(Object.keys((await waiting())[0] ?? {})).not.toContain('waiting_for')
   })
 
-  test('many are listed whole, in order', async () => {
+  test('its turn in order, in a list of thousands of requests', async () => {
     await query(`INSERT INTO pending_requests (id, priority, command)
                  SELECT gen_random_uuid(), n % 7, '{}' FROM generate_series(1, 3000) n`)
     const items = await waiting()

@@ -6,9 +6,9 @@ import { makeApiKey } from '../src/identity/api-key.ts'
 import { addUser, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 
 /**
- * Who may do what, as the interface says it, written down once more and by hand: what the code says of itself is what
- * is judged here. First the permission (`anybody`: no credential; `user`: any credential; `login`: any, but no API key;
- * `stream`: an SSE token), then the roles that have it: (a)dmin, (o)perator, (u)ser.
+ * Who may call which operation, written by hand from the interface, so that the code is not its own judge.
+ * The first word is the permission (`anybody`: no credential; `user`: any credential; `login`: any but an API key;
+ * `stream`: an SSE token). Then follow the roles that have the permission: (a)dmin, (o)perator, (u)ser.
  */
 const POLICY: Record<string, string> = {
   'POST /auth/login': 'anybody',
@@ -24,7 +24,7 @@ const POLICY: Record<string, string> = {
   'DELETE /auth/sessions/{id}': 'login',
   'POST /auth/api-keys': 'login',
   'GET /auth/api-keys': 'user',
-  // An API key may revoke itself and no other one.
+  // An API key may revoke itself but no other key.
   'DELETE /auth/api-keys/{id}': 'login',
   'POST /auth/sse-token': 'user',
   'POST /auth/sse-token/refresh': 'user',
@@ -148,7 +148,7 @@ const entryOf = (route: string): Entry | undefined => {
   return document[`/api/v1${path}`]?.[method.toLowerCase()]
 }
 
-/** Calls with nothing right in the request but its credential: whoever may call gets 400 or 404, if not an answer. */
+/** Sends a request that is invalid except for its credential. An authorized caller gets 400 or 404, or a success. */
 async function call(route: string, credential: string | null): Promise<{ status: number; code: string | undefined }> {
   const { method, path } = placeOf(route)
   const response = await fetch(base + path.replace('{id}', UNKNOWN_ID).replace('{version}', '1.0.0'), {
@@ -167,7 +167,7 @@ async function call(route: string, credential: string | null): Promise<{ status:
 const verdict = ({ status, code }: { status: number; code: string | undefined }) =>
   status === 401 || status === 403 ? `${status} ${code}` : 'allowed'
 
-/** A key straight in the database: also one whose scopes its user has not (any more). */
+/** Inserts an API key into the database. Its scopes may exceed the permissions of its user. */
 async function keyOf(role: Role, scopes: string[]): Promise<string> {
   const key = makeApiKey()
   await gateway.database.query(
@@ -177,14 +177,14 @@ async function keyOf(role: Role, scopes: string[]): Promise<string> {
   return key
 }
 
-test('every route has its line in the policy, and every line its route', () => {
+test('every route has an entry in the policy, and every entry a route', () => {
   const routes = Object.entries(document).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace('/api/v1', '')}`),
   )
   expect(Object.keys(POLICY).sort()).toEqual(routes.sort())
 })
 
-describe('route, policy and document agree on', () => {
+describe('the routes, the policy and the document agree on', () => {
   test.each(Object.keys(POLICY))('%s', async (route) => {
     const [access = '', roles] = (POLICY[route] as string).split(' ')
     const entry = entryOf(route)
@@ -220,14 +220,14 @@ describe('route, policy and document agree on', () => {
 describe.each(ROLES)('as %s', (role) => {
   const routes = Object.keys(POLICY).filter((route) => !/^(anybody|stream)/.test(POLICY[route] as string))
 
-  test.each(routes)('%s, by login and by API key', async (route) => {
+  test.each(routes)('%s is allowed or refused by login and by API key', async (route) => {
     const [access = '', roles] = (POLICY[route] as string).split(' ')
     const may = roles === undefined || roles.includes(role.charAt(0))
     const wanted = may ? 'allowed' : '403 INSUFFICIENT_PERMISSIONS'
     const byKey = access === 'login' ? '403 FORBIDDEN' : wanted
     const other = access === 'tags:read' ? 'targets:read' : 'tags:read'
     const scopes = roles === undefined ? [] : [access]
-    // Logging out ends the session.
+    // A logout ends the session, so this route needs a user of its own.
     const login = route === 'POST /auth/logout' ? await addUser(gateway, { role }) : people.get(role)
     expect({
       login: verdict(await call(route, login?.token ?? '')),

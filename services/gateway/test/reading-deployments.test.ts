@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-test('a detail has its plan, its configuration and no secret', async () => {
+test('a deployment has its plan and its configuration, and no secret', async () => {
   const id = await addDeployment(gateway.database, { targets: 2, actions: 3 })
   await gateway.database.query(
     `UPDATE steps SET state = 'completed', exit_code = 0, started_at = now(), completed_at = now() + interval '250 ms'
@@ -65,7 +65,7 @@ test('a detail has its plan, its configuration and no secret', async () => {
   expect(body.plan.steps[5]).toMatchObject({ state: 'pending', started_at: null, action_order: 2 })
 })
 
-test('a detail lists the targets that were left out, if any could be', async () => {
+test('a deployment lists the targets that were left out', async () => {
   const id = await addDeployment(gateway.database, { targets: 1 })
   const config = async () => (await admin.send('getDeployment', `/deployments/${id}`)).body.config
   expect(await config()).not.toHaveProperty('unchanged_target_ids')
@@ -76,7 +76,7 @@ test('a detail lists the targets that were left out, if any could be', async () 
   expect(await config()).toMatchObject({ unchanged_target_ids: [UNKNOWN_ID] })
 })
 
-test('a plan of many steps comes whole, in pieces', async () => {
+test('a plan of 15,000 steps is complete', async () => {
   const id = await addDeployment(gateway.database, { targets: 1_500, actions: 10 })
   const { body } = await admin.send('getDeployment', `/deployments/${id}`)
   const ids = body.plan.steps.map((step: { id: string }) => step.id)
@@ -115,7 +115,7 @@ test('lists are newest first, and filters reduce the total', async () => {
   expect(refusal(wrong)).toMatchObject(refused(400, 'VALIDATION_ERROR', { errors: [{ path: 'query/state' }] }))
 })
 
-test('ids that name nothing are 404 everywhere', async () => {
+test('an unknown or malformed id is 404', async () => {
   for (const id of [UNKNOWN_ID, uuidv7(), 'nonsense', '%00']) {
     for (const path of ['', '/logs/history', '/analysis']) {
       const response = await admin.send('getDeployment', `/deployments/${id}${path}`)

@@ -38,7 +38,7 @@ async function deploy(targets: string[], tenant_id: string | null, outcome: 'com
   return deployment
 }
 
-/** What a check found of the source on a target. */
+/** Inserts the result of a check of the source on a target. */
 const found = (target: string, deployment: string, result: 'in_sync' | 'drifted' | 'unknown') =>
   gateway.database.query(
     `INSERT INTO release_checks (target_id, source_id, deployment_id, result, checked_at, message, drifted_since)
@@ -66,7 +66,7 @@ beforeAll(async () => {
   await found('one', deployment, 'drifted')
   await found('two', deployment, 'in_sync')
   await found('shared', await deploy(['shared'], b.id, 'completed'), 'drifted')
-  // An attempt of another tenant that failed makes the head known to it, but not what is in force.
+  // The failed attempt makes the head visible to tenant a, but not the release in force.
   await deploy(['shared'], a.id, 'failed')
 })
 beforeEach(() => {
@@ -91,7 +91,7 @@ async function list(query = '', client = admin): Promise<Row[]> {
 const line = ({ target_name, state, check }: Row) => `${target_name} ${state} ${check?.result ?? '-'}`
 
 describe('lists of releases', () => {
-  test('show what the last check found', async () => {
+  test('show the result of the last check', async () => {
     const rows = await list()
     expect(rows.map(line)).toEqual([
       'one drifted drifted',
@@ -133,7 +133,7 @@ describe('lists of releases', () => {
     expect(JSON.stringify(await list('', a.admin))).not.toContain('app.conf')
   })
 
-  test('show an attempt that runs instead of the drift that it may repair', async () => {
+  test('show a running attempt instead of the drift', async () => {
     const running = await deploy(['one'], null, 'running')
     expect((await list(`target_id=${id('one')}`)).map(line)).toEqual(['one running drifted'])
     await gateway.database.query(`UPDATE steps SET state = 'failed', completed_at = now() WHERE deployment_id = $1`, [
@@ -146,7 +146,7 @@ describe('lists of releases', () => {
 describe('POST /releases/check', () => {
   const check = (body: object, client = admin) => client.send('checkReleases', '/releases/check', body)
 
-  test('asks for checks of a source', async () => {
+  test('requests checks of a source', async () => {
     const { status, body } = await check({ action_id: sqids['web'] })
     expect([status, body]).toEqual([202, { requested_at: expect.any(String), total: 3, unchecked: 1 }])
     expect(sent.map(({ type, body }) => [type, body])).toEqual([
@@ -154,7 +154,7 @@ describe('POST /releases/check', () => {
     ])
   })
 
-  test('asks for checks of targets, by id or SqId', async () => {
+  test('requests checks of targets, by id or SqId', async () => {
     const { body } = await check({ target_ids: [id('one'), sqids['three'], id('idle')] })
     expect(body).toMatchObject({ total: 1, unchecked: 1 })
     expect(sent.map(({ body }) => body)).toMatchObject([
@@ -162,7 +162,7 @@ describe('POST /releases/check', () => {
     ])
   })
 
-  test('counts what the caller sees', async () => {
+  test('counts only releases that the caller sees', async () => {
     expect((await check({ target_ids: [id('shared')] }, a.admin)).body).toMatchObject({ total: 0, unchecked: 0 })
     expect((await check({ target_ids: [id('shared')] }, b.admin)).body).toMatchObject({ total: 1, unchecked: 0 })
     expect(sent.map(({ body }) => body)).toMatchObject([
@@ -204,7 +204,7 @@ describe('the check of an action', () => {
     expect(refusal(await publish(check))).toEqual(refused(400, 'VALIDATION_ERROR', expect.anything()))
   })
 
-  test('is shown as it was published', async () => {
+  test('is returned as it was published', async () => {
     const check = { script: 'import sys; sys.exit(1)', timeout_seconds: 5, interval_seconds: 60 }
     const { status, body } = await publish(check)
     expect(status).toBe(201)

@@ -37,7 +37,7 @@ interface Deployed extends DeploymentParts {
   outcome?: 'running' | 'completed' | 'failed'
 }
 
-/** Deploys a version of a source to targets; the id of the deployment gets the name `SOURCE VERSION`. */
+/** Deploys a version of a source to targets and stores the id of the deployment as `SOURCE VERSION`. */
 async function deploy({ name, version, on, outcome = 'completed', ...more }: Deployed) {
   const source = { source_id: id(name), source_name: name, source_version: version }
   const deployment = await addDeployment(gateway.database, { ...source, target_ids: idsOf(...on), ...more })
@@ -60,7 +60,7 @@ beforeAll(async () => {
   await target('edge-2', { environment_id: id('staging'), tags: [{ key: 'role', value: 'old' }] })
   await target('bare', {})
   await target('common', {})
-  // A source that was deleted, or never was in the catalog.
+  // A source that is not in the catalog, for example because it was deleted.
   ids['shop'] = uuidv7()
 
   await deploy({ name: 'web', version: '1.0.0', on: ['edge-1', 'edge-2', 'bare'], environment_id: id('staging') })
@@ -103,11 +103,11 @@ const ALL = [
 ]
 
 describe('GET /releases', () => {
-  test('lists what is in force by source and target', async () => {
+  test('lists the releases in force by source and target', async () => {
     expect(await lines()).toEqual(ALL)
   })
 
-  test('pages put together are the whole list', async () => {
+  test('the pages together are the whole list', async () => {
     const pages = await Promise.all([1, 2, 3, 4, 9].map((page) => list(`limit=2&page=${page}`)))
     expect(pages.flatMap(({ data }) => data.map(line))).toEqual(ALL)
     expect(pages.map(({ meta }) => meta.total)).toEqual([6, 6, 6, 6, 6])
@@ -162,7 +162,7 @@ describe('GET /releases', () => {
     }
   })
 
-  test('has the release in force, and no last attempt if that one is applied', async () => {
+  test('has the release in force, and no last attempt if the last attempt is in force', async () => {
     expect(await rowOf('web', 'edge-1')).toMatchObject({
       deployment_id: id('web 1.1.0'),
       applied_by: 'bob',
@@ -174,7 +174,7 @@ describe('GET /releases', () => {
     })
   })
 
-  test('has the last attempt if it is not applied', async () => {
+  test('has the last attempt if it is not in force', async () => {
     expect(await rowOf('web', 'edge-2')).toMatchObject({
       deployment_id: id('web 1.0.0'),
       applied_by: 'admin',
@@ -209,7 +209,7 @@ describe('GET /releases', () => {
   })
 })
 
-describe('of a shared target', () => {
+describe('releases on a shared target', () => {
   test('each tenant sees the releases of its own deployments', async () => {
     expect(await lines('', a.admin)).toEqual(['web common 3.0.0 applied'])
     expect((await list('', a.admin)).data[0]?.last_attempt).toBeNull()
@@ -239,7 +239,7 @@ describe('of a shared target', () => {
     expect((await history(admin)).data[0].replaced_deployment_id).toBe(id('web 3.0.0'))
   })
 
-  test('a tenant does not see that it replaced a deployment of another', async () => {
+  test('a tenant does not see that it replaced a deployment of another tenant', async () => {
     const changes = async (client: Client) =>
       (await client.send('getDeploymentChanges', `/deployments/${id('web 4.0.0')}/changes`)).body
     expect((await changes(b.admin)).replaces).toEqual([
@@ -309,7 +309,7 @@ describe('GET /releases/matrix', () => {
     expect(await names(`environment_id=${id('production')}`)).toEqual([2, ['api', 'web']])
     expect(await names(`tenant_id=${a.id}`)).toEqual([1, ['web']])
     expect(await names('search=WE')).toEqual([1, ['web']])
-    // A name of a target would leave the other targets out of the counts.
+    // The search ignores names of targets. Otherwise the counts would leave out the other targets.
     expect(await names('search=edge-2')).toEqual([0, []])
     expect((await matrix(`environment_id=${id('production')}&search=web`)).data[0].cells.length).toBe(1)
   })
@@ -332,7 +332,7 @@ describe('GET /targets/{id}/releases', () => {
     expect(await history('limit=1&page=9')).toEqual([3, []])
   })
 
-  test('filters', async () => {
+  test('filters by source, state, current and search', async () => {
     expect(await history(`action_id=${sqids['web']}`)).toEqual([2, web])
     expect(await history('state=running')).toEqual([1, ['api 2.0.0 false']])
     expect(await history('current=true')).toEqual([1, ['web 1.1.0 true']])
@@ -341,7 +341,7 @@ describe('GET /targets/{id}/releases', () => {
     expect(await history(`solution_id=${id('web')}`)).toEqual([0, []])
   })
 
-  test('has what a release replaced', async () => {
+  test('shows what a release replaced', async () => {
     const { data } = (await admin.send('listTargetReleases', `/targets/${id('edge-1')}/releases?search=web`)).body
     expect(data.map((row: { replaced_deployment_id: string }) => row.replaced_deployment_id)).toEqual([
       id('web 1.0.0'),
@@ -349,7 +349,7 @@ describe('GET /targets/{id}/releases', () => {
     ])
   })
 
-  test('refuses targets that are not there', async () => {
+  test('is 404 for an unknown target or a target of another tenant', async () => {
     const unknown = await admin.send('listTargetReleases', `/targets/${UNKNOWN_ID}/releases`)
     expect(refusal(unknown)).toEqual(refused(404, 'NOT_FOUND'))
     const path = '/targets'
@@ -364,7 +364,7 @@ describe('GET /deployments/{id}/changes', () => {
   const changes = async (name: string) =>
     (await admin.send('getDeploymentChanges', `/deployments/${id(name)}/changes`)).body.replaces
 
-  test('groups targets by what was replaced there', async () => {
+  test('groups targets by the replaced release', async () => {
     const on = ['edge-1', 'edge-2', 'bare', 'common']
     await deploy({ name: 'web', version: '5.0.0', on, outcome: 'failed', values_hash: 'h1' })
     const groups = await changes('web 5.0.0')
@@ -401,14 +401,14 @@ describe('GET /deployments/{id}/changes', () => {
     await deploy({ name: 'differing', version: '1.2.0', ...source, override_variables: removed, outcome: 'running' })
     const [next] = await changes('differing 1.2.0')
     expect(next.difference.variables).toEqual([{ name: 'level', before: 3 }])
-    // A sensitive variable that was not there before is masked.
+    // An added sensitive variable is masked.
     await deploy({ name: 'differing', version: '1.3.0', ...source, override_variables: { same: [1] } })
     await deploy({ name: 'differing', version: '1.4.0', ...source, override_variables: removed, outcome: 'running' })
     const [secretAdded] = await changes('differing 1.4.0')
     expect(secretAdded.difference.variables).toEqual([{ name: 'token', after: MASK }])
   })
 
-  test('shows what is in force where the deployment has not begun', async () => {
+  test('shows the release in force if the deployment has not begun', async () => {
     ids['later'] = uuidv7()
     await deploy({ name: 'later', version: '1.0.0', on: ['edge-1'] })
     const waiting = { source_id: id('later'), source_version: '2.0.0', target_ids: idsOf('edge-1', 'bare') }
@@ -421,14 +421,14 @@ describe('GET /deployments/{id}/changes', () => {
     expect((await changes('waiting'))[0]).toMatchObject({ deployment_id: id('later 1.5.0') })
   })
 
-  test('has no difference to a deployment that retention has deleted', async () => {
+  test('has no difference to a deployment that retention deleted', async () => {
     await gateway.database.query('DELETE FROM deployments WHERE id = $1', [id('later 1.0.0')])
     expect(await changes('later 1.5.0')).toMatchObject([
       { deployment_id: id('later 1.0.0'), version: '1.0.0', target_count: 1, difference: null },
     ])
   })
 
-  test('compares the twenty groups with the most targets', async () => {
+  test('compares the twenty largest groups', async () => {
     ids['wide'] = uuidv7()
     const targets = Array.from({ length: 22 }, () => uuidv7())
     const source = { source_id: id('wide'), source_type: 'action' } as const
@@ -453,7 +453,7 @@ describe('GET /deployments/{id}/changes', () => {
     expect(group.targets[99]).toEqual({ id: target_ids[99], name: 'target-99' })
   })
 
-  test('refuses deployments that are not there', async () => {
+  test('is 404 for unknown deployments', async () => {
     for (const unknown of [UNKNOWN_ID, 'nonsense']) {
       const response = await admin.send('getDeploymentChanges', `/deployments/${unknown}/changes`)
       expect(refusal(response)).toEqual(refused(404, 'NOT_FOUND'))

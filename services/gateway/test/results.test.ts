@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-test('command results stand by start, tails cut to their last 2000 characters, what does not apply left out', async () => {
+test('results of commands are ordered by start, with tails of at most 2000 characters', async () => {
   const id = await addDeployment(gateway.database)
   await gateway.database.query(
     `INSERT INTO command_results (deployment_id, target_index, action_index, status, exit_code, stdout_tail, stderr_tail, error_message, started_at, completed_at)
@@ -35,7 +35,7 @@ test('command results stand by start, tails cut to their last 2000 characters, w
   expect(body[1]).not.toHaveProperty('exit_code')
 })
 
-describe('why commands failed', () => {
+describe('the analysis of a failed command', () => {
   const analysis = {
     ...{ confidence: 0.9, summary: 'The disk is full', likely_cause: 'It has no room', remediation: ['Make room'] },
     ...{ analyzed_at: '2026-01-31T09:00:02.000Z', model_version: 'rules-2', fingerprint: 'disk-full' },
@@ -50,13 +50,13 @@ describe('why commands failed', () => {
   const results = async (id: string) => (await admin.send('listCommandResults', `/deployments/${id}/analysis`)).body
   const history = async (id: string) => (await admin.send('listDeploymentLogs', `/deployments/${id}/logs/history`)).body
 
-  test('is shown as it is stored, with what groups failures', async () => {
+  test('is returned as it is stored, with its fingerprint', async () => {
     const id = await addDeployment(gateway.database)
     await addResult(id, { stored: analysis })
     expect((await results(id))[0].analysis).toEqual(analysis)
   })
 
-  test('is said by the rules where nobody has looked at it, unless it is switched off', async () => {
+  test('is made by the rules if none is stored, unless the analysis is disabled', async () => {
     const id = await addDeployment(gateway.database)
     await addResult(id, { stored: null, stderr: 'cp: x: No space left on device' })
     await gateway.database.query(
@@ -73,7 +73,7 @@ describe('why commands failed', () => {
     for (const result of await results(id)) expect(result).not.toHaveProperty('analysis')
   })
 
-  test('stands in the entry that reports the failure, as it is known by now', async () => {
+  test('is in the log entry of the failure, in its newest version', async () => {
     const id = await addDeployment(gateway.database)
     const report = { t: 1_700_000_000_000, i: 0, a: 0, s: 's', l: 'error', m: 'it failed' }
     const lines = [
@@ -93,7 +93,7 @@ describe('why commands failed', () => {
   })
 })
 
-test('commands that were ended with their deployment have a result too, of the last attempt; what never ran has none', async () => {
+test('cancelled commands have a result of their last attempt, and steps that never ran have none', async () => {
   const id = await addDeployment(gateway.database, { state: 'cancelled' })
   await gateway.database.query(
     `UPDATE steps SET state = 'cancelled', error_message = CASE WHEN target_index = 0 THEN 'cancelled while it ran' END,
@@ -119,7 +119,7 @@ test('commands that were ended with their deployment have a result too, of the l
   ])
 })
 
-test('commands whose results retention dropped are still told of, without their output', async () => {
+test('commands without a stored result are listed without their output', async () => {
   const id = await addDeployment(gateway.database, { state: 'failed', targets: 1, actions: 3 })
   await gateway.database.query(
     `UPDATE steps SET state = (CASE WHEN action_index = 0 THEN 'completed' WHEN action_index = 1 THEN 'failed' ELSE 'skipped' END)::step_state,

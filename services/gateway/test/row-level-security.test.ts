@@ -5,7 +5,7 @@ import { uuidv7 } from '@slipway/runtime'
 import request from 'supertest'
 import type { Client, TestGateway } from './setup.ts'
 
-// The first wall is taken away: in this file every query of the gateway finds the records of all tenants.
+// visibility.ts is replaced, so every query of the gateway finds the records of all tenants.
 const wall = new URL('./no-first-wall/visibility.ts', import.meta.url)
 const instead = <M>(file: string): Promise<M> => import(`${file}?instead=${encodeURIComponent(wall.href)}`)
 const { addUser, clientOf, startGateway } = await instead<typeof import('./setup.ts')>('./setup.ts')
@@ -64,12 +64,12 @@ test.each(LISTS)('%s shows nothing of another tenant', async (op, kind) => {
   expect((everything.body.data ?? everything.body).length).toBe(2)
 })
 
-test('tags of another tenant do not show', async () => {
+test('tags of another tenant are not listed', async () => {
   const { body } = await ofA.send('listTags', '/tags')
   expect(body.data.map(({ value }: { value: string }) => value)).toEqual(['a'])
 })
 
-describe('a record of another tenant is not there', () => {
+describe('a record of another tenant is not found', () => {
   test.each([
     ['getAction', 'actions', ''],
     ['getActionVersion', 'actions', '/versions/1.0.0'],
@@ -86,13 +86,13 @@ describe('a record of another tenant is not there', () => {
     expect((await admin.send(op, `/${kind}/${ids.b[kind]}${rest}`)).status).toBe(200)
   })
 
-  test('nor in a body', async () => {
+  test('its id in a body is 404', async () => {
     const body = { name: 'stolen', connection: { type: 'simulated' }, environment_id: ids.b['environments'] }
     expect((await ofA.send('createTarget', '/targets', body)).status).toBe(404)
   })
 })
 
-test('content of another tenant is not there', async () => {
+test('content of another tenant is not found', async () => {
   const content = { a: '', b: '' }
   const script = { type: 'script', script: 'true' }
   for (const name of ['a', 'b'] as const) {
@@ -110,7 +110,7 @@ test('content of another tenant is not there', async () => {
   expect((await ofA.send('createAction', '/actions', { name: 'stolen', ...stolen })).status).toBe(400)
 })
 
-test('releases of another tenant on a shared target do not show', async () => {
+test('releases of another tenant on a shared target are not listed', async () => {
   const shared = { name: 'shared', connection: { type: 'simulated' } }
   const target = (await admin.send('createTarget', '/targets', shared)).body.id as string
   const source_id = uuidv7()
@@ -138,8 +138,8 @@ test('releases of another tenant on a shared target do not show', async () => {
   expect((await ofA.send('getDeploymentChanges', `/deployments/${last}/changes`)).status).toBe(404)
 })
 
-test('no query is left to Prisma to merge with those of other calls', () => {
-  // Prisma gathers all findUnique of one turn of the event loop into one query, which then runs for the first's tenant.
+test('the gateway uses no findUnique, because Prisma merges those of concurrent calls', () => {
+  // Prisma merges the findUnique calls of one turn of the event loop. The query then runs for the tenant of the first.
   const src = path.resolve(import.meta.dirname, '../src')
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
   expect(files.length).toBeGreaterThan(10)

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterAll(() => gateway.close())
 
 const login = () => loginAs(gateway, user.email, PASSWORD)
-/** As if the last rotation of the session had been some time ago. */
+/** Moves the last rotation of the session 11 seconds into the past. */
 const later = () =>
   gateway.database.query(
     `UPDATE refresh_tokens SET rotated_at = rotated_at - interval '11 seconds' WHERE user_id = $1`,
@@ -30,7 +30,7 @@ const later = () =>
 const suspend = () => gateway.database.query(`UPDATE users SET status = 'suspended' WHERE id = $1`, [user.id])
 
 describe('the refresh cookie', () => {
-  test('is kept from scripts, from other sites and from other paths', async () => {
+  test('is protected from scripts, other sites and other paths', async () => {
     const { setCookie } = await login()
     expect(setCookie.split('; ').slice(1).sort()).toEqual(
       ['HttpOnly', 'Max-Age=2592000', 'Path=/api/v1/auth', 'SameSite=Strict', 'Secure'].sort(),
@@ -38,12 +38,12 @@ describe('the refresh cookie', () => {
     expect(setCookie).toMatch(/^refresh_token=[A-Za-z0-9_-]{43};/)
   })
 
-  test('is not Secure where the configuration says so', async () => {
+  test('is not Secure if the configuration says so', async () => {
     const plain = createGateway({ ...gateway.dependencies, cookieSecure: false })
     expect((await loginAs(plain, user.email, PASSWORD)).setCookie).not.toContain('Secure')
   })
 
-  test('stands in the database by its hash alone', async () => {
+  test('is stored as a hash only', async () => {
     const { cookie } = await login()
     const { rows } = await gateway.database.query('SELECT token_hash FROM refresh_tokens WHERE user_id = $1', [user.id])
     expect(rows).toEqual([{ token_hash: expect.stringMatching(/^[0-9a-f]{64}$/) }])
@@ -52,7 +52,7 @@ describe('the refresh cookie', () => {
 })
 
 describe('a refresh', () => {
-  test('answers like a login and replaces the cookie', async () => {
+  test('returns the same as a login and replaces the cookie', async () => {
     const first = await login()
     const second = await refresh(gateway, first.cookie)
     expectAnswer('refreshLogin', second)
@@ -63,7 +63,7 @@ describe('a refresh', () => {
     expect((await refresh(replica, second.cookie)).status).toBe(200)
   })
 
-  test('without a cookie is UNAUTHORIZED, with one that is none INVALID_TOKEN', async () => {
+  test('is UNAUTHORIZED without a cookie, and INVALID_TOKEN with an invalid cookie', async () => {
     const without = await request(gateway.app).post('/api/v1/auth/refresh')
     expect(refusal(without)).toEqual(refused(401, 'UNAUTHORIZED'))
     const { token, cookie } = await login()
@@ -75,7 +75,7 @@ describe('a refresh', () => {
     )
   })
 
-  test('with a token that was replaced ends the whole session', async () => {
+  test('ends the whole session if its token was replaced', async () => {
     const first = await login()
     const second = await refresh(gateway, first.cookie)
     const elsewhere = await login()
@@ -91,7 +91,7 @@ describe('a refresh', () => {
     expect(rows).toHaveLength(1)
   })
 
-  test('many at once with one token: one succeeds, the others end nothing', async () => {
+  test('succeeds once in concurrent calls with one token, and the session continues', async () => {
     const first = await login()
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, index) => refresh(index % 2 ? gateway : replica, first.cookie)),
@@ -103,7 +103,7 @@ describe('a refresh', () => {
     expect((await refresh(gateway, won[0]?.cookie ?? '')).status).toBe(200)
   })
 
-  test('of a suspended user, an expired token or an ended session is INVALID_TOKEN', async () => {
+  test('is INVALID_TOKEN for a suspended user, an expired token or an ended session', async () => {
     const { cookie } = await login()
     await suspend()
     expect(refusal(await refresh(gateway, cookie))).toEqual(refused(401, 'INVALID_TOKEN'))
@@ -122,14 +122,14 @@ describe('the sessions of a user', () => {
   }
   const end = (token: string, id: string) => outcome(gateway, token, 'delete', `/auth/sessions/${id}`)
 
-  test('are listed with the place of their last use, and end one by one', async () => {
+  test('are listed with the address of their last use, and can be ended one by one', async () => {
     const [one, two] = [await login(), await login()]
     await request(gateway.app)
       .post('/api/v1/auth/refresh')
       .set('Cookie', two.cookie)
       .set('User-Agent', 'x'.repeat(1_000))
     const sessions = await list(one.token)
-    // The user of the test has a session of its own.
+    // The user of the test has another session.
     expect(sessions).toHaveLength(3)
     expect(sessions[0]).toMatchObject({ is_current: false, client_ip: expect.any(String), user_agent: 'x'.repeat(300) })
     expect(sessions.filter(({ is_current }) => is_current)).toHaveLength(1)
@@ -147,7 +147,7 @@ describe('the sessions of a user', () => {
     expect(rows).toEqual([{ resource_id: sessions[0]?.id }])
   })
 
-  test('are neither seen nor ended by others, by API keys, or twice', async () => {
+  test('are neither visible to nor ended by other users or API keys', async () => {
     const mine = await login()
     const other = await addUser(gateway, { role: 'admin', password: PASSWORD })
     const [theirs] = await list(other.token)
@@ -168,7 +168,7 @@ describe('the sessions of a user', () => {
 describe('a logout', () => {
   const logout = (token: string) => outcome(gateway, token, 'post', '/auth/logout')
 
-  test('ends all sessions of the user on all replicas with the next request, and leaves API keys', async () => {
+  test('ends all sessions of the user on all replicas with the next request, but not the API keys', async () => {
     const [one, two] = [await login(), await login()]
     const made = await request(gateway.app)
       .post('/api/v1/auth/api-keys')
@@ -187,13 +187,13 @@ describe('a logout', () => {
     expect((await login()).status).toBe(200)
   })
 
-  test('tells the log-streams', async () => {
+  test('sends user.revoked to the log-stream service', async () => {
     await logout(user.token)
     const { rows } = await gateway.database.query(`SELECT body FROM outbox WHERE type = 'user.revoked'`)
     expect(rows).toContainEqual({ body: { user_id: user.id } })
   })
 
-  test('wins against a refresh at the same moment', async () => {
+  test('ends the session even during a concurrent refresh', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { token, cookie } = await login()
       const [refreshed] = await Promise.all([refresh(replica, cookie), logout(token)])
@@ -208,7 +208,7 @@ describe('a logout', () => {
 describe('a new password', () => {
   const change = (token: string, body: object) => outcome(gateway, token, 'post', '/auth/password', body)
 
-  test('ends all other sessions; the one that set it goes on, its cookie too', async () => {
+  test('ends all sessions except the one that set it', async () => {
     const [own, other] = [await login(), await login()]
     expect(await change(own.token, { current_password: PASSWORD, new_password: NEXT })).toEqual([200, null])
     expect(await me(replica, own.token)).toEqual([200, null])
@@ -219,7 +219,7 @@ describe('a new password', () => {
     expect((await loginAs(gateway, user.email, NEXT)).status).toBe(200)
   })
 
-  test('needs the present one, and 12 to 128 characters', async () => {
+  test('needs the current password, and 12 to 128 characters', async () => {
     expect(await change(user.token, { current_password: 'wrong', new_password: NEXT })).toEqual([
       401,
       'INVALID_CREDENTIALS',
@@ -232,7 +232,7 @@ describe('a new password', () => {
     expect((await loginAs(gateway, user.email, '🔑'.repeat(12))).status).toBe(200)
   })
 
-  test('does not bring back a session that a logout ended meanwhile', async () => {
+  test('does not restore a session that a concurrent logout ended', async () => {
     const own = await login()
     const { passwords } = gateway.dependencies
     const slow = createGateway({
@@ -250,7 +250,7 @@ describe('a new password', () => {
     expect(await me(gateway, own.token)).toEqual([401, 'INVALID_TOKEN'])
   })
 
-  test('cannot be guessed at without end with a stolen token', async () => {
+  test('cannot be set by guessing the current password with a stolen token', async () => {
     const codes: unknown[] = []
     for (let attempt = 0; attempt < 11; attempt += 1) {
       codes.push((await change(user.token, { current_password: `wrong ${attempt}`, new_password: NEXT }))[1])
@@ -263,7 +263,7 @@ describe('a new password', () => {
   })
 })
 
-test('a suspended user gets 403 FORBIDDEN with a live token, and 401 INVALID_TOKEN after coming back if it was revoked', async () => {
+test('a suspended user gets FORBIDDEN, and INVALID_TOKEN after the token was revoked', async () => {
   const { token } = await login()
   await suspend()
   expect(await me(gateway, token)).toEqual([403, 'FORBIDDEN'])

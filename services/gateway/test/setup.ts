@@ -19,30 +19,30 @@ export const JWT_KEY = Buffer.alloc(32, 9)
 export const logger = createLogger({ service: 'test', level: 'error', stream: process.stderr })
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
-/** For tests about anything else: they come from one address, and log in as often as they like. */
+/** Disables the limits: many tests log in often from one address. */
 const NO_LIMITS: Limits = { general: { admits: async () => true }, login: { attempt: async () => {} } }
 
 export interface TestGateway extends Gateway {
   dependencies: Dependencies
-  /** The owner's, for preparing and looking. Sees the rows of all tenants. */
+  /** A connection as the owner of the tables. It sees the rows of all tenants. */
   database: Database
-  /** With the gateway's rights, for what is tested without a call. Sees the rows of all tenants. */
+  /** A connection with the rights of the gateway for tests without a call. It sees the rows of all tenants. */
   asGateway: Database
   broker: Broker
   namespace: string
-  /** A token of the first administrator, who is bound to no tenant. */
+  /** A token of the first administrator, who belongs to no tenant. */
   adminToken: string
   close(): Promise<void>
 }
 
-/** The gateway as main.ts makes it, on real servers, with a database and names of its own. */
+/** Starts the gateway like main.ts, on real servers, with its own database and namespace. */
 export async function startGateway(overrides: Partial<Dependencies> = {}): Promise<TestGateway> {
   const testDatabase = await createTestDatabase()
   const namespace = `test-${randomToken(8)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')}`
-  // The gateway works with the rights of its role and sees what each caller may see. `database` is the owner, for preparing
-  // and looking: it sees all.
+  // The gateway has the rights of its role and sees what each caller may see.
+  // `database` belongs to the owner and sees all rows. Tests prepare and inspect rows with it.
   const ofCallers = createDatabase({ url: testDatabase.urlOf('gateway'), applicationName: 'gateway test' })
   const database = createDatabase({ url: testDatabase.url, applicationName: 'gateway test', tenant: '*' })
   const asGateway = createDatabase({
@@ -108,7 +108,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
   }
 }
 
-/** An access token of a new session, without a login. */
+/** Returns an access token of a new session, without a login. */
 export async function tokenFor(
   { database, accessTokens }: Pick<Dependencies, 'database' | 'accessTokens'>,
   userId: string,
@@ -128,7 +128,7 @@ export interface NewUser {
   password?: string
 }
 
-/** A user straight in the database, with a token. */
+/** Inserts a user into the database and returns it with a token. */
 export async function addUser({ database, dependencies }: TestGateway, user: NewUser) {
   const id = uuidv7()
   const email = `${id}@example.com`
@@ -141,7 +141,7 @@ export async function addUser({ database, dependencies }: TestGateway, user: New
   return { id, email, username: `user-${id}`, token: await tokenFor({ ...dependencies, database }, id) }
 }
 
-/** A tenant, and a client of an administrator who is bound to it. */
+/** Creates a tenant and returns a client of an administrator of that tenant. */
 export async function addTenant(gateway: TestGateway, name: string): Promise<{ id: string; admin: Client }> {
   const { body } = await clientOf(gateway, gateway.adminToken).send('createTenant', '/tenants', { name })
   const { token } = await addUser(gateway, { role: 'admin', tenant_id: body.id })
@@ -150,7 +150,7 @@ export async function addTenant(gateway: TestGateway, name: string): Promise<{ i
 
 const validators = new Map<string, ReturnType<typeof compile>>()
 
-/** Fails unless the answer is one that the contracts promise for this operation. */
+/** Fails unless the contracts allow this answer for the operation. */
 export function expectAnswer(id: OperationId, response: { status: number; body: unknown }): void {
   const schema = (OPERATIONS[id] as Operation).responses[response.status]
   if (schema === undefined) throw new Error(`${id} promises no ${response.status}: ${JSON.stringify(response.body)}`)
@@ -161,7 +161,7 @@ export function expectAnswer(id: OperationId, response: { status: number; body: 
   expect(validate(response.body)).toEqual([])
 }
 
-/** A client that sends JSON with a token and checks every answer against the contracts, refusals too. */
+/** A client that sends JSON with a token and checks every answer, including refusals, against the contracts. */
 export function clientOf(gateway: Pick<TestGateway, 'app'>, token: string) {
   async function send(id: OperationId, path: string, body?: object, headers: Record<string, string> = {}) {
     const method = OPERATIONS[id].method.toLowerCase() as 'get' | 'post' | 'delete'
@@ -182,7 +182,7 @@ export function clientOf(gateway: Pick<TestGateway, 'app'>, token: string) {
 
 export type Client = ReturnType<typeof clientOf>
 
-/** What a refusal says, without its sentence. */
+/** The status, code and details of a refusal, without its message. */
 export const refusal = (response: { status: number; body: { error?: { code: string; details?: unknown } } }) => ({
   status: response.status,
   code: response.body.error?.code,

@@ -15,14 +15,14 @@ import {
 let gateway: TestGateway
 let admin: Client
 let reader: Client
-/** Rows that Postgres sent for callers of a tenant. */
+/** The number of rows that Postgres sent for callers of a tenant. */
 let rowsRead = 0
 
 beforeAll(async () => {
   gateway = await startGateway()
   admin = clientOf(gateway, gateway.adminToken)
   reader = (await addTenant(gateway, 'reader')).admin
-  // Callers without tenant have connections of their own, which this does not see.
+  // Callers without a tenant use other connections. Their rows do not count here.
   const known = new WeakSet<pg.PoolClient>()
   gateway.dependencies.database.pool.on('acquire', (client) => {
     if (known.has(client)) return
@@ -42,7 +42,7 @@ async function newAction(name: string, more: object = {}) {
   return body as { id: string; sqid: string }
 }
 
-/** Versions as of another time, one millisecond after the other. */
+/** Inserts versions from an earlier time, one millisecond apart. */
 const publish = (id: string, versions: readonly string[]) =>
   gateway.database.query(
     `INSERT INTO source_versions (source_id, version, definition, created_at)
@@ -57,7 +57,7 @@ const read = async (path: string, operation: 'listActions' | 'listActionVersions
   return { ...body, rowsRead }
 }
 
-/** A repeatable sequence of numbers from 0 to 1. */
+/** A reproducible sequence of random numbers from 0 to 1. */
 function randomNumbers(seed: number) {
   let state = seed
   return () => {
@@ -102,7 +102,7 @@ test('Postgres orders versions as semver does', async () => {
 describe('a list of sources', () => {
   const versions = Array.from({ length: 300 }, (_, n) => `${n % 7}.${n}.0${n % 3 === 0 ? `-rc.${n}` : ''}`)
 
-  test('shows the latest version of each and reads nothing of the others', async () => {
+  test('shows the latest version of each source and reads no row of the other versions', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `listed ${n}`)
     for (const name of names) await publish((await newAction(name)).id, versions)
     await read('/actions?search=listed')
@@ -118,12 +118,12 @@ describe('a list of sources', () => {
     expect(page.rowsRead).toBe(6)
   })
 
-  test('says null for a source that has prereleases only', async () => {
+  test('shows null for a source with prereleases only', async () => {
     await newAction('unripe', { version: '1.0.0-rc.1' })
     expect((await read('/actions?search=unripe')).data).toMatchObject([{ latest_version: null }])
   })
 
-  test('takes the search as text, and knows the total of a page beyond the end', async () => {
+  test('does not interpret wildcards of the search, and returns the total for a page beyond the end', async () => {
     await newAction('100% _done_')
     for (const [search, total] of [
       ['100%25%20_DONE_', 1],
@@ -136,7 +136,7 @@ describe('a list of sources', () => {
     }
   })
 
-  test('shows a tenant its own sources and shared ones', async () => {
+  test('shows a tenant its own and shared sources', async () => {
     const [a, b] = [await addTenant(gateway, 'paging a'), await addTenant(gateway, 'paging b')]
     await newAction('walls of a', { tenant_id: a.id })
     await newAction('walls shared')
@@ -154,7 +154,7 @@ describe('a list of versions', () => {
     const path = `/actions/${sqid}/versions`
     await read(path, 'listActionVersions')
     const page = await read(`${path}?limit=10&page=3`, 'listActionVersions')
-    // The newest of all is the one with which the action was made.
+    // The newest version is the one that created the action.
     const newestFirst = ['0.0.1', ...versions.toReversed()]
     expect(page.data.map(({ version }: { version: string }) => version)).toEqual(newestFirst.slice(20, 30))
     expect(page.meta).toMatchObject({ total: 501, total_pages: 51 })
@@ -164,7 +164,7 @@ describe('a list of versions', () => {
     expect((await read(`${path}?page=999`, 'listActionVersions')).data).toEqual([])
   })
 
-  test('orders versions of one moment by their precedence', async () => {
+  test('orders versions of the same time by their precedence', async () => {
     const { id } = await newAction('one moment')
     const versions = ['1.9.0', '1.10.0', '1.10.0-rc.2', '1.10.0-rc.10']
     await publish(id, versions)
@@ -174,7 +174,7 @@ describe('a list of versions', () => {
     expect(page.data.map(({ version }: { version: string }) => version)).toEqual(expected)
   })
 
-  test('of a source that the caller does not see is 404', async () => {
+  test('is 404 for a source that the caller does not see', async () => {
     const [a, b] = [await addTenant(gateway, 'versions a'), await addTenant(gateway, 'versions b')]
     const { id, sqid } = await newAction('versions of a', { tenant_id: a.id })
     for (const key of [id, sqid]) {

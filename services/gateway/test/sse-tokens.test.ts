@@ -36,7 +36,7 @@ const recordOf = async (token: string): Promise<SseTokenRecord> => {
 }
 
 describe('a stream session', () => {
-  test('goes on with a new token and a new refresh token', async () => {
+  test('continues with a new SSE token and a new refresh token', async () => {
     const first = await begin()
     const second = await goOn(first)
     expectAnswer('refreshSseToken', second)
@@ -46,14 +46,14 @@ describe('a stream session', () => {
     expect((await goOn(second.body)).status).toBe(200)
   })
 
-  test('takes each refresh token once, also when it comes many times at once', async () => {
+  test('accepts each refresh token once, also in concurrent calls', async () => {
     const first = await begin()
     const answers = await Promise.all(Array.from({ length: 20 }, () => goOn(first)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(answers.filter(({ body }) => body.error?.code === 'INVALID_TOKEN')).toHaveLength(19)
   })
 
-  test('belongs to the login or key that began it', async () => {
+  test('belongs to the login or API key that began it', async () => {
     const first = await begin()
     const other = await addUser(gateway, { role: 'admin' })
     const made = await post('api-keys', { name: 'key' }, user.token)
@@ -67,7 +67,7 @@ describe('a stream session', () => {
     expect((await goOn(ofKey, made.body.full_key)).status).toBe(200)
   })
 
-  test('ends with a logout, one of an API key too', async () => {
+  test('ends with a logout, also if an API key began it', async () => {
     const made = await post('api-keys', { name: 'key' }, user.token)
     const ofKey = await begin(made.body.full_key)
     const ofLogin = await begin()
@@ -82,18 +82,18 @@ describe('a stream session', () => {
     [{ session_id: UNKNOWN_ID }, 'MISSING_FIELD'],
     [{ session_id: 'nonsense', refresh_token: 'x' }, 'VALIDATION_ERROR'],
     [{ session_id: UNKNOWN_ID, refresh_token: '' }, 'VALIDATION_ERROR'],
-  ])('asked for with %j is 400 %s', async (body, code) => {
+  ])('is not refreshed with %j: 400 %s', async (body, code) => {
     expect((await post('sse-token/refresh', body, user.token)).body.error.code).toBe(code)
   })
 
-  test('that never was, or with a wrong refresh token, is INVALID_TOKEN', async () => {
+  test('is INVALID_TOKEN if it is unknown or the refresh token is wrong', async () => {
     const first = await begin()
     expect(refusal(await goOn({ ...first, session_id: UNKNOWN_ID }))).toEqual(refused(401, 'INVALID_TOKEN'))
     expect(refusal(await goOn({ ...first, refresh_token: first.sse_token }))).toEqual(refused(401, 'INVALID_TOKEN'))
   })
 })
 
-test('tokens and refresh tokens of streams are no bearers, and nothing of them is kept in clear', async () => {
+test('stream tokens are no access tokens and are not stored in plain text', async () => {
   const first = await begin()
   for (const token of [first.sse_token, first.refresh_token]) {
     expect(await me(gateway, token)).toEqual([401, 'INVALID_TOKEN'])
@@ -108,7 +108,7 @@ test('tokens and refresh tokens of streams are no bearers, and nothing of them i
   expect(JSON.stringify(values)).not.toContain(first.sse_token)
 })
 
-test('a client that begins ever new sessions loses its oldest', async () => {
+test('a client with too many stream sessions loses the oldest', async () => {
   const first = await begin()
   const { id } = (await recordOf(first.sse_token)).credential
   await gateway.dependencies.cache.run((redis) =>

@@ -13,7 +13,7 @@ const pending = { state: 'pending', started_at: null, completed_at: null, exit_c
 test.each([
   ['one target', ['a']],
   ['many', Array.from({ length: 3_000 }, (_, n) => `rack-${n}`)],
-])('steps come in batches, in plan order: %s', (_, names) => {
+])('steps are returned in batches, in the order of the plan: %s', (_, names) => {
   const targets = names.map((name) => ({ id: randomUUID(), name }))
   const rows = targets.map((target) => ({ target_id: target.id, target_name: target.name }))
   const batches = [...stepBatches(id, actions, rows)]

@@ -38,7 +38,7 @@ afterEach(async () => {
   await server.close()
 })
 
-/** Opens a stream and gives what has arrived so far, and whether it has ended. */
+/** Opens a stream. The result contains the text so far and whether the stream has ended. */
 async function open(query = '?sse_token=t0ken&from=3', headers: Record<string, string> = {}) {
   const client = { text: '', ended: false, status: 0, abort: () => {} }
   const outgoing = http.get(
@@ -63,7 +63,7 @@ async function open(query = '?sse_token=t0ken&from=3', headers: Record<string, s
   return client
 }
 
-test('each piece is passed on when it comes, with the query and without the bearer', async () => {
+test('each part of a stream is passed on at once, with the query and without the access token', async () => {
   const client = await open()
   expect(upstream?.request.url).toBe(`${PATH}?sse_token=t0ken&from=3`)
   expect(upstream?.request.headers).toMatchObject({ 'x-request-id': 'stream-1' })
@@ -77,7 +77,7 @@ test('each piece is passed on when it comes, with the query and without the bear
   await waitFor(() => client.ended, { what: 'the end' })
 })
 
-test('is marked as counted by the limit, whatever its client says', async () => {
+test('a request is marked as counted by the limit, whatever header the client sends', async () => {
   const client = await open('?sse_token=t0ken', { [COUNTED_HEADER]: 'made up' })
   const { keys } = testGateway.dependencies
   expect(upstream !== null && isCounted(upstream.request, keys)).toBe(true)
@@ -94,7 +94,7 @@ test('a refusal of the log-stream service is passed on', async () => {
   expect(client.text).toContain('INVALID_TOKEN')
 })
 
-test('a client that leaves is told to the log-stream service', async () => {
+test('a client that disconnects ends the request to the log-stream service', async () => {
   const client = await open()
   let left = false
   upstream?.response.once('close', () => {
@@ -107,7 +107,7 @@ test('a client that leaves is told to the log-stream service', async () => {
   await waitFor(() => left, { what: 'the other side is closed' })
 })
 
-test('a stream that breaks off behind the gateway breaks off for its client', async () => {
+test('a stream that breaks behind the gateway breaks for its client', async () => {
   const client = await open()
   upstream?.response.writeHead(200, { 'Content-Type': 'text/event-stream' })
   upstream?.response.write('data: 1\n\n')
@@ -125,7 +125,7 @@ test('stopping ends open streams', async () => {
   await waitFor(() => client.ended, { what: 'the end' })
 })
 
-test('without the log-stream service it is 503 in the standard form', async () => {
+test('a stream without the log-stream service is 503 in the standard format', async () => {
   const { app } = createGateway({ ...testGateway.dependencies, logStreamUrl: 'http://127.0.0.1:1' })
   const response = await request(app).get(`${PATH}?sse_token=x`)
   expect(refusal(response)).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))

@@ -73,10 +73,10 @@ const PATHS: [OperationId, (records: Omit<Records, 'tenant'>) => string][] = [
   ['listCommandResults', ({ deployment }) => `/deployments/${deployment}/analysis`],
 ]
 
-/** Deployments are never shared: those of no tenant belong to callers of none. */
+/** Deployments are never shared. Callers of a tenant do not see deployments without a tenant. */
 const isShared = (op: OperationId) => !/Deployment|CommandResult/.test(op)
 
-test.each(PATHS)('%s: own and shared records are there, those of another tenant are not', async (op, path) => {
+test.each(PATHS)('%s: own and shared records are found, and those of another tenant are 404', async (op, path) => {
   expect((await ofA.send(op, path(a))).status).toBe(200)
   expect((await ofA.send(op, path(shared))).status).toBe(isShared(op) ? 200 : 404)
   expect(refusal(await ofA.send(op, path(b)))).toEqual(refused(404, 'NOT_FOUND'))
@@ -92,7 +92,7 @@ const LISTS: [OperationId, string, (records: Omit<Records, 'tenant'>) => string]
   ['listDeployments', '/deployments', ({ deployment }) => deployment],
 ]
 
-test.each(LISTS)('%s counts and shows own and shared records alone', async (op, path, idOf) => {
+test.each(LISTS)('%s counts and lists own and shared records only', async (op, path, idOf) => {
   const { body } = await ofA.send(op, path)
   const expected = isShared(op) ? [idOf(a), idOf(shared)] : [idOf(a)]
   expect(body.data.map(({ id }: { id: string }) => id).sort()).toEqual(expected.sort())
@@ -100,7 +100,7 @@ test.each(LISTS)('%s counts and shows own and shared records alone', async (op, 
   expect((await admin.send(op, path)).body.meta.total).toBe(3)
 })
 
-test('tenants, tags and pending requests likewise', async () => {
+test('tenants, tags and pending requests of other tenants are not listed', async () => {
   const tenants = await ofA.send('listTenants', '/tenants')
   expect(tenants.body.data).toMatchObject([{ id: a.tenant }])
   expect(refusal(await ofA.send('getTenant', `/tenants/${b.tenant}`))).toEqual(refused(404, 'NOT_FOUND'))
@@ -110,12 +110,12 @@ test('tenants, tags and pending requests likewise', async () => {
   expect(pending.body.map(({ id }: { id: string }) => id).sort()).toEqual([a.pending])
 })
 
-test('the calling user reads its tenant', async () => {
+test('the current user contains its tenant', async () => {
   expect((await ofA.send('getCurrentUser', '/auth/me')).body.tenant_id).toBe(a.tenant)
   expect((await admin.send('getCurrentUser', '/auth/me')).body.tenant_id).toBeNull()
 })
 
-test('deployments to a shared target show to their own tenant alone', async () => {
+test('deployments to a shared target are listed only for their own tenant', async () => {
   const include = (deployment: string, target: string) =>
     gateway.database.query(
       'UPDATE deployment_targets SET target_id = $2 WHERE deployment_id = $1 AND target_index = 0',
@@ -148,17 +148,17 @@ test('a filter by another tenant finds nothing', async () => {
   expect((await ofA.send('listPending', `/deployments/pending?tenant_id=${b.tenant}`)).body).toEqual([])
 })
 
-describe('writing', () => {
+describe('writing records', () => {
   const target = (more: object) => ({ name: `t ${Math.random()}`, connection: { type: 'simulated' }, ...more })
 
-  test('a record of a tenant-bound caller is always of that tenant', async () => {
+  test('a record of a caller of a tenant always belongs to that tenant', async () => {
     for (const tenant_id of [undefined, null, a.tenant]) {
       const { body } = await ofA.send('createTarget', '/targets', target(tenant_id === undefined ? {} : { tenant_id }))
       expect(body.tenant_id).toBe(a.tenant)
     }
   })
 
-  test('foreign ids in a body are like unknown ones', async () => {
+  test('an id of another tenant in a body is reported as unknown', async () => {
     const response = await ofA.send(
       'createTarget',
       '/targets',
@@ -180,7 +180,7 @@ describe('writing', () => {
     expect(refusal(sequence)).toMatchObject(refused(404, 'NOT_FOUND'))
   })
 
-  test('records of different tenants do not fit together, whoever writes', async () => {
+  test('a record cannot refer to a record of another tenant, whoever the caller is', async () => {
     const response = await admin.send(
       'createTarget',
       '/targets',
@@ -191,14 +191,14 @@ describe('writing', () => {
     expect(refusal(sharedTarget)).toMatchObject(refused(400, 'VALIDATION_ERROR'))
   })
 
-  test('the same name may be used by another tenant, not twice by one', async () => {
+  test('another tenant may use the same name, but one tenant only once', async () => {
     expect((await ofA.send('createEnvironment', '/environments', { name: 'b' })).status).toBe(201)
     expect(refusal(await ofA.send('createEnvironment', '/environments', { name: 'a' }))).toEqual(
       refused(409, 'CONFLICT'),
     )
   })
 
-  test('shared records are used, not changed', async () => {
+  test('a tenant cannot change shared records', async () => {
     const version = { version: '2.0.0', definition }
     const publish = (id: string) => ofA.send('createActionVersion', `/actions/${id}/versions`, version)
     expect(refusal(await publish(shared.action))).toEqual(refused(403, 'INSUFFICIENT_PERMISSIONS'))
@@ -214,12 +214,12 @@ describe('writing', () => {
     expect(refusal(redeploy)).toEqual(refused(404, 'NOT_FOUND'))
   })
 
-  test('tenants are made from outside of any', async () => {
+  test('callers of a tenant cannot create tenants', async () => {
     expect(refusal(await ofA.send('createTenant', '/tenants', { name: 'C' }))).toEqual(refused(403, 'FORBIDDEN'))
   })
 })
 
-test('a secret of a shared record is hidden from a tenant that sees no source which declares its name', async () => {
+test('a secret of a shared record is masked for a tenant that sees no source with its name', async () => {
   const name = 'payment_key'
   const secret = { variables: { [name]: 'planted-value' }, sensitive_variables: [name] }
   const action = { name: 'pays', tenant_id: b.tenant, version: '1.0.0' }

@@ -34,7 +34,7 @@ async function setUp(): Promise<string> {
   return response.body.secret
 }
 
-/** With the code of the step before: the present one is left to log in with. */
+/** Enables two-factor authentication with the previous code, so that the current code can be used for a login. */
 async function enable(): Promise<{ secret: string; recoveryCodes: string[] }> {
   const secret = await setUp()
   const response = await post('enable', { code: totp(secret, -1) })
@@ -49,12 +49,12 @@ const wrongFor = (secret: string) => {
   return Array.from({ length: 20 }, (_, n) => String(n).padStart(6, '0')).filter((code) => !right.includes(code))
 }
 
-/** As if the lock of the user's codes ended now. */
+/** Ends the lock of the codes of the user now. */
 const endLock = () =>
   gateway.database.query('UPDATE wrong_codes SET locked_until = clock_timestamp() WHERE user_id = $1', [user.id])
 
 describe('codes', () => {
-  // RFC 6238, appendix B, for SHA-1; the last six of its eight digits.
+  // RFC 6238, appendix B, for SHA-1: the last six of its eight digits.
   const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
   test.each([
     [59, '287082'],
@@ -62,19 +62,19 @@ describe('codes', () => {
     [1111111111, '050471'],
     [1234567890, '005924'],
     [2000000000, '279037'],
-  ])('of the standard at %i', (seconds, code) => {
+  ])('agree with the standard at %i', (seconds, code) => {
     expect(totp(secret, 0, seconds * 1_000)).toBe(code)
     expect(stepOfCode(secret, code, seconds * 1_000)).toBe(Math.floor(seconds / 30))
   })
 
-  test('fit one step before and after, and no further', () => {
+  test('are valid one step before and after their own', () => {
     const now = 1_700_000_000_000
     const steps = [-2, -1, 0, 1, 2].map((shift) => stepOfCode(secret, totp(secret, shift, now), now))
     const step = Math.floor(now / 30_000)
     expect(steps).toEqual([null, step - 1, step, step + 1, null])
   })
 
-  test('are six digits and nothing else', () => {
+  test('are exactly six digits', () => {
     const now = 59_000
     for (const lax of ['287082x', ' 287082', '287082 ', '+287082', '0287082', '28708２', '287082\n', '', '2.87082e5']) {
       expect(stepOfCode(secret, lax, now)).toBeNull()
@@ -82,8 +82,8 @@ describe('codes', () => {
   })
 })
 
-describe('setting it up', () => {
-  test('gives a secret that an authenticator reads; nothing changes for the login until it is enabled', async () => {
+describe('setting up two-factor authentication', () => {
+  test('returns a secret in the otpauth format and does not change the login before it is enabled', async () => {
     const response = await post('setup')
     const { secret, otpauth_url } = response.body
     expect(secret).toMatch(/^[A-Z2-7]{32}$/)
@@ -98,14 +98,14 @@ describe('setting it up', () => {
     expect((await loginAs(gateway, user.email, PASSWORD)).token).not.toBe('')
   })
 
-  test('keeps the secret sealed', async () => {
+  test('stores the secret sealed', async () => {
     const secret = await setUp()
     const { rows } = await gateway.database.query('SELECT * FROM users WHERE id = $1', [user.id])
     expect(rows[0]?.['totp_sealed']).toMatch(/^v1\./)
     expect(JSON.stringify(rows)).not.toContain(secret)
   })
 
-  test('in the wrong order is a conflict, with a wrong code INVALID_CREDENTIALS', async () => {
+  test('is a conflict in the wrong order, and INVALID_CREDENTIALS with a wrong code', async () => {
     expect(refusal(await post('enable', { code: '123456' }))).toEqual(refused(409, 'CONFLICT'))
     expect(refusal(await post('disable', { code: '123456' }))).toEqual(refused(409, 'CONFLICT'))
     const [wrong] = wrongFor(await setUp())
@@ -117,7 +117,7 @@ describe('setting it up', () => {
     expect(refusal(await post('enable', {}))).toEqual(refused(400, 'MISSING_FIELD', { fields: ['code'] }))
   })
 
-  test('can be undone with a code; the old recovery codes are gone with it', async () => {
+  test('can be disabled with a code, and then the recovery codes are invalid', async () => {
     const { secret, recoveryCodes } = await enable()
     const response = await post('disable', { code: totp(secret) })
     expectAnswer('disableTwoFactor', response)
@@ -128,7 +128,7 @@ describe('setting it up', () => {
   })
 })
 
-test('the calling user reads whether the second factor is enabled', async () => {
+test('the current user shows whether the second factor is enabled', async () => {
   const isEnabled = async () =>
     (await clientOf(gateway, user.token).send('getCurrentUser', '/auth/me')).body.two_factor_enabled
   await setUp()
@@ -140,7 +140,7 @@ test('the calling user reads whether the second factor is enabled', async () => 
 })
 
 describe('a login', () => {
-  test('asks for a code, and ends with one like any other', async () => {
+  test('requires a code, and then continues like a login without a code', async () => {
     const { secret } = await enable()
     const first = await loginAs(gateway, user.email, PASSWORD)
     expectAnswer('login', first)
@@ -152,12 +152,12 @@ describe('a login', () => {
     expect((await refresh(gateway, second.cookie)).status).toBe(200)
   })
 
-  test('tells nothing of the second factor to those who do not know the password', async () => {
+  test('does not reveal the second factor without the right password', async () => {
     await enable()
     expect(refusal(await loginAs(gateway, user.email, 'wrong'))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
   })
 
-  test('the tokens of its steps do not stand in for each other', async () => {
+  test('accepts no token of one step for another step', async () => {
     const { secret } = await enable()
     const pending = await pendingToken()
     for (const path of ['/auth/me', '/deployments', '/server/info', '/auth/api-keys']) {
@@ -173,14 +173,14 @@ describe('a login', () => {
   test.each([
     ['a logout', 'UPDATE users SET token_version = token_version + 1 WHERE id = $1'],
     ['a suspension', `UPDATE users SET status = 'suspended' WHERE id = $1`],
-  ])('%s makes pending tokens worth nothing', async (_what, sql) => {
+  ])('%s invalidates pending tokens', async (_what, sql) => {
     const { secret } = await enable()
     const pending = await pendingToken()
     await gateway.database.query(sql, [user.id])
     expect(refusal(await verify(gateway, pending, totp(secret)))).toEqual(refused(401, 'INVALID_TOKEN'))
   })
 
-  test('a code succeeds once: not again, and not an older one after it', async () => {
+  test('accepts a code once, and no older code afterwards', async () => {
     const { secret } = await enable()
     expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(200)
     expect(refusal(await verify(gateway, await pendingToken(), totp(secret)))).toEqual(
@@ -190,7 +190,7 @@ describe('a login', () => {
     expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(401)
   })
 
-  test('a code succeeds once, even a hundred times in parallel', async () => {
+  test('accepts a code once in a hundred concurrent attempts', async () => {
     const { secret } = await enable()
     const { accessTokens } = gateway.dependencies
     const replica = createGateway(gateway.dependencies)
@@ -204,7 +204,7 @@ describe('a login', () => {
     expect(answers.filter(({ body }) => body.error?.code === 'INVALID_CREDENTIALS')).toHaveLength(99)
   })
 
-  test('five wrong codes burn the pending token, also when they come at once', async () => {
+  test('rejects the pending token after five wrong codes, also concurrent ones', async () => {
     const { secret } = await enable()
     const pending = await pendingToken()
     const wrong = wrongFor(secret)
@@ -221,14 +221,14 @@ describe('a login', () => {
     expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(200)
   })
 
-  test('four wrong codes do not', async () => {
+  test('accepts the pending token after four wrong codes', async () => {
     const { secret } = await enable()
     const pending = await pendingToken()
     for (const code of wrongFor(secret).slice(0, 4)) await verify(gateway, pending, code)
     expect((await verify(gateway, pending, totp(secret))).status).toBe(200)
   })
 
-  test('is refused while attempts cannot be counted', async () => {
+  test('is refused while Redis is away, because attempts cannot be counted', async () => {
     const { secret } = await enable()
     const away = connectCache('redis://127.0.0.1:1', { ...logger, warn() {}, error() {} })
     const blind = createGateway({ ...gateway.dependencies, cache: away })
@@ -242,7 +242,7 @@ describe('a login', () => {
 })
 
 describe('recovery codes', () => {
-  test('are ten, and stand in for a code once each, however they are typed', async () => {
+  test('are ten, replace a code once each, and may be typed in any case with spaces', async () => {
     const { recoveryCodes } = await enable()
     expect(new Set(recoveryCodes).size).toBe(10)
     const [first = '', second = ''] = recoveryCodes
@@ -251,7 +251,7 @@ describe('recovery codes', () => {
     expect((await verify(gateway, await pendingToken(), second.toUpperCase().replaceAll('-', ' '))).status).toBe(200)
   })
 
-  test('succeed once in parallel, belong to one user, and are kept by their hashes', async () => {
+  test('succeed once in concurrent attempts, belong to one user, and are stored as hashes', async () => {
     const { recoveryCodes } = await enable()
     const [first = '', second = ''] = recoveryCodes
     const tokens = await Promise.all(Array.from({ length: 8 }, pendingToken))
@@ -273,14 +273,14 @@ describe('wrong codes of a user', () => {
       ? { status, code: body.error.code, seconds: body.error.retry_after_secs }
       : { status, code: body.error.code }
   const wrongOnce = { status: 401, code: 'INVALID_CREDENTIALS' }
-  /** Each code with a pending token of its own. */
+  /** Tries each code with its own pending token. */
   const tryCodes = async (codes: string[]) => {
     const answers: ReturnType<typeof told>[] = []
     for (const code of codes) answers.push(told(await verify(gateway, await pendingToken(), code)))
     return answers
   }
 
-  test('are counted over all pending tokens: the fifth locks, for right codes and recovery codes too', async () => {
+  test('count over all pending tokens: the fifth locks all codes and recovery codes', async () => {
     const { secret, recoveryCodes } = await enable()
     const pending = await pendingToken()
     expect(await tryCodes(wrongFor(secret).slice(0, 5))).toEqual([...Array(4).fill(wrongOnce), locked(30)])
@@ -295,7 +295,7 @@ describe('wrong codes of a user', () => {
     expect((await verify(gateway, await pendingToken(), '000000')).status).toBe(429)
   })
 
-  test('of one pending token lock as well, and a locked user hears of the lock, not of the spent token', async () => {
+  test('lock with one pending token too, and the refusal names the lock rather than the token', async () => {
     const { secret } = await enable()
     const pending = await pendingToken()
     const answers = []
@@ -303,7 +303,7 @@ describe('wrong codes of a user', () => {
     expect(answers).toEqual([401, 401, 401, 401, 429, 429])
   })
 
-  test('locks double up to 900 s; a right code after the delay clears the count', async () => {
+  test('double the lock up to 900 s, and a right code after the lock resets the count', async () => {
     const { secret } = await enable()
     const wrong = wrongFor(secret)
     await tryCodes(wrong.slice(0, 4))
@@ -316,7 +316,7 @@ describe('wrong codes of a user', () => {
     expect(await tryCodes(wrong.slice(0, 5))).toEqual([...Array(4).fill(wrongOnce), locked(30)])
   })
 
-  test('attempts while locked neither count nor spend a pending token', async () => {
+  test('neither count nor use up a pending token during a lock', async () => {
     const { secret } = await enable()
     await tryCodes(wrongFor(secret).slice(0, 5))
     const pending = await pendingToken()
@@ -325,7 +325,7 @@ describe('wrong codes of a user', () => {
     expect((await verify(gateway, pending, totp(secret))).status).toBe(200)
   })
 
-  test('in parallel, over two gateways, four are judged and no more', async () => {
+  test('are checked at most four times in concurrent calls to two gateways', async () => {
     const { secret } = await enable()
     const { accessTokens } = gateway.dependencies
     const replica = createGateway(gateway.dependencies)
@@ -340,7 +340,7 @@ describe('wrong codes of a user', () => {
     expect((await verify(replica, await pendingToken(), totp(secret))).status).toBe(429)
   })
 
-  test('older than 15 minutes do not count', async () => {
+  test('do not count after 15 minutes', async () => {
     const { secret } = await enable()
     await tryCodes(wrongFor(secret).slice(0, 4))
     await gateway.database.query(
@@ -351,7 +351,7 @@ describe('wrong codes of a user', () => {
     expect(await tryCodes(wrongFor(secret).slice(0, 5))).toEqual([...Array(4).fill(wrongOnce), locked(30)])
   })
 
-  test('used codes do not count: they tell nothing of those to come', async () => {
+  test('do not include used codes, because those reveal nothing about later ones', async () => {
     const { secret, recoveryCodes } = await enable()
     const [first = ''] = recoveryCodes
     expect((await verify(gateway, await pendingToken(), first)).status).toBe(200)
@@ -361,7 +361,7 @@ describe('wrong codes of a user', () => {
     )
   })
 
-  test('by a session count too, and lock what a session asks a code for', async () => {
+  test('count in a session too, and the lock applies to the session', async () => {
     const { secret } = await enable()
     const [one, two, three, four, five] = wrongFor(secret)
     expect(await tryCodes([one, two] as string[])).toEqual([wrongOnce, wrongOnce])
@@ -374,7 +374,7 @@ describe('wrong codes of a user', () => {
     expect((await post('disable', { code: totp(secret) })).status).toBe(200)
   })
 
-  test('when it is set up count as well', async () => {
+  test('count during the setup too', async () => {
     const secret = await setUp()
     const answers = []
     for (const code of wrongFor(secret).slice(0, 5)) answers.push(told(await post('enable', { code })))
@@ -382,7 +382,7 @@ describe('wrong codes of a user', () => {
     expect((await post('enable', { code: totp(secret) })).status).toBe(429)
   })
 
-  test('and the lock stand in the audit log', async () => {
+  test('have audit records, and so does the lock', async () => {
     const { secret } = await enable()
     await tryCodes(wrongFor(secret).slice(0, 5))
     const { rows } = await gateway.database.query<{ actor_id: string | null; details: object }>(
@@ -394,7 +394,7 @@ describe('wrong codes of a user', () => {
     expect(rows).toEqual([...Array(4).fill(wrong), lock].map((details) => ({ actor_id: null, details })))
   })
 
-  test('of one user lock no other', async () => {
+  test('do not lock other users', async () => {
     const { secret } = await enable()
     await tryCodes(wrongFor(secret).slice(0, 5))
     user = await addUser(gateway, { role: 'operator', password: PASSWORD })
@@ -402,7 +402,7 @@ describe('wrong codes of a user', () => {
     expect((await verify(gateway, await pendingToken(), totp(other.secret))).status).toBe(200)
   })
 
-  test('lock though Redis is away', async () => {
+  test('lock even while Redis is away', async () => {
     const { secret } = await enable()
     const away = connectCache('redis://127.0.0.1:1', { ...logger, warn() {}, error() {} })
     const blind = createGateway({ ...gateway.dependencies, cache: away })
@@ -418,7 +418,7 @@ describe('wrong codes of a user', () => {
     }
   })
 
-  test('after a lock the next one locks again, until 15 minutes pass without one', () => {
+  test('the count of locks continues until 15 minutes pass without a lock', () => {
     const at = (seconds: number) => new Date(1_700_000_000_000 + seconds * 1_000)
     const lockedUntil0 = { failed_at: [], locks: 3, locked_until: at(0) }
     expect(addWrongCode(lockedUntil0, at(899)).lockSeconds).toBe(240)
@@ -432,7 +432,7 @@ describe('wrong codes of a user', () => {
   })
 })
 
-test('what a right password has done is told, though the cache goes away then', async () => {
+test('a right password succeeds even if Redis becomes unavailable afterwards', async () => {
   const quiet = { ...logger, warn() {}, error() {} }
   const cache = connectCache(serverUrl('REDIS_URL'), quiet)
   await waitFor(() => cache.isUp(), { what: 'the cache' })

@@ -19,7 +19,7 @@ let gateway: TestGateway
 let admin: Client
 let ofA: Client
 let tenantA: string
-/** What names lead to, in this file. */
+/** The addresses of host names in this file. */
 const names: Record<string, string> = {
   'public.test': '93.184.216.34',
   'private.test': '10.1.2.3',
@@ -51,7 +51,7 @@ const sealedOf = async (id: string) => {
 const secretOf = async (id: string) => gateway.dependencies.keys.openText(await sealedOf(id), `webhook:${id}:secret`)
 
 describe('a webhook', () => {
-  test('is made with a secret that is shown once and sealed at rest', async () => {
+  test('is created with a secret that is returned once and stored sealed', async () => {
     const { status, body } = await create(admin)
     expect({ status, body }).toEqual({
       status: 201,
@@ -76,14 +76,14 @@ describe('a webhook', () => {
     expect(JSON.stringify(list.body)).not.toContain(secret)
   })
 
-  test('keeps a secret that is given, and shows it to nobody', async () => {
+  test('stores a given secret and never returns it', async () => {
     const { body } = await create(admin, { secret: SECRET, enabled: false })
     expect(body).not.toHaveProperty('secret')
     expect(body.enabled).toBe(false)
     expect(await secretOf(body.id)).toBe(SECRET)
   })
 
-  test('changes field by field; another secret replaces the old one; switching it on clears why it was off', async () => {
+  test('changes single fields, and enabling it clears the reason why it was disabled', async () => {
     const { body: made } = await create(admin, { secret: SECRET })
     await gateway.database.query(`UPDATE webhooks SET enabled = false, disabled_reason = 'gone'`)
     const path = `/webhooks/${made.id}`
@@ -109,7 +109,7 @@ describe('a webhook', () => {
     expect(refusal(await admin.send('getWebhook', `/webhooks/${body.id}`))).toEqual(refused(404, 'NOT_FOUND'))
   })
 
-  test('tells the audit log where it leads, not the token in its URL', async () => {
+  test('has audit records with its origin, without the token in its URL', async () => {
     const { body } = await create(admin)
     await admin.send('updateWebhook', `/webhooks/${body.id}`, { url: 'https://public.test/other?token=u' })
     const { rows } = await gateway.database.query<{ details: object }>(
@@ -160,7 +160,7 @@ test.each([
   expect(new Set(errors.map((error) => error.path))).toEqual(new Set([path]))
 })
 
-test('nobody is told by a webhook what they may not read', async () => {
+test('a webhook needs the permissions to read what its events contain', async () => {
   const role = { name: 'hooks', permissions: ['webhooks:create', 'webhooks:update', 'webhooks:read', 'targets:read'] }
   await admin.send('createRole', '/admin/roles', role)
   const user = await addUser(gateway, { role: 'user' })
@@ -170,14 +170,14 @@ test('nobody is told by a webhook what they may not read', async () => {
   expect((await create(client, { events: ['target.created'] })).status).toBe(201)
   const asked = await create(client, { events: ['target.created', 'deployment.started'] })
   expect(refusal(asked)).toEqual(refused(403, 'INSUFFICIENT_PERMISSIONS'))
-  // Nor by leading a webhook of somebody else's to a place of one's own.
+  // The same applies to a change of the URL of a webhook of another user.
   const { body } = await create(admin)
   const led = await client.send('updateWebhook', `/webhooks/${body.id}`, { url: 'https://public.test/mine' })
   expect(refusal(led)).toEqual(refused(403, 'INSUFFICIENT_PERMISSIONS'))
 })
 
 describe('tenants', () => {
-  test('have webhooks of their own, and see no others: not even those of no tenant', async () => {
+  test('see only their own webhooks, not those without a tenant', async () => {
     const { body: own } = await create(ofA)
     expect(own.tenant_id).toBe(tenantA)
     const { body: shared } = await create(admin)
@@ -195,7 +195,7 @@ describe('tenants', () => {
     expect((await admin.send('getWebhook', path)).body.enabled).toBe(true)
   })
 
-  test('that have one cannot be deleted, and have a hundred at most', async () => {
+  test('cannot be deleted if they have a webhook, and can have a hundred webhooks at most', async () => {
     await gateway.database.query(
       `INSERT INTO webhooks (id, tenant_id, url, events, secret_sealed)
        SELECT gen_random_uuid(), $1, '', '{}', '' FROM generate_series(1, 99)`,
@@ -234,7 +234,7 @@ test('deliveries are listed newest first, by status, with excerpts', async () =>
   expect(delivered.body.data.map(({ id }: { id: string }) => id)).toEqual([ids[1]])
 })
 
-describe('what webhooks tell of a record is what its list shows', () => {
+describe('the item in a webhook event equals the item of the list', () => {
   const name = () => uuidv7()
   const times = { start_time: '2026-01-02T18:00:00Z', end_time: '2026-01-02T19:00:00Z' }
   const weekly = { recurrence: 'FREQ=WEEKLY', time_zone: 'Europe/Berlin' }
