@@ -154,7 +154,7 @@ export async function heartbeat(database: Database, ageSeconds: number): Promise
   )
 }
 
-/** Stores a started deployment as the dispatcher would, from the command that it got. */
+/** Stores a started deployment like the dispatcher, from its command. */
 export async function storeDeployment(
   database: Database,
   command: StartCommand,

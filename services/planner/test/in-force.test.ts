@@ -17,7 +17,7 @@ import { testRig } from './rig.ts'
 const rig = await testRig()
 const { database } = rig
 
-/** Deploys a request to its end. */
+/** Creates a deployment and completes all its steps. */
 async function deployed(request: Request, state = 'completed', caller = ADMIN): Promise<StartCommand> {
   const command = await rig.planned(request, caller)
   await storeDeployment(database, command)
@@ -51,7 +51,7 @@ const unchangedIn = async (request: Request) =>
   (await rig.previewed(request)).unchanged_targets?.map(({ id }) => id).sort()
 
 describe('a preview', () => {
-  test('tells what is in force on its targets', async () => {
+  test('shows the releases in force on its targets', async () => {
     const { action, one, two, request } = await scene()
     const first = await deployed(request({ target_ids: [one.id], variables: { colour: 'blue', token: 'secret-1' } }))
     const next = request({ version_requirement: '2.0.0', variables: { colour: 'red', token: 'secret-2' } })
@@ -78,7 +78,7 @@ describe('a preview', () => {
     })
   })
 
-  test('knows the targets on which the same versions and values are in force', async () => {
+  test('lists the targets with the same versions and values in force', async () => {
     const { one, two, request } = await scene()
     const both = [one.id, two.id].sort()
     await deployed(request({ variables: { colour: 'blue' } }))
@@ -98,7 +98,7 @@ describe('a preview', () => {
     expect(await unchangedIn(request({ variables: { colour: 'blue' } }))).toEqual([two.id])
   })
 
-  test('counts a target as changed after a later attempt that was not applied', async () => {
+  test('does not list a target whose last attempt failed', async () => {
     const { one, two, request } = await scene()
     await deployed(request())
     await deployed(request({ version_requirement: '2.0.0', target_ids: [one.id] }), 'failed')
@@ -118,7 +118,7 @@ describe('a preview', () => {
 })
 
 describe('only_changed', () => {
-  test('leaves unchanged targets out and says which', async () => {
+  test('leaves out unchanged targets and lists them', async () => {
     const { one, two, request } = await scene()
     await deployed(request({ target_ids: [one.id] }))
     const { plan, selection } = await rig.planned(request({ only_changed: true }))
@@ -139,7 +139,7 @@ describe('only_changed', () => {
     })
   })
 
-  test('includes what earlier releases deployed without a hash', async () => {
+  test('includes releases without a hash, which earlier releases of Slipway wrote', async () => {
     const { request } = await scene()
     const first = await deployed(request())
     await database.query('UPDATE releases SET values_hash = NULL WHERE deployment_id = $1', [first.command_id])
@@ -147,7 +147,7 @@ describe('only_changed', () => {
   })
 })
 
-test('a hash made under an earlier key is compared under that key', async () => {
+test('hashes under an earlier key can be compared while the key is in the ring', async () => {
   const { request } = await scene()
   const { plan } = await rig.planned(request())
   const rotated = KeyRing.parse(

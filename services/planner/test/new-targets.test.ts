@@ -4,7 +4,7 @@ import { addLocalTargets, type OpenTestDatabase, openTestDatabase } from '@slipw
 import { loadTargets } from '../src/records/targets.ts'
 import { ADMIN } from './fixtures.ts'
 
-/** So many that comparing each with all the others takes longer than a statement may. */
+/** So many that a comparison of each target with every other target exceeds the statement timeout. */
 const TARGETS = 20_000
 
 let server: OpenTestDatabase
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.drop())
 
-test('targets of which Postgres has no statistics yet are found, by a tag and by id', async () => {
+test('targets without statistics in Postgres are found by tag and by id', async () => {
   const fleet = { key: 'fleet', value: 'racks' }
   const [named = '', other = ''] = all
   const target_ids = [named, named, other]
@@ -32,7 +32,7 @@ test('targets of which Postgres has no statistics yet are found, by a tag and by
   )
 })
 
-test('ten thousand ids find what they name, in their order, whatever their form', async () => {
+test('ten thousand ids in any form find their targets in order', async () => {
   const ids = all.slice(0, 10_000)
   const [first = '', second = ''] = ids
   await server.database.query(`INSERT INTO target_tags VALUES ($1, 'one', 'of them')`, [ids.at(-1)])

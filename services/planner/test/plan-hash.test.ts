@@ -14,7 +14,7 @@ async function hashOf(request: Request): Promise<string> {
   return preview.plan_hash
 }
 
-/** The parts by which the plan of a request is not the one of the hash; null when it was accepted. */
+/** The parts of the plan that differ from the hash, or null if the request was accepted. */
 async function differing(request: Request, expected_plan_hash: string): Promise<string[] | null> {
   const reply = await rig.ask('plan.create', { ...request, expected_plan_hash })
   return pathsOf(reply)
@@ -56,7 +56,7 @@ async function scene() {
 }
 
 describe('the hash of a plan', () => {
-  test('is the same for the same plan, whatever the order of keys, and is accepted', async () => {
+  test('is the same for the same plan in any order of keys, and is accepted', async () => {
     const { request } = await scene()
     const hash = await hashOf(request)
     expect(await hashOf({ ...request, variables: { b: '2', a: { y: [1, 2], x: 1 } } })).toBe(hash)
@@ -64,7 +64,7 @@ describe('the hash of a plan', () => {
     expect(await differing(request, hash)).toBeNull()
   })
 
-  test('names each part that differs by now', async () => {
+  test('names each part that differs', async () => {
     const { request, first, second, environment_id } = await scene()
     const hash = await hashOf(request)
     const other = await addSource(database)
@@ -97,7 +97,7 @@ describe('the hash of a plan', () => {
     expect(await differing(request, hash)).toEqual(['variables/scope'])
   })
 
-  test('notices a version that was published further inside', async () => {
+  test('detects a new version of a nested source', async () => {
     const { request, action } = await scene()
     const hash = await hashOf(request)
     await database.query(
@@ -109,14 +109,14 @@ describe('the hash of a plan', () => {
     expect(JSON.stringify(reply)).toContain('1.1.0')
   })
 
-  test('a preview does not look at what was expected', async () => {
+  test('is not checked by a preview', async () => {
     const { request } = await scene()
     const hash = await hashOf(request)
     const changed = { ...request, priority: 9, expected_plan_hash: hash }
     expect(await hashOf(changed)).not.toBe(hash)
   })
 
-  test('is that of a redeploy too', async () => {
+  test('is also valid for a redeploy', async () => {
     const { request, sequence } = await scene()
     const hash = await hashOf(request)
     const { command_id } = await rig.ask('plan.create', request)
@@ -133,7 +133,7 @@ describe('the hash of a plan', () => {
     expect(pathsOf(again as Reply)).toEqual(['variables/request', 'options'])
   })
 
-  test('tells nothing to one who has not the key, and a guess in a request nothing about a secret elsewhere', async () => {
+  test('reveals nothing without the key, and a value in a request reveals no equal secret elsewhere', async () => {
     const { request } = await scene()
     const { command_id } = await rig.ask('plan.create', request)
     const plan = rig.started.find((each) => each.command_id === command_id)?.plan as Parameters<typeof planHash>[1]
@@ -144,11 +144,11 @@ describe('the hash of a plan', () => {
     const empty = await hashOf({ ...request, variables: {} })
     const guess = await hashOf({ ...request, variables: { token: 'environment-secret', level: 'e' } })
     expect(digestsOf(guess).filter((digest, index) => digest !== digestsOf(empty)[index])).toHaveLength(1)
-    // The layer of the request is hashed under its own name: equal content elsewhere has another digest.
+    // The hash of the request layer includes its name, so equal content in another layer has another digest.
     expect(digestsOf(empty)).not.toContain(digestsOf(guess)[8])
   })
 
-  test('holds while its key is in the ring, and says so when it is gone', async () => {
+  test('is valid while its key is in the ring, and is refused afterwards', async () => {
     const { request } = await scene()
     const { command_id } = await rig.ask('plan.create', request)
     const plan = rig.started.find((each) => each.command_id === command_id)?.plan as Parameters<typeof planHash>[1]

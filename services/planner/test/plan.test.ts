@@ -9,7 +9,7 @@ const rig = await testRig()
 const { database } = rig
 
 describe('a plan', () => {
-  test('of a solution holds every action in order, in the versions that satisfy', async () => {
+  test('has every action of a solution in order, in the versions that meet the requirements', async () => {
     const build = await addSource(database, {
       name: 'build',
       versions: {
@@ -66,7 +66,7 @@ describe('a plan', () => {
     })
   })
 
-  test('merges the layers and seals every sensitive value for its command, wherever it stands', async () => {
+  test('merges the layers of variables and seals every sensitive value for its command', async () => {
     const tenant_id = await addTenant(database, { region: 'eu', token: 'tenant-secret', own: 't' })
     const environment_id = await addEnvironment(database, tenant_id, { own: 'e' })
     const action = await addSource(database, {
@@ -108,7 +108,7 @@ describe('a plan', () => {
     expect(plan.actions[0]?.variables['level']).toBe(3)
   })
 
-  test('opens the values that entries of definitions were given', async () => {
+  test('opens the values of entries in definitions', async () => {
     const action = await addSource(database, {
       versions: { '1.0.0': { type: 'script', script: 'x', variables: [{ name: 'pin', sensitive: true }] } },
     })
@@ -132,12 +132,12 @@ describe('a plan', () => {
     expect(plan.actions[1]?.variables).toEqual({ region: 'us' })
   })
 
-  test('seals what the tenant, the environment and targets mark, though no source declares it', async () => {
+  test('seals names that the tenant, environment or a target marks, even if no source declares them', async () => {
     const tenant_id = await addTenant(database, { of_tenant: 'tenant-secret', region: 'eu' }, ['of_tenant'])
     const environment_id = await addEnvironment(database, tenant_id, { of_env: 'environment-secret' }, ['of_env'])
     const action = await addSource(database)
     const targets = [
-      // The last name has no value: the migration marks such names, too.
+      // The last name has no value. The migration marks such names too.
       await addTarget(database, {
         variables: { of_target: 'target-secret', port: 8080 },
         sensitive: ['of_target', 'region'],
@@ -161,7 +161,7 @@ describe('a plan', () => {
     expect(JSON.stringify(preview)).not.toMatch(/-secret/)
   })
 
-  test('seals a name that only another source declares sensitive, from the moment that is published', async () => {
+  test('seals a name as soon as any source declares it sensitive', async () => {
     const action = await addSource(database)
     const target = await addTarget(database, { variables: { wallet: 'shared-secret' } })
     const request = { action_id: action.id, target_ids: [target.id] }
@@ -174,7 +174,7 @@ describe('a plan', () => {
     expect(plan.sensitive).toEqual(['wallet'])
   })
 
-  test('of a caller that is bound to a tenant is of that tenant', async () => {
+  test('belongs to the tenant of its caller', async () => {
     const tenant_id = await addTenant(database)
     const action = await addSource(database)
     const target = await addTarget(database, { tenant_id })
@@ -184,7 +184,7 @@ describe('a plan', () => {
 })
 
 describe('targets', () => {
-  test('by tag are those of the environment or of none, without disabled ones, after those by id, by name', async () => {
+  test('selected by tag are enabled ones of the environment or of none, by name, after those by id', async () => {
     const action = await addSource(database)
     const environment_id = await addEnvironment(database)
     const other = await addEnvironment(database)
@@ -201,7 +201,7 @@ describe('targets', () => {
     expect(await ids({ target_tags: [role, zone], target_tags_match_all: true })).toEqual([b.id])
   })
 
-  test('are online, stale or offline by what was seen of them, or of the instances for local ones', async () => {
+  test('are online, stale or offline by their last contact, or by the instances for local targets', async () => {
     const action = await addSource(database)
     const local = await addTarget(database)
     const simulated = await addTarget(database, { connection: { type: 'simulated' } })

@@ -31,12 +31,12 @@ async function addInstance(labels: Record<string, string>): Promise<string> {
 const action_id = (await addSource(database)).id
 const selectorOf = async (request: object) => (await rig.planned({ action_id, ...request })).plan.instance_selector
 
-describe('the plan requires of its instance', () => {
+describe('the instance selector of a plan contains', () => {
   test('nothing if no record selects instances', async () => {
     expect(await selectorOf({ target_ids: [await selecting('x', null)] })).toBeUndefined()
   })
 
-  test('what its targets select, with their environments and tenants', async () => {
+  test('the selectors of its targets, their environments and tenants', async () => {
     const tenant_id = await addTenant(database)
     const environment_id = await addEnvironment(database, tenant_id)
     await select('tenants', tenant_id, { match_labels: { owner: 'acme' } })
@@ -49,7 +49,7 @@ describe('the plan requires of its instance', () => {
     })
   })
 
-  test('what its own tenant and environment select', async () => {
+  test('the selectors of its own tenant and environment', async () => {
     const [tenant_id, environment_id] = [await addTenant(database), await addEnvironment(database)]
     await select('tenants', tenant_id, zone('a'))
     await select('environments', environment_id, { match_labels: { stage: 'prod' } })
@@ -59,7 +59,7 @@ describe('the plan requires of its instance', () => {
   })
 })
 
-test('targets of pools that exclude each other are refused with the pools, by create and preview', async () => {
+test('targets of pools that exclude each other are refused, by create and preview', async () => {
   const [a, b] = [await selecting('a', zone('a')), await selecting('b', zone('b'))]
   const { code, message, details } = (await rig.refused({ action_id, target_ids: [a, b] })) as {
     code: string
@@ -77,7 +77,7 @@ test('targets of pools that exclude each other are refused with the pools, by cr
   })
 })
 
-describe('a preview and a create warn', () => {
+describe('a preview and a create warn of', () => {
   const warningsOf = async (target_ids: string[]) => {
     const { warnings } = await rig.planned({ action_id, target_ids })
     const preview = (await rig.previewed({ action_id, target_ids })).warnings
@@ -87,7 +87,7 @@ describe('a preview and a create warn', () => {
       .map((text) => text.replace(/-[0-9a-f-]{36}/g, ''))
   }
 
-  test('of targets that no online instance matches', async () => {
+  test('targets that no online instance matches', async () => {
     const targets = [await selecting('a1', zone('a')), await selecting('a2', zone('a'))]
     await addInstance({ zone: 'b' })
     expect(await warningsOf(targets)).toEqual([
@@ -99,7 +99,7 @@ describe('a preview and a create warn', () => {
     expect(await warningsOf(targets)).toHaveLength(1)
   })
 
-  test('of targets that instances match one by one, but none together', async () => {
+  test('targets that no single instance matches together', async () => {
     await addInstance({ zone: 'a' })
     await addInstance({ disk: 'ssd' })
     const targets = [await selecting('a', zone('a')), await selecting('s', { match_labels: { disk: 'ssd' } })]
@@ -108,7 +108,7 @@ describe('a preview and a create warn', () => {
     ])
   })
 
-  test('that the instances that match are taken, whatever others are free', async () => {
+  test('matching instances without a free slot, whatever other instances are free', async () => {
     const instance = await addInstance({ zone: 'a' })
     await addInstance({ zone: 'b' })
     await database.query('DELETE FROM instance_slots WHERE instance_id = $1', [instance])
@@ -117,7 +117,7 @@ describe('a preview and a create warn', () => {
     ])
   })
 
-  test('of targets that the last probe of a matching instance did not reach', async () => {
+  test('targets that the last probe of a matching instance did not reach', async () => {
     const [fit, other] = [await addInstance({ zone: 'a' }), await addInstance({ zone: 'b' })]
     const target = await selecting('far', zone('a'), { connection: { type: 'ssh', host: 'far', username: 'x' } })
     await database.query('INSERT INTO target_facts (target_id, missed_by) VALUES ($1, $2)', [target, fit])

@@ -9,7 +9,7 @@ const rig = await testRig()
 const { database } = rig
 
 describe('a preview', () => {
-  test('has the shape of the contract, hides secrets, names freezes and starts nothing', async () => {
+  test('matches the contract, masks secrets, names freezes and starts nothing', async () => {
     const action = await addSource(database, {
       name: 'ship',
       versions: {
@@ -39,8 +39,8 @@ describe('a preview', () => {
   })
 })
 
-describe('a preview warns', () => {
-  test('that a deployment would be queued, and why', async () => {
+describe('the warnings of a preview', () => {
+  test('say that a deployment would be queued, and why', async () => {
     const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
     const capacity = async () => {
       const { warnings } = await rig.previewed(request)
@@ -57,7 +57,7 @@ describe('a preview warns', () => {
     expect(await capacity()).toEqual(['No orchestration instance is free: the deployment would be queued'])
     await database.query('INSERT INTO instance_slots (instance_id, slot) SELECT id, 0 FROM instances')
     expect(await capacity()).toEqual([])
-    // Instances of a tenant take deployments of this tenant only.
+    // Instances of a tenant take deployments of that tenant only.
     await database.query('UPDATE instances SET tenant_id = gen_random_uuid()')
     expect(await capacity()).toEqual([
       'No compatible orchestration instance is online: the deployment would be queued until one is',
@@ -72,7 +72,7 @@ describe('a preview warns', () => {
     await database.query('DELETE FROM instance_slots')
   })
 
-  test('of freezes until their end, and tells those that it overrides', async () => {
+  test('name freezes and their end, also overridden ones', async () => {
     const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
     const id = await addFreeze(database)
     const ofFreezes = ({ warnings }: { warnings: string[] }) => warnings.filter((warning) => warning.includes(id))
@@ -86,7 +86,7 @@ describe('a preview warns', () => {
   })
 })
 
-test('targets are told once each, in the order of the request, then by tag', async () => {
+test('targets are listed once, in the order of the request, then by tag', async () => {
   const action = await addSource(database)
   const web = { key: 'role', value: `web-${action.id}` }
   const [first, second, tagged] = [
@@ -108,7 +108,7 @@ test('targets are told once each, in the order of the request, then by tag', asy
   expect(await targetsOf([first.id], [web])).toEqual(named(first, tagged))
 })
 
-test('a plan that is more than a message may hold is refused, and can still be previewed', async () => {
+test('a plan that exceeds the size of a message is refused, but can be previewed', async () => {
   const action = await addSource(database)
   const notes = 'n'.repeat(100_000)
   const target_ids: string[] = []

@@ -16,7 +16,7 @@ import { type Rig, testRig } from './rig.ts'
 const rig = await testRig()
 const { database } = rig
 
-/** Creates a deployment the way the services do, and returns its command. */
+/** Creates a deployment like the services and returns its command. */
 async function original(request: Request, failedTargets: number[] = [], caller = ADMIN): Promise<StartCommand> {
   const command = await rig.planned(request, caller)
   await storeDeployment(database, command, failedTargets)
@@ -37,7 +37,7 @@ async function refusal(...args: Parameters<Rig['redeploy']>) {
 }
 
 describe('redeploy', () => {
-  test('seals the values that the original sealed, though no record marks their names any more', async () => {
+  test('seals the values that the original sealed, even if no record marks their names now', async () => {
     const action = await addSource(database)
     const target = await addTarget(database, { variables: { wallet: 'of-target' }, sensitive: ['wallet'] })
     const variables = { wallet: 'given-secret', colour: 'blue' }
@@ -50,7 +50,7 @@ describe('redeploy', () => {
     expect(plan.override_variables).toEqual({ wallet: { $sealed: expect.any(String) }, colour: 'blue' })
   })
 
-  test('repeats the original in the versions it took, nested ones too, with its settings and values', async () => {
+  test('repeats the original with its versions, including nested ones, its settings and values', async () => {
     const action = await addSource(database, {
       versions: {
         '1.0.0': { type: 'script', script: 'x', timeout_seconds: 9, variables: [{ name: 'pass', sensitive: true }] },
@@ -87,7 +87,7 @@ describe('redeploy', () => {
     expect(again.selection).toEqual(first.selection)
   })
 
-  test('goes to other targets, or only to those whose part is not complete, skipped ones included', async () => {
+  test('deploys to other targets, or only to targets with failed or skipped steps', async () => {
     const action = await addSource(database)
     const targets = [await addTarget(database), await addTarget(database), await addTarget(database)]
     const ids = targets.map(({ id }) => id)
@@ -108,7 +108,7 @@ describe('redeploy', () => {
     expect(none).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ path: '/only_failed_targets' }] } })
   })
 
-  test('of what the caller may not see is not found', async () => {
+  test('finds no deployment that the caller does not see', async () => {
     const [mine, theirs] = [await addTenant(database), await addTenant(database)]
     const action = await addSource(database)
     const target = await addTarget(database)
@@ -119,7 +119,7 @@ describe('redeploy', () => {
     expect((await repeated(first.command_id)).plan.tenant?.id).toBe(theirs)
   })
 
-  test('is a conflict when the source, one of its versions or a target is gone', async () => {
+  test('is a conflict if the source, one of its versions or a target was deleted', async () => {
     const make = async () => {
       const action = await addSource(database)
       const target = await addTarget(database)
@@ -139,7 +139,7 @@ describe('redeploy', () => {
     const problem = await refusal(target.id)
     expect(problem).toMatchObject({ code: 'CONFLICT' })
     expect(problem.message).toContain(target.target.id)
-    // A target that this request names is another matter.
+    // An unknown target in the request itself is NOT_FOUND.
     const unknown = uuidv7()
     expect(await refusal(target.id, { target_ids: [unknown] })).toMatchObject({
       code: 'NOT_FOUND',

@@ -20,8 +20,8 @@ const { database } = rig
 const pathsOf = (problem: { details?: Record<string, unknown> }) =>
   (problem.details as { errors: { path: string }[] }).errors.map(({ path }) => path)
 
-describe('is refused', () => {
-  test('what is not there, all of it at once', async () => {
+describe('a request is refused with', () => {
+  test('unknown records, all reported at once', async () => {
     const [action_id, targetId, tenant_id, environment_id] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()]
     const known = await addTarget(database)
     const sqid = encodeSqid('target', 2_000_000_000)
@@ -38,7 +38,7 @@ describe('is refused', () => {
     })
   })
 
-  test('another tenant’s record, as if it were not there', async () => {
+  test('records of another tenant, as if they did not exist', async () => {
     const [mine, theirs] = [await addTenant(database), await addTenant(database)]
     const action = await addSource(database, { tenant_id: theirs })
     const target = await addTarget(database, { tenant_id: theirs })
@@ -51,7 +51,7 @@ describe('is refused', () => {
     expect(problem.details).toHaveProperty('missing.length', 4)
   })
 
-  test('what does not fit the tenant and environment, for one who sees all', async () => {
+  test('records that do not fit the tenant and environment, for a caller of no tenant', async () => {
     const [one, two] = [await addTenant(database), await addTenant(database)]
     const action = await addSource(database, { tenant_id: two })
     const foreign = await addTarget(database, { tenant_id: two })
@@ -66,14 +66,14 @@ describe('is refused', () => {
     })
     expect(problem.code).toBe('VALIDATION_ERROR')
     expect(pathsOf(problem).sort()).toEqual(['/action_id', '/environment_id', '/target_ids/0', '/target_ids/1'])
-    // Without a tenant only shared records fit.
+    // Without a tenant, only shared records fit.
     expect(pathsOf(await rig.refused({ action_id: action.id, target_ids: [foreign.id] })).sort()).toEqual([
       '/action_id',
       '/target_ids/0',
     ])
   })
 
-  test('a selection of nothing, or of what is disabled', async () => {
+  test('no targets or disabled targets', async () => {
     const action = await addSource(database)
     const disabled = await addTarget(database, { enabled: false })
     const paths = async (request: Request) => pathsOf(await rig.refused({ action_id: action.id, ...request }))
@@ -82,7 +82,7 @@ describe('is refused', () => {
     expect(await paths({ target_ids: [disabled.id] })).toEqual(['/target_ids/0'])
   })
 
-  test('a version that does not exist, naming those that do, together with what else is wrong', async () => {
+  test('an unknown version, with the existing versions and all other problems', async () => {
     const action = await addSource(database, {
       versions: { '1.0.0': { type: 'script', script: 'x' }, '1.2.0': { type: 'script', script: 'x' } },
     })
@@ -96,7 +96,7 @@ describe('is refused', () => {
     expect(JSON.stringify(problem.details)).toContain('1.2.0, 1.0.0')
   })
 
-  test('values that are missing, of the wrong type, unknown, or that pose as sealed', async () => {
+  test('missing, mistyped, unknown or forged sealed values', async () => {
     const action = await addSource(database, {
       versions: {
         '1.0.0': {
@@ -117,7 +117,7 @@ describe('is refused', () => {
     expect(pathsOf(posing)).toEqual(['/variables/evil'])
   })
 
-  test('an override of freezes by one who is no admin, even where nothing is frozen', async () => {
+  test('an override of freezes by a caller who is no administrator, even without a freeze', async () => {
     const action = await addSource(database)
     const target = await addTarget(database)
     const request = { action_id: action.id, target_ids: [target.id], override_freeze: true, override_reason: 'now' }
@@ -125,7 +125,7 @@ describe('is refused', () => {
     expect((await rig.planned(request)).freeze_override).toEqual({ reason: 'now' })
   })
 
-  test('what a freeze blocks, unless overridden by one who may', async () => {
+  test('a freeze that covers it, unless a permitted caller overrides it', async () => {
     const tenant_id = await addTenant(database)
     const action = await addSource(database)
     const target = await addTarget(database)
@@ -154,7 +154,7 @@ describe('is refused', () => {
     expect(await create(override, ADMIN)).toBe('started')
   })
 
-  test('a freeze of a solution leaves other sources alone', async () => {
+  test('a freeze of a solution, but not for other sources', async () => {
     const action = await addSource(database)
     const sequence = await addSource(database, {
       kind: 'sequence',
@@ -171,7 +171,7 @@ describe('is refused', () => {
     expect(reply.ok ? 'started' : reply.problem.code).toBe('DEPLOYMENT_FROZEN')
   })
 
-  test('one of an environment to which a selected target belongs', async () => {
+  test('a freeze of the environment of a selected target', async () => {
     const action = await addSource(database)
     const environment_id = await addEnvironment(database)
     const [frozen, free] = [
@@ -198,7 +198,7 @@ describe('is refused', () => {
     expect(warnings.join()).toMatch(/^Freeze "freeze-[0-9a-f-]+" \(by 1 of its targets\) blocks this deployment until /)
   })
 
-  test('one that recurs, in its windows', async () => {
+  test('a recurring freeze, in its windows', async () => {
     const action = await addSource(database)
     const target = await addTarget(database)
     const request = { action_id: action.id, target_ids: [target.id] }

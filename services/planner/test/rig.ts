@@ -14,21 +14,21 @@ import {
 import { createCommandHandler } from '../src/commands/handler.ts'
 import { ADMIN, keyRing, type Request, type StartCommand } from './fixtures.ts'
 
-/** A planner on the real broker, with a gateway's end that asks and a dispatcher's end that answers. */
+/** A planner on RabbitMQ, with a gateway that sends requests and a dispatcher that answers. */
 export interface Rig {
   database: Database
-  /** What the dispatcher was told to start, in order. */
+  /** The commands that the dispatcher received, in order. */
   started: StartCommand[]
   ask(
     type: 'plan.create' | 'plan.preview',
     request: Request,
     caller?: StartCommand['caller'],
   ): Promise<ReplyEnvelope<CommandReply<'plan.preview'>> & { command_id: string }>
-  /** The command that the dispatcher got for a request that must be accepted. */
+  /** Returns the command that the dispatcher received. The request must be accepted. */
   planned(request: Request, caller?: StartCommand['caller']): Promise<StartCommand>
-  /** The preview of a request that must not be refused. */
+  /** Returns the preview. The request must be accepted. */
   previewed(request: Request): Promise<CommandReply<'plan.preview'> & { command_id: string }>
-  /** The refusal of a request that must not be accepted, by create and preview alike. */
+  /** Returns the refusal. Create and preview must refuse the request in the same way. */
   refused(request: Request, caller?: StartCommand['caller']): Promise<Extract<ReplyEnvelope, { ok: false }>['problem']>
   redeploy(
     deploymentId: string,
@@ -37,7 +37,7 @@ export interface Rig {
   ): Promise<ReplyEnvelope & { command_id: string }>
 }
 
-/** One for a file of tests: each test begins without freezes and instances. */
+/** Creates the rig of a test file. Each test begins without freezes and instances. */
 export async function testRig(): Promise<Rig> {
   const server = await openTestDatabase()
   const { database } = server

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.drop())
 
-/** The variables of an action's latest version, and how often definitions were read for that. */
+/** The variables of the latest version of an action, and the number of reads of definitions for them. */
 async function load(id: string): Promise<{ variables: unknown; reads: number }> {
   let reads = 0
   const counted: Queryable = {
@@ -28,7 +28,7 @@ async function load(id: string): Promise<{ variables: unknown; reads: number }> 
 
 const script = (text: string, variables: object[]) => ({ type: 'script', script: text, variables })
 
-test('a published version is read once, one that holds secrets or is large each time, and a new one at once', async () => {
+test('a version is read once, but each time if it has secrets or is large; a new version is read at once', async () => {
   const plain = await addSource(server.database, { versions: { '1.0.0': script('true', [{ name: 'a' }]) } })
   expect(await load(plain.id)).toEqual({ variables: [{ name: 'a' }], reads: 1 })
   expect(await load(plain.id)).toEqual({ variables: [{ name: 'a' }], reads: 0 })
