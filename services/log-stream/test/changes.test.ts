@@ -63,7 +63,7 @@ const refusal = async (url: string, init: RequestInit = {}) => {
   return [response.status, ((await response.json()) as { error: { code: string } }).error.code]
 }
 
-/** What the message of a change says, as it comes from the broker. */
+/** Handles the event message of a change like one from RabbitMQ. Returns its timestamp. */
 function happen(type: EventType, body: object, on = streams): string {
   const timestamp = new Date().toISOString()
   const handlers = changeHandlers((resource, changes) => on.changeStreams.note(resource, changes))
@@ -125,7 +125,7 @@ const kinds = [
   ['freezes', 'freeze', 'freeze_id', () => addFreeze('1 hour', '2 hours')],
 ] as const
 
-test('a stream of targets shows no value that a target marks as sensitive', async () => {
+test('a stream of targets masks the sensitive values of a target', async () => {
   const client = await listen('targets')
   const id = await addTarget()
   const sealed = TEST_KEYS.seal('{"token":"planted-value","port":80}', `target:${id}:variables`)
@@ -142,7 +142,7 @@ test('a stream of targets shows no value that a target marks as sensitive', asyn
 })
 
 describe.each(kinds)('a stream of %s', (resource, kind, idField, add) => {
-  test('begins with a ping and tells what changes, as the list shows it', async () => {
+  test('begins with a ping and sends changes with the item of the list', async () => {
     const client = await listen(resource)
     const id = await add()
     const timestamp = happen(`${kind}.created`, { [idField]: id, tenant_id: null })
@@ -159,7 +159,7 @@ describe.each(kinds)('a stream of %s', (resource, kind, idField, add) => {
     expect(client.changes[1]).toMatchObject({ type: 'updated', id, resource: item })
   })
 
-  test('needs its permission, which ends it when it goes', async () => {
+  test('needs its permission and ends when the permission is removed', async () => {
     const permission = resource === 'pending' ? 'deployments:read' : `${resource}:read`
     const others = ALL.filter((one) => one !== permission)
     expect(await refusal(await urlOf(resource, { permissions: others }))).toEqual([403, 'INSUFFICIENT_PERMISSIONS'])
@@ -172,7 +172,7 @@ describe.each(kinds)('a stream of %s', (resource, kind, idField, add) => {
   })
 })
 
-test('a stream of releases tells of drift to those who see the release', async () => {
+test('a stream of releases sends drift to clients who see the release', async () => {
   const [mine, other] = [await addTenant(), await addTenant()]
   const deployment = uuidv7()
   const target = await addTarget()
@@ -192,7 +192,7 @@ test('a stream of releases tells of drift to those who see the release', async (
     await listen('releases', { tenant_id: mine }),
     await listen('releases', { tenant_id: other }),
   ]
-  // A message that errs about whose it is tells nobody more.
+  // A wrong tenant in the message shows the release to nobody else.
   happen('release.drifted', { release_id, tenant_id: other })
   happen('release.drifted', { release_id, tenant_id: mine })
   await until(() => seeing.changes.length === 1, 'the change')
@@ -203,8 +203,8 @@ test('a stream of releases tells of drift to those who see the release', async (
   expect(blind.changes.filter(({ resource }) => resource !== null)).toEqual([])
 })
 
-describe('what can be asked for', () => {
-  test('another type is 404, whatever the token, and takes it', async () => {
+describe('the request for a change stream', () => {
+  test('is 404 for an unknown type with any token, and uses up the token', async () => {
     const token = await streams.token({ permissions: ALL })
     const of = (type: string) => refusal(`${streams.url}/api/v1/sse/${type}?sse_token=${token}`)
     expect(await of('users')).toEqual([404, 'NOT_FOUND'])
@@ -212,7 +212,7 @@ describe('what can be asked for', () => {
     expect(await refusal(`${streams.url}/api/v1/sse/toString`)).toEqual([404, 'NOT_FOUND'])
   })
 
-  test('a token opens one stream, another method none, and unknown parameters are named', async () => {
+  test('opens one stream for each token, needs GET, and refuses unknown parameters', async () => {
     const url = await urlOf('targets')
     const client = await SseClient.openAt(url)
     clients.push(client)
@@ -222,7 +222,7 @@ describe('what can be asked for', () => {
     expect(await refusal(`${await urlOf('targets')}&from=1`)).toEqual([400, 'VALIDATION_ERROR'])
   })
 
-  test('no more streams than may be open, and one that ends makes room', async () => {
+  test('is refused over the limit of open streams, until a stream ends', async () => {
     await withStreams({ maxStreams: 3, maxStreamsPerUser: 2 }, async (own) => {
       const user = await makeUser(db.database, { permissions: ALL })
       const url = async () => `${own.url}/api/v1/sse/targets?sse_token=${await own.token(user)}`
@@ -236,7 +236,7 @@ describe('what can be asked for', () => {
   })
 
   test.each(['sse/targets', 'sse/freezes', 'deployments/ID/logs'])(
-    'a client that leaves before its stream of %s begins keeps no place and is not counted',
+    'a client that disconnects before its stream of %s begins frees its place',
     async (path) => {
       const slow: Database = Object.create(db.as('log-stream'))
       let asked = 0
@@ -256,7 +256,7 @@ describe('what can be asked for', () => {
         const leaving = get(await url(), { agent: false }).on('error', () => {})
         await until(() => asked > 0, 'the request')
         leaving.destroy()
-        // Answered after the server has seen who left.
+        // The server detects the disconnect before the query is answered.
         for (let n = 0; n < 5; n += 1) await fetch(own.url)
         answer()
         const client = await waitFor(async () => SseClient.openAt(await url()), { what: 'the place to be free' })
@@ -267,8 +267,8 @@ describe('what can be asked for', () => {
   )
 })
 
-describe('what a viewer is told', () => {
-  test('of targets: their own and shared ones; of deployments and requests: their own', async () => {
+describe('the changes for a stream client', () => {
+  test('concern shared records and records of its own tenant', async () => {
     const [a, b] = [await addTenant(), await addTenant()]
     const ids = async (add: (tenant: string | null) => Promise<string>) => [await add(a), await add(b), await add(null)]
     const cases = [
@@ -287,10 +287,10 @@ describe('what a viewer is told', () => {
       for (const [n, id] of records.entries()) {
         const tenant_id = [a, b, null][n]
         happen(`${kind}.updated`, { [idField]: id, tenant_id })
-        // A message that errs about whose it is tells nobody more.
+        // A wrong tenant in the message shows the record to nobody else.
         happen(`${kind}.updated`, { [idField]: id, tenant_id: a })
       }
-      // What cannot be seen is not waited for: what comes after it is.
+      // A hidden record does not delay the changes after it.
       const [last] = records
       await until(() => all.changes.length >= 3, `all changes of ${resource}`)
       happen(`${kind}.updated`, { [idField]: last, tenant_id: a })
@@ -300,7 +300,7 @@ describe('what a viewer is told', () => {
     }
   })
 
-  test('one that is gone is told to those who saw it', async () => {
+  test('include deletions of records that it could see', async () => {
     const [a, b] = [await addTenant(), await addTenant()]
     const [ofA, ofB, ofAll] = [
       await listen('targets', { tenant_id: a }),
@@ -321,7 +321,7 @@ describe('what a viewer is told', () => {
     expect(ofAll.changes.map(({ id }) => id)).toEqual([gone, shared])
   })
 
-  test('one that goes to another tenant is gone for the one that it left', async () => {
+  test('include a deletion when a record moves to another tenant', async () => {
     const [a, b] = [await addTenant(), await addTenant()]
     const [ofA, ofB, ofAll] = [
       await listen('targets', { tenant_id: a }),
@@ -336,7 +336,7 @@ describe('what a viewer is told', () => {
       expect(changes[0]).toMatchObject({ type: 'updated', resource: { tenant_id: b } })
   })
 
-  test('is read once for all who see the same, however many listen and however often it changed', async () => {
+  test('are read once for all clients with the same visibility, however often the record changed', async () => {
     const reads: unknown[] = []
     const counting: Database = Object.create(db.as('log-stream'))
     counting.transaction = (work) =>
@@ -365,8 +365,8 @@ describe('what a viewer is told', () => {
   })
 })
 
-describe('without an event', () => {
-  test('the progress of a running deployment is told', async () => {
+describe('changes without an event message', () => {
+  test('the progress of a running deployment is sent', async () => {
     const deployment = await TestDeployment.create(db.database)
     const client = await listen('deployments')
     const mine = () => client.changes.filter(({ id }) => id === deployment.id)
@@ -379,7 +379,7 @@ describe('without an event', () => {
     expect(mine()[1]).toMatchObject({ resource: { progress: 0.5 } })
   })
 
-  test('an instance without heartbeat and a freeze that ends are told', async () => {
+  test('an instance without heartbeat and the end of a freeze are sent', async () => {
     const instance = await addInstance()
     const freeze = await addFreeze('-1 hour', '2 seconds')
     const [instances, freezes] = [await listen('instances'), await listen('freezes')]
@@ -392,8 +392,8 @@ describe('without an event', () => {
   })
 })
 
-describe('nothing is kept from anybody silently', () => {
-  test('streams are ended when events may be lost, and refused until they are not', async () => {
+describe('no change is lost silently', () => {
+  test('change streams end when events may be lost, and are refused until events arrive again', async () => {
     await withStreams({}, async (own) => {
       const droppedBefore = await droppedFor('missed')
       const before = await listen('targets', {}, own)
@@ -413,7 +413,7 @@ describe('nothing is kept from anybody silently', () => {
     })
   })
 
-  test('a record that cannot be read ends no stream, keeps no other back, and is told when it can be read', async () => {
+  test('a record that cannot be read delays no other change and is sent once it can be read', async () => {
     const client = await listen('targets')
     const [bad, good] = [await addTarget(), await addTarget()]
     const seal = (text: string | null) =>
@@ -428,7 +428,7 @@ describe('nothing is kept from anybody silently', () => {
     expect(client.broken).toBe(false)
   })
 
-  test('streams are ended when what changed cannot be read', async () => {
+  test('streams end when the database is away for the read of a change', async () => {
     let down = false
     const flaky: Database = Object.create(db.as('log-stream'))
     const away = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
@@ -445,14 +445,14 @@ describe('nothing is kept from anybody silently', () => {
     })
   })
 
-  test('a client that reads nothing is cut off, and others have everything', async () => {
+  test('a client that does not read is cut off, and other clients receive everything', async () => {
     const { logger, written } = keptLog()
     await withStreams({ logger }, async (own) => {
       const reading = await listen('targets', {}, own)
       const { socket } = await openStalled(await urlOf('targets', {}, own), '"ping"')
       const id = await addTarget()
       await db.database.query(`UPDATE targets SET description = repeat('x', 100000) WHERE id = $1`, [id])
-      // Kernels take some megabytes before the client is noticed to take nothing.
+      // The kernel buffers some megabytes before the service detects that the client does not read.
       await until(async () => {
         const told = reading.changes.length
         happen('target.updated', { target_id: id, tenant_id: null }, own)
@@ -465,7 +465,7 @@ describe('nothing is kept from anybody silently', () => {
     })
   })
 
-  test('a stream is let go in order when the service stops, and pings until then', async () => {
+  test('a stream sends pings, and ends without an error when the service stops', async () => {
     const own = await startStreams({ database: db.database, changeClientLimits: { pingMs: 100 } })
     const client = await listen('freezes', {}, own)
     await until(() => client.messages.length >= 3, 'pings')

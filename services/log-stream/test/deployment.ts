@@ -10,7 +10,7 @@ export interface BatchInput {
   steps?: [target: number, action: number, state: StepState, output?: string][]
 }
 
-/** A deployment whose rows and live stream change as the dispatcher and the executor-bridge change them. */
+/** A deployment whose rows and stream change as by the dispatcher and the executor-bridge. */
 export class TestDeployment {
   readonly id = uuidv7()
   readonly targets: { id: string; name: string }[]
@@ -61,7 +61,7 @@ export class TestDeployment {
     return deployment
   }
 
-  /** Commits a batch as the bridge does, and returns what the bridge then publishes. */
+  /** Commits a batch like the executor-bridge and returns what the bridge publishes afterwards. */
   async commit({ lines = [], steps = [] }: BatchInput): Promise<StreamBatch> {
     const stored = lines.map(
       (m, n): StoredLine => ({ t: Date.UTC(2026, 0, 31) + this.nextLine + n, i: 0, a: 0, s: 'o', l: 'info', m }),
@@ -137,7 +137,7 @@ export class TestDeployment {
     await redis.xadd(streamKey(namespace, this.id), 'MAXLEN', '~', 10_000, '*', 'batch', JSON.stringify(batch))
   }
 
-  /** Ends the deployment as the dispatcher does: what has not ended is closed. */
+  /** Ends the deployment like the dispatcher: unfinished steps end too. */
   async end(state: DeploymentState, from: DeploymentState = 'running'): Promise<void> {
     await this.#database.transaction(async (tx) => {
       await tx.query('UPDATE deployments SET state = $2::deployment_state, completed_at = now() WHERE id = $1', [
@@ -148,12 +148,12 @@ export class TestDeployment {
         `UPDATE steps SET state = $2::step_state WHERE deployment_id = $1 AND state IN ('pending', 'running')`,
         [this.id, state === 'cancelled' ? 'cancelled' : 'skipped'],
       )
-      // In the same transaction, as the dispatcher does: a stream tells the state with the words of its transition.
+      // The transition is in the same transaction, because a stream sends the state with the message of its transition.
       await this.#transition(from, state, tx)
     })
   }
 
-  /** Cancels the deployment so long ago as the dispatcher does. Its instance kills the commands and has yet to tell. */
+  /** Cancels the deployment at a time in the past, like the dispatcher. The instance has not confirmed the stop. */
   async cancel(ago = '0 seconds'): Promise<void> {
     const instanceId = uuidv7()
     await this.#database.query(
@@ -169,7 +169,7 @@ export class TestDeployment {
     await this.end('cancelled')
   }
 
-  /** The instance has told that nothing of the cancelled run is left. */
+  /** Confirms like the instance that nothing of the cancelled run is left. */
   async confirmStop(): Promise<void> {
     await this.#database.query('UPDATE leases SET stopped_at = now() WHERE deployment_id = $1', [this.id])
   }

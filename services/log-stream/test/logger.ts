@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { createLogger, type Logger } from '@slipway/runtime'
 
-/** A logger that writes nowhere else, and what it wrote so far. */
+/** A logger that keeps its output in memory. */
 export function keptLog(): { logger: Logger; written: () => string } {
   let written = ''
   const stream = new Writable({

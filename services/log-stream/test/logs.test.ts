@@ -33,7 +33,7 @@ const apply = (deployment: TestDeployment, input: Parameters<TestDeployment['com
 const sequence = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n)
 
 describe('a stream', () => {
-  test('opened late begins with what has happened, in order, and goes on live', async () => {
+  test('begins with the history in order if it opens late, and continues live', async () => {
     const deployment = await TestDeployment.create(db.database)
     const [first] = deployment.targets
     await apply(deployment, { lines: ['one', 'two'], steps: [[0, 0, 'running']] })
@@ -125,14 +125,14 @@ describe('a stream', () => {
         output: 'oh no\n',
       },
     ])
-    // What Redis does not bring is read from the database.
+    // A batch that is not in Redis is read from the database.
     await deployment.commit({ steps: [[1, 0, 'completed', 'lost on the way\n']] })
     await until(() => client.all('step_update').length === 5, 'the step of which Redis did not tell')
     expect(client.all('step_update')[4]).toMatchObject({ state: 'completed', output: 'lost on the way\n' })
     expect(client.numbers).toEqual([0, 1, 2])
   })
 
-  test('ends with the last steps, progress 1, the final state with the number of lines, and closes', async () => {
+  test('ends with the last steps, progress 1 and the final state with the number of lines', async () => {
     const deployment = await TestDeployment.create(db.database)
     const client = await watch(deployment)
     await apply(deployment, { lines: numbered(0, 3), steps: [[0, 0, 'failed']] })
@@ -156,7 +156,7 @@ describe('a stream', () => {
     expect(client.numbers).toEqual([0, 1, 2])
   })
 
-  test('of an ended deployment replays it, ends with one final state and closes', async () => {
+  test('replays an ended deployment and ends with one final state', async () => {
     const deployment = await TestDeployment.create(db.database)
     await deployment.commit({ lines: numbered(0, 50), steps: [[0, 0, 'completed']] })
     await deployment.commit({ lines: numbered(50, 70) })
@@ -169,7 +169,7 @@ describe('a stream', () => {
     expect(client.messages.at(-1)).toMatchObject({ event: 'state_change', data: { log_lines: 70 } })
   })
 
-  test('of a cancelled deployment stays open for the last output, and its end counts all lines', async () => {
+  test('stays open for the last output of a cancelled deployment, and its end counts all lines', async () => {
     const deployment = await TestDeployment.create(db.database)
     deployment.epoch = 7_001
     const early = await watch(deployment)
@@ -181,7 +181,7 @@ describe('a stream', () => {
     const late = await watch(deployment)
     await apply(deployment, { lines: ['two', 'three'] })
     await until(() => early.lines.length === 3 && late.lines.length === 3, 'the last output')
-    // Redis does not bring this batch.
+    // This batch is not published to Redis.
     await deployment.commit({ lines: ['four'] })
     await until(() => early.lines.length === 4 && late.lines.length === 4, 'the lines that Redis did not bring')
     expect([early.ended, late.ended]).toEqual([false, false])
@@ -194,7 +194,7 @@ describe('a stream', () => {
     }
   })
 
-  test('of a cancelled deployment ends when its instance does not tell in time', async () => {
+  test('ends after a cancel if the instance does not confirm in time', async () => {
     const deployment = await TestDeployment.create(db.database)
     deployment.epoch = 7_002
     await apply(deployment, { lines: ['one'], steps: [[0, 0, 'running']] })
@@ -204,7 +204,7 @@ describe('a stream', () => {
     expect(client.messages.at(-1)).toMatchObject({ data: { new_state: 'cancelled', log_lines: 1 } })
   })
 
-  test('of a deployment without any line says so', async () => {
+  test('ends with 0 lines for a deployment without lines', async () => {
     const deployment = await TestDeployment.create(db.database)
     await deployment.end('cancelled')
     const client = await watch(deployment)
@@ -212,7 +212,7 @@ describe('a stream', () => {
     expect(client.messages.at(-1)).toMatchObject({ data: { new_state: 'cancelled', log_lines: 0 } })
   })
 
-  test('tells every change of state', async () => {
+  test('sends every change of state', async () => {
     const deployment = await TestDeployment.create(db.database)
     const client = await watch(deployment)
     await until(() => client.states.length === 1, 'the state')
@@ -228,7 +228,7 @@ describe('a stream', () => {
     ['where a chunk begins', 10, 10],
     ['at the end', 20, 0],
     ['beyond the end', 23, 0],
-  ])('from=N starts at that line: %s', async (_where, from) => {
+  ])('starts at line N with from=N: %s', async (_where, from) => {
     const deployment = await TestDeployment.create(db.database)
     await deployment.commit({ lines: numbered(0, 10) })
     await deployment.commit({ lines: numbered(10, 20) })
@@ -242,7 +242,7 @@ describe('a stream', () => {
     expect(client.lines).toEqual(numbered(from, 30))
   })
 
-  test('pings', async () => {
+  test('sends pings', async () => {
     const own = await startStreams({ database: db.database, limits: { pingMs: 100 } })
     const deployment = await TestDeployment.create(db.database)
     const client = await SseClient.open(own, deployment.id, await own.token())
@@ -251,7 +251,7 @@ describe('a stream', () => {
     await own.close()
   })
 
-  test('leaves nothing behind when its client goes', async () => {
+  test('frees its resources when its clients disconnect', async () => {
     const own = await startStreams({ database: db.database })
     const deployment = await TestDeployment.create(db.database)
     const clients = await Promise.all([1, 2, 3].map(async () => SseClient.open(own, deployment.id, await own.token())))
@@ -261,7 +261,7 @@ describe('a stream', () => {
     await own.close()
   })
 
-  test('is let go without a final state when the service stops', async () => {
+  test('ends without a final state when the service stops', async () => {
     const own = await startStreams({ database: db.database })
     const deployment = await TestDeployment.create(db.database)
     const client = await SseClient.open(own, deployment.id, await own.token())
@@ -272,8 +272,8 @@ describe('a stream', () => {
   })
 })
 
-describe('without gap or repetition', () => {
-  /** Applies batches of changing size while `during` watches and meddles. */
+describe('the lines of a stream have no gap or repetition', () => {
+  /** Applies batches of different sizes and calls `during` after each. */
   async function run(deployment: TestDeployment, during: (batch: number) => Promise<void> | void): Promise<void> {
     let line = 0
     for (let batch = 0; batch < 60; batch += 1) {
@@ -301,7 +301,7 @@ describe('without gap or repetition', () => {
     expect(client.messages.at(-1)?.event).toBe('state_change')
   }
 
-  test('clients that come at any moment while batches are applied', async () => {
+  test('for clients that connect at any time', async () => {
     const deployment = await TestDeployment.create(db.database, { targets: 15, actions: 2 })
     const clients: [SseClient, number][] = []
     await run(deployment, async (batch) => {
@@ -316,18 +316,18 @@ describe('without gap or repetition', () => {
     }
   })
 
-  test('though all of Redis is lost in mid-stream, again and again', async () => {
+  test('if Redis repeatedly loses all its data', async () => {
     const deployment = await TestDeployment.create(db.database, { targets: 15, actions: 2 })
     const client = await watch(deployment)
     await run(deployment, async (batch) => {
-      // As FLUSHALL would, but only for this test's part of a shared server.
+      // Like FLUSHALL, but limited to the namespace of this test.
       if (batch % 7 === 5) await streams.redis.del(...(await streams.redis.keys(`${streams.namespace}:*`)))
     })
     await until(() => client.ended, 'the end')
     expectWhole(client, deployment)
   })
 
-  test('though batches come late, twice, out of order or not at all', async () => {
+  test('if batches arrive late, twice, out of order or not at all', async () => {
     const deployment = await TestDeployment.create(db.database, { targets: 15, actions: 2 })
     const client = await watch(deployment)
     const publish = (batch: Awaited<ReturnType<TestDeployment['commit']>>) =>
@@ -354,7 +354,7 @@ describe('without gap or repetition', () => {
     expectWhole(client, deployment)
   })
 
-  test('though Redis carries nothing at all', async () => {
+  test('if Redis delivers no batch', async () => {
     const missedBefore = await missedBatches()
     const deployment = await TestDeployment.create(db.database)
     const client = await watch(deployment)
@@ -362,7 +362,7 @@ describe('without gap or repetition', () => {
       await deployment.commit({ lines: numbered(n * 3, n * 3 + 3), steps: [[0, 0, n < 9 ? 'running' : 'completed']] })
     }
     await until(() => client.lines.length === 30, 'all lines')
-    // More than fits one change of the hub: every client reads for itself.
+    // This is more than one change of the hub holds, so every client reads from the database.
     await deployment.commit({ lines: numbered(30, 5_000) })
     await until(() => client.lines.length === 5_000, 'the many lines')
     await deployment.end('success')
@@ -371,7 +371,7 @@ describe('without gap or repetition', () => {
     expect(await missedBatches()).toBeGreaterThan(missedBefore)
   })
 
-  test('under a later epoch, whose events count from 0 again', async () => {
+  test('under a later epoch with events that count from 0 again', async () => {
     const deployment = await TestDeployment.create(db.database)
     const client = await watch(deployment)
     await apply(deployment, { lines: numbered(0, 4), steps: [[0, 0, 'running']] })

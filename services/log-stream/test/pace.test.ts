@@ -16,7 +16,7 @@ const cutOff = (deployment: TestDeployment) =>
     .split('\n')
     .some((line) => line.includes('is cut off') && line.includes(deployment.id))
 
-// Resync is off: what comes here comes by Redis.
+// The periodic resync is off, so every batch arrives through Redis.
 beforeAll(async () => {
   db = await openTestDatabase()
   streams = await startStreams({
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const watch = async (deployment: TestDeployment) => SseClient.open(streams, deployment.id, await streams.token())
 
-/** Applies lines of about a kilobyte until the condition holds. */
+/** Applies lines of about 1 KB until the condition holds. */
 async function pour(deployment: TestDeployment, until: () => boolean): Promise<void> {
   for (let n = 0; !until(); n += 1) {
     if (n > 400) throw new Error('poured 100 MB in vain')
@@ -50,7 +50,7 @@ const stall = async (deployment: TestDeployment) =>
   )
 
 describe('a client that reads too slowly', () => {
-  test('is cut off, and the others do not notice', async () => {
+  test('is cut off without an effect on other clients', async () => {
     const deployment = await TestDeployment.create(db.database)
     const droppedBefore = await droppedFor('slow')
     const [good, stalled] = [await watch(deployment), await stall(deployment)]
@@ -58,7 +58,7 @@ describe('a client that reads too slowly', () => {
     await pour(deployment, () => cutOff(deployment))
     await until(() => good.lines.length === deployment.nextLine, 'all lines at the good one')
     expect(good.numbers).toEqual(Array.from({ length: deployment.nextLine }, (_, n) => n))
-    // What had been sent before is still in the sockets; after it the connection is at its end.
+    // The sockets still hold what the service sent before. Then the connection ends.
     let received = ''
     stalled.socket.on('data', (chunk: Buffer) => {
       received += chunk.toString('latin1')
@@ -72,13 +72,13 @@ describe('a client that reads too slowly', () => {
     await until(() => streams.hubs.size() === 0, 'the hub to be gone')
   })
 
-  test('but takes a long history at its pace is not', async () => {
+  test('is not cut off during a long history', async () => {
     const deployment = await TestDeployment.create(db.database)
     for (let n = 0; n < 20; n += 1) await deployment.commit({ lines: numbered(n * 500, (n + 1) * 500, 1_000) })
     await deployment.end('success')
     const client = await watch(deployment)
     client.response.pause()
-    // It stays paused until a live client that stalled later has been cut off.
+    // The client stays paused until a live client that stalled later is cut off.
     const other = await TestDeployment.create(db.database)
     const stalled = await stall(other)
     await pour(other, () => cutOff(other))
@@ -90,7 +90,7 @@ describe('a client that reads too slowly', () => {
   })
 })
 
-test('a burst larger than the limits cuts off nobody who reads', async () => {
+test('a burst over the limits cuts off no client that reads', async () => {
   const deployment = await TestDeployment.create(db.database)
   const client = await watch(deployment)
   await until(() => client.all('progress').length > 0, 'the opening')
@@ -101,7 +101,7 @@ test('a burst larger than the limits cuts off nobody who reads', async () => {
   client.close()
 })
 
-test('many clients of one deployment all get everything', async () => {
+test('fifty clients of one deployment all receive every line', async () => {
   const deployment = await TestDeployment.create(db.database)
   const clients = await Promise.all(Array.from({ length: 50 }, () => watch(deployment)))
   await until(() => clients.every((client) => client.all('progress').length > 0), 'the openings')
@@ -113,7 +113,7 @@ test('many clients of one deployment all get everything', async () => {
   for (const client of clients) client.close()
 })
 
-test('hostile text stays one data line', async () => {
+test('a line with control characters stays one data line', async () => {
   const deployment = await TestDeployment.create(db.database)
   const lines = [
     'data: x',

@@ -11,7 +11,7 @@ const chunk = (first_line: number, count: number): Chunk => ({
   lines: Array.from({ length: count }, (_, n) => line(first_line + n)),
 })
 
-/** Pages over `read`, and the lines that it was asked for. */
+/** Pages over `read`, and the line numbers of each read. */
 function pagesOf(read: (from: number) => Chunk[]) {
   const asked: number[] = []
   const pages = new Pages(new PlanIndex('01a1ffba-aada-76dd-b5f8-679760b9e2da', [], 1), async (from) => {
@@ -21,7 +21,7 @@ function pagesOf(read: (from: number) => Chunk[]) {
   return { pages, asked }
 }
 
-test('all who want a page at a time share one reading of it', async () => {
+test('concurrent calls for a page share one read', async () => {
   const { pages, asked } = pagesOf((from) => [chunk(from, 10), chunk(from + 10, 10)])
   const taken = await Promise.all(Array.from({ length: 100 }, () => pages.from(0, 20)))
   expect(new Set(taken).size).toBe(1)
@@ -29,7 +29,7 @@ test('all who want a page at a time share one reading of it', async () => {
   expect(asked).toEqual([0, 20])
 })
 
-test('a reading that failed, or found nothing, is made again', async () => {
+test('a read that failed or found nothing is repeated', async () => {
   let broken = true
   const { pages, asked } = pagesOf((from) => {
     if (broken) throw new Error('no connection')
@@ -42,7 +42,7 @@ test('a reading that failed, or found nothing, is made again', async () => {
   expect(asked).toEqual([0, 0, 0])
 })
 
-test('of a page that goes further, the lines that are wanted can be taken', async () => {
+test('a range of lines can be taken from a longer page', async () => {
   const { pages } = pagesOf((from) => [chunk(from, 10)])
   const [lines] = await pages.from(5, 15)
   const messages = (bytes: Buffer | undefined) =>

@@ -14,7 +14,7 @@ import {
 import { numbered, TestDeployment } from './deployment.ts'
 import { startStreams, TEST_KEYS, type TestStreams } from './setup.ts'
 
-/** So slow that nothing flows in while a test runs. */
+/** So slow that the bucket does not refill during a test. */
 const FIVE = { rps: 0.001, burst: 5 }
 const PATH = '/api/v1/sse/deployments?sse_token=nonsense'
 
@@ -62,7 +62,7 @@ async function statuses(address: string, count: number, headers?: Record<string,
 }
 
 describe('the general limit', () => {
-  test('refuses in plain text what is over the burst, and no other address', async () => {
+  test('refuses requests over the burst in plain text, and only from that address', async () => {
     const address = newAddress()
     expect(await statuses(address, 5)).toEqual(Array(5).fill(401))
     const flood = await get(address)
@@ -74,7 +74,7 @@ describe('the general limit', () => {
     expect((await get(newAddress())).status).toBe(401)
   })
 
-  test('comes first: unknown routes and methods count, and a refused request spends no token', async () => {
+  test('is checked first: unknown routes and methods count, and a refused request uses up no token', async () => {
     const deployment = await TestDeployment.create(db.database)
     await deployment.commit({ lines: numbered(0, 1) })
     await deployment.end('success')
@@ -85,7 +85,7 @@ describe('the general limit', () => {
     expect((await get(newAddress(), {}, path)).status).toBe(200)
   })
 
-  test('takes from the same bucket as the gateway', async () => {
+  test('shares its bucket with the gateway', async () => {
     const address = newAddress()
     const gateway = limitOf(gatewayRedis)
     for (let n = 0; n < 3; n++) expect(await gateway.admits(address)).toBe(true)
@@ -93,7 +93,7 @@ describe('the general limit', () => {
     expect(await gateway.admits(address)).toBe(false)
   })
 
-  test('counts by this service alone while Redis is away', async () => {
+  test('counts within this service while Redis is away', async () => {
     proxy.refuse(true)
     expect(await statuses(newAddress(), 6)).toEqual([401, 401, 401, 401, 401, 429])
   })
@@ -109,7 +109,7 @@ describe('a request that the gateway has counted', () => {
     expect((await get(address, counted())).status).toBe(401)
   })
 
-  test('cannot be made up by a client', async () => {
+  test('cannot be forged by a client', async () => {
     const otherKeys = KeyRing.parse(`test:${Buffer.alloc(32, 1).toString('base64')}`)
     const forged = [
       counted('/api/v1/sse/targets?sse_token=nonsense')[COUNTED_HEADER],

@@ -63,7 +63,7 @@ const changes: [string, string][] = [
 ]
 
 describe.each(changes)('%s', (_what, sql) => {
-  test('ends open streams, and those of nobody else', async () => {
+  test('ends open streams of that user only', async () => {
     const own = await open(await streams.token(user))
     const other = await open(await streams.token())
     await db.database.query(sql, [user.user_id])
@@ -71,7 +71,7 @@ describe.each(changes)('%s', (_what, sql) => {
     expect([other.broken, other.ended]).toEqual([false, false])
   })
 
-  test('makes tokens that were given out before worth nothing', async () => {
+  test('invalidates tokens that were issued before', async () => {
     const token = await streams.token(user)
     await db.database.query(sql, [user.user_id])
     const response = await fetch(`${streams.url}/api/v1/deployments/${deployment.id}/logs?sse_token=${token}`)
@@ -80,7 +80,7 @@ describe.each(changes)('%s', (_what, sql) => {
   })
 })
 
-test('a permission or a tenant that is taken away ends open streams', async () => {
+test('removing a permission or changing the tenant ends open streams', async () => {
   const withoutPermission = await open(await streams.token(user))
   await db.database.query(`UPDATE roles SET permissions = '{targets:read}' WHERE id = $1`, [user.user_id])
   await isCutOff(withoutPermission)
@@ -93,7 +93,7 @@ test('a permission or a tenant that is taken away ends open streams', async () =
   await isCutOff(bound)
 })
 
-test('streams opened with an API key end with the key, and with a logout of its user', async () => {
+test('streams of an API key end with the key and with a logout of its user', async () => {
   const first = await keyToken(user.user_id)
   const second = await keyToken(user.user_id)
   const [ofFirst, ofSecond] = [await open(first.token), await open(second.token)]
@@ -106,7 +106,7 @@ test('streams opened with an API key end with the key, and with a logout of its 
   expect((await open(again.token)).broken).toBe(false)
 })
 
-test('an API key opens no stream beyond its scopes, whatever its user may do', async () => {
+test('an API key opens no stream outside of its scopes', async () => {
   const opens = async (scopes: string[]) => {
     const { token } = await keyToken(user.user_id, 1, scopes)
     const response = await fetch(`${streams.url}/api/v1/deployments/${uuidv7()}/logs?sse_token=${token}`)
@@ -116,7 +116,7 @@ test('an API key opens no stream beyond its scopes, whatever its user may do', a
   expect(await opens(['deployments:read', 'targets:read'])).toBe('NOT_FOUND')
 })
 
-test('whoever is told of a revocation looks at once', async () => {
+test('a revocation event ends streams without waiting for the next check', async () => {
   const slow = await startStreams({ database: db.database, guardMs: 3_600_000 })
   try {
     const client = await open(await slow.token(user), slow)
@@ -128,7 +128,7 @@ test('whoever is told of a revocation looks at once', async () => {
   }
 })
 
-test('while nobody can say whether a stream may stay open, it does not for long', async () => {
+test('streams end soon if their permission cannot be checked', async () => {
   let down = false
   const flaky = await startStreams({
     database: db.database,

@@ -23,9 +23,9 @@ export interface TestStreams {
   hubs: Hubs
   changeStreams: ChangeStreams
   guard: StreamGuard
-  /** For the tests themselves. */
+  /** A connection of the tests. */
   redis: Redis
-  /** A token of a new user, or of this one. */
+  /** Returns a token of a new user or of the given user. */
   token(user?: NewUser | KnownUser): Promise<string>
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ export interface KnownUser {
   session_id: string
 }
 
-/** A user with a session and a role of their own. */
+/** Inserts a user with its own session and role. */
 export async function makeUser(database: Database, user: NewUser = {}): Promise<KnownUser> {
   const { permissions = ['deployments:read'], tenant_id = null } = user
   const id = uuidv7()
@@ -68,24 +68,24 @@ export interface StreamsOptions {
   database: Database
   limits?: Partial<StreamClientLimits>
   changeClientLimits?: Partial<ChangeClientLimits>
-  /** Where changes are read, when not in the same place. */
+  /** The database of the change streams, if it is another one. */
   feedDatabase?: Database
-  /** Where tokens and deployments are looked up as a stream opens, when not in the same place. */
+  /** The database for tokens and deployments of new streams, if it is another one. */
   streamDatabase?: Database
   maxStreams?: number
   maxStreamsPerUser?: number
   redisUrl?: string
-  /** None without it. */
+  /** The limit is disabled without a value. */
   rateLimit?: RateLimit['general']
   logger?: Logger
   checkMs?: number
   resyncMs?: number
   guardMs?: number
-  /** Where the guard looks, when not in the same place. */
+  /** The database of the guard, if it is another one. */
   guardDatabase?: Queryable
 }
 
-/** The service as main.ts makes it, without broker. It connects with its own role to the database of `options.database`. */
+/** Starts the service like main.ts, without RabbitMQ. It connects to the given database with its own role. */
 export async function startStreams(options: StreamsOptions): Promise<TestStreams> {
   const { redisUrl = serverUrl('REDIS_URL') } = options
   const database = databaseAs(options.database, 'log-stream')

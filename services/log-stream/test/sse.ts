@@ -5,12 +5,12 @@ import type { TestStreams } from './setup.ts'
 
 type Message<E extends LogStreamMessage['event']> = Extract<LogStreamMessage, { event: E }>['data']
 
-/** A client that keeps all it was sent, and refuses anything but single `data:` lines. */
+/** A client that keeps all messages and accepts only single `data:` lines. */
 export class SseClient {
   readonly messages: LogStreamMessage[] = []
-  /** The stream ended in order. */
+  /** Whether the stream ended without an error. */
   ended = false
-  /** The connection broke off. */
+  /** Whether the connection broke. */
   broken = false
   readonly response: IncomingMessage
   readonly #request: ClientRequest
@@ -55,7 +55,7 @@ export class SseClient {
     }
   }
 
-  /** Of a stream of changes, without pings. */
+  /** The messages of a change stream without pings. */
   get changes(): Exclude<ResourceStreamMessage, { event: 'ping' }>['data'][] {
     const messages = this.messages as (LogStreamMessage | ResourceStreamMessage)[]
     return messages.flatMap(({ data }) => ('resource_type' in data ? [data] : []))
@@ -82,7 +82,7 @@ export class SseClient {
   }
 }
 
-/** A client that asks for a stream, reads up to its first message that holds this, and then nothing more. */
+/** Opens a stream, reads up to the first message that contains `upTo`, and then stops reading. */
 export async function openStalled(url: string, upTo: string): Promise<{ socket: Socket; closed: () => boolean }> {
   const { hostname, port, pathname, search } = new URL(url)
   const socket = connectSocket(Number(port), hostname)

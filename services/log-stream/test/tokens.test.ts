@@ -37,18 +37,18 @@ async function ask(query: string, id = deployment.id, on = streams) {
 }
 
 describe('an SSE token', () => {
-  test.each(['', '?sse_token='])('is needed: %s', async (query) => {
+  test.each(['', '?sse_token='])('is required: %s', async (query) => {
     expect(await ask(query)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
   })
 
   test.each(['?sse_token=nonsense', '?sse_token=a&sse_token=b', `?sse_token=${'x'.repeat(1_000)}`])(
-    'must be one that was given out: %s',
+    'must be one that the gateway issued: %s',
     async (query) => {
       expect(await ask(query)).toMatchObject({ status: 401, code: 'INVALID_TOKEN' })
     },
   )
 
-  test('opens one stream, also when it is used many times at once', async () => {
+  test('opens one stream, even in concurrent calls', async () => {
     const token = await streams.token()
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(`?sse_token=${token}`)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
@@ -57,21 +57,21 @@ describe('an SSE token', () => {
     expect(given?.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   })
 
-  test('must carry the permission to read deployments', async () => {
+  test('needs the permission to read deployments', async () => {
     const token = await streams.token({ permissions: ['targets:read'] })
     expect(await ask(`?sse_token=${token}`)).toMatchObject({ status: 403, code: 'INSUFFICIENT_PERMISSIONS' })
   })
 
   test.each([
     ['an unknown deployment', () => uuidv7()],
-    ['what is no id', () => 'nonsense'],
-  ])('is spent by %s, which is 404', async (_what, id) => {
+    ['a malformed id', () => 'nonsense'],
+  ])('is used up by %s, and the answer is 404', async (_what, id) => {
     const token = await streams.token()
     expect(await ask(`?sse_token=${token}`, id())).toMatchObject({ status: 404, code: 'NOT_FOUND' })
     expect(await ask(`?sse_token=${token}`)).toMatchObject({ status: 401, code: 'INVALID_TOKEN' })
   })
 
-  test('shows the own tenant alone, and everything to those who are bound to none', async () => {
+  test('opens only streams of the tenant of its user, and all streams for a user of no tenant', async () => {
     const own = await TestDeployment.create(db.database, { tenantId: TENANT })
     const foreign = await TestDeployment.create(db.database, { tenantId: uuidv7() })
     for (const each of [own, foreign]) await each.end('success')
@@ -83,7 +83,7 @@ describe('an SSE token', () => {
     expect(await read(foreign.id, null)).toBe(200)
   })
 
-  test('cannot be checked while Redis is away: 503', async () => {
+  test('is refused with 503 while Redis is away', async () => {
     const { logger } = keptLog()
     const cut = await startStreams({ database: db.database, redisUrl: 'redis://127.0.0.1:1', logger })
     const token = await cut.token()
@@ -96,7 +96,7 @@ describe('an SSE token', () => {
 })
 
 describe('a request', () => {
-  test.each(['from=-1', 'from=1.5', 'from=', 'from=1&from=2', 'form=1'])('with %s is refused', async (query) => {
+  test.each(['from=-1', 'from=1.5', 'from=', 'from=1&from=2', 'form=1'])('is refused with %s', async (query) => {
     const answer = await ask(`?sse_token=${await streams.token()}&${query}`)
     expect(answer).toMatchObject({ status: 400, code: 'VALIDATION_ERROR' })
     expect(JSON.parse(answer.text).error.details.errors).toEqual([
@@ -104,7 +104,7 @@ describe('a request', () => {
     ])
   })
 
-  test('by another method is 405 and spends nothing', async () => {
+  test('is 405 with another method and uses up no token', async () => {
     const token = await streams.token()
     for (const method of ['POST', 'HEAD', 'DELETE']) {
       const response = await fetch(`${streams.url}/api/v1/deployments/${deployment.id}/logs?sse_token=${token}`, {
@@ -115,19 +115,19 @@ describe('a request', () => {
     expect((await ask(`?sse_token=${token}`)).status).toBe(200)
   })
 
-  test.each(['/api/v1/sse/nonsense', '/', '/api/v1/deployments/%zz/logs'])('for %s is 404', async (path) => {
+  test.each(['/api/v1/sse/nonsense', '/', '/api/v1/deployments/%zz/logs'])('is 404 for %s', async (path) => {
     const response = await fetch(`${streams.url}${path}?sse_token=${await streams.token()}`)
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ error: { code: 'NOT_FOUND' } })
   })
 
-  test('carries its id back', async () => {
+  test('gets its request id back', async () => {
     const response = await fetch(`${streams.url}/`, { headers: { 'x-request-id': 'given.id' } })
     expect(response.headers.get('x-request-id')).toBe('given.id')
   })
 })
 
-test('the token is in no log line', async () => {
+test('no log line contains the token', async () => {
   const { logger, written } = keptLog()
   const loud = await startStreams({ database: db.database, logger })
   const token = await loud.token()

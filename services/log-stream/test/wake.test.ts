@@ -41,7 +41,7 @@ afterAll(async () => {
   await db?.drop()
 })
 
-test('deployment.updated ends the stream without waiting for the next look', async () => {
+test('deployment.updated ends the stream without waiting for the next resync', async () => {
   const deployment = await TestDeployment.create(db.database)
   const client = await SseClient.open(streams, deployment.id, await streams.token())
   await until(() => client.all('progress').length > 0, 'the opening')
@@ -60,7 +60,7 @@ test('deployment.updated ends the stream without waiting for the next look', asy
   expect(client.lines).toEqual(['line 0', 'line 1'])
 })
 
-test('streams of changes end with the connection to RabbitMQ, and those of logs do not', async () => {
+test('change streams end with the connection to RabbitMQ, and log streams do not', async () => {
   const url = async () =>
     `${streams.url}/api/v1/sse/freezes?sse_token=${await streams.token({ permissions: ['freezes:read'] })}`
   const client = await SseClient.openAt(await url())
