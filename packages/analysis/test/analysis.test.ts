@@ -15,7 +15,7 @@ const failureOf = (fields: Partial<Failure> = {}): Failure => {
 const said = (stderr_tail: string, fields: Partial<Failure> = {}) => analyse(failureOf({ stderr_tail, ...fields }), AT)
 
 describe('the rules', () => {
-  test('are many, each with an id of its own and an example', () => {
+  test('are at least 60, with unique ids and an example each', () => {
     expect(RULES.length).toBeGreaterThanOrEqual(60)
     expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length)
     const shown = new Set([...REAL.flatMap(({ rules }) => rules), ...VERBATIM.map(({ rule }) => rule)])
@@ -23,7 +23,7 @@ describe('the rules', () => {
   })
 
   test.each(VERBATIM)(
-    '$rule knows what $tool writes: $stderr$stdout$error',
+    '$rule explains the output of $tool: $stderr$stdout$error',
     ({ rule, stderr, stdout, error, reason = null, subject = null, exit = 1 }) => {
       const failure = failureOf({
         exit_code: exit,
@@ -37,12 +37,12 @@ describe('the rules', () => {
     },
   )
 
-  test('explain every reason that Slipway gives', () => {
+  test('cover every failure reason of Slipway', () => {
     const explained = RULES.map(({ reason }) => reason)
     expect(COMMAND_FAILURE_REASONS.filter((reason) => !explained.includes(reason))).toEqual([])
   })
 
-  test('do not read the words of a reason', () => {
+  test('ignore the words of the error if the failure has a reason', () => {
     expect(said('', { exit_code: null, error_message: 'no answer from 10.0.0.5:22' }).rule).toBe('unknown')
     const words = { error_message: 'beyond any pattern', exit_code: null }
     expect(said('', { ...words, reason: 'target_silent' }).rule).toBe('target-silent')
@@ -52,7 +52,7 @@ describe('the rules', () => {
     expect(hostile.analysis.summary).toBe('The interpreter pwsh is not installed where the script runs')
   })
 
-  test('need no more than bounded time: few open repetitions, and none within another', () => {
+  test('need bounded time: at most three open repetitions and no nested ones', () => {
     for (const { id, pattern } of RULES) {
       const source = pattern?.source ?? ''
       const open = source.match(/(?<!\\)[*+]|\{\d+,\}/g) ?? []
@@ -61,7 +61,7 @@ describe('the rules', () => {
     }
   })
 
-  test('are found by their hints: whatever a pattern matches holds one of them', () => {
+  test('have a hint for whatever their pattern matches', () => {
     for (const { rule: id, stderr = '', stdout = '', error = '' } of VERBATIM) {
       const rule = RULES.find((one) => one.id === id)
       if (!rule?.pattern) continue
@@ -76,7 +76,7 @@ describe('the rules', () => {
 })
 
 describe('an analysis', () => {
-  test('quotes its evidence and has all that is shown of it', () => {
+  test('quotes its evidence and has every field', () => {
     const { analysis } = said('Fetching\ncurl: (6) Could not resolve host: db.internal\n', { exit_code: 6 })
     expect(Object.keys(analysis).sort()).toEqual(
       ['analyzed_at', 'confidence', 'fingerprint', 'likely_cause', 'model_version', 'remediation', 'summary'].sort(),
@@ -87,7 +87,7 @@ describe('an analysis', () => {
     expect(analysis.remediation.length).toBeGreaterThan(0)
   })
 
-  test('is less sure of what was followed by much else, or was no error', () => {
+  test('is less confident if more output follows the evidence or if it is in stdout', () => {
     const near = said('No space left on device').analysis.confidence
     const far = said(`No space left on device\n${'went on\n'.repeat(10)}`).analysis.confidence
     const stdout = said('', { stdout_tail: 'No space left on device' }).analysis.confidence
@@ -95,12 +95,12 @@ describe('an analysis', () => {
     expect(stdout).toBeLessThan(near)
   })
 
-  test('of a command that was killed for its time says so, whatever it wrote', () => {
+  test('names the timeout of a command that exceeded it, whatever the output', () => {
     const failure = { exit_code: null, error_message: 'killed', reason: 'step_timeout' as const }
     expect(said('curl: (7) Connection refused', failure).rule).toBe('step-timeout')
   })
 
-  test('of what no rule knows quotes the last words that say something, and is not sure', () => {
+  test('quotes the last meaningful line of an unknown failure, with a low confidence', () => {
     const { rule, analysis } = said("frobnication impossible\nTry 'frob --help' for more information.\n", {
       exit_code: 9,
     })
@@ -110,14 +110,14 @@ describe('an analysis', () => {
     expect(said('', { exit_code: 9 }).analysis.summary).toBe('The command failed: exit code 9')
   })
 
-  test('sees through colours, progress bars and carriage returns', () => {
+  test('ignores colours, progress bars and carriage returns', () => {
     const esc = String.fromCharCode(27)
     expect(said(`10%\r50%\r${esc}[31mcp: error writing 'x': No space left on device${esc}[0m\r\n`).rule).toBe(
       'disk-full',
     )
   })
 
-  test('is bounded and never fails, whatever the command wrote', () => {
+  test('is bounded and never fails, for any output', () => {
     const bytes = fc.uint8Array({ maxLength: 6_000 }).map((array) => Buffer.from(array).toString('utf8'))
     const hints = RULES.flatMap(({ hints: own = [] }) => own)
     const words = fc.array(fc.oneof(fc.constantFrom(...hints), fc.string({ maxLength: 8 }), fc.constant('\n')), {
@@ -155,7 +155,7 @@ describe('a fingerprint', () => {
     expect(said(b, { places: places[1], exit_code: 3 }).analysis.fingerprint).toBe(one)
   }
 
-  test('does not change with numbers, hosts, addresses, times and random parts of paths', () => {
+  test('does not depend on numbers, hosts, addresses, times and random parts of paths', () => {
     same('cannot reach 10.0.0.7 after 12 ms', 'cannot reach 192.168.4.31 after 7 ms')
     same('frob web-01.example.com: refused (id 4f0e9a1b)', 'frob web-27.example.com: refused (id 99aa01bc)')
     same('2026-01-31T09:00:02Z frob gave up', '2026-02-01T10:11:12.345Z frob gave up')
@@ -170,12 +170,12 @@ describe('a fingerprint', () => {
     same('frob of db.prod.svc.cluster.local is away', 'frob of cache.test.svc.cluster.local is away')
     same('frob of https://a.example/x?token=1 broke', 'frob of http://10.0.0.7:8080/x?token=2 broke')
     same('frob of run a8xk2p9q broke', 'frob of run zz81kd03 broke')
-    // The name of a target is a word of its own: it is not looked for within others.
+    // The name of a target is replaced only as a whole word.
     same('none of the frobs fit', 'none of the frobs fit', [['one'], ['two']])
     same('build: frob failed\ndeploy failed', 'build: frob failed\nexiting with status 1')
   })
 
-  test('is another for another kind', () => {
+  test('differs for different kinds of failures', () => {
     const kinds = [
       'sh: 1: frob: not found',
       'sh: 1: knob: not found',
@@ -208,14 +208,14 @@ describe('a fingerprint', () => {
     ).toBe(kinds.length)
   })
 
-  test('of a command that wrote nothing is that of its exit code', () => {
+  test('depends on the exit code of a command without output', () => {
     const silent = (code: number) =>
       said('', { exit_code: code, error_message: `exit code ${code}` }).analysis.fingerprint
     expect(new Set([3, 4, 5, 6].map(silent)).size).toBe(4)
     expect(silent(3)).toBe(silent(3))
   })
 
-  test('has no part of what the command wrote in clear', () => {
+  test('contains no part of the output in clear text', () => {
     expect(said('cat: /etc/secret-name: No such file or directory').analysis.fingerprint).toMatch(
       /^file-missing-[0-9a-f]{8}$/,
     )

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { PAGE, withRules } from '../scripts/rules-table.mjs'
 import { AREAS, RULES } from '../src/index.ts'
 
-test('docs/analysis.md lists the rules as they are (else: node packages/analysis/scripts/rules-table.mjs)', () => {
+test('docs/analysis.md lists the rules (else run: node packages/analysis/scripts/rules-table.mjs)', () => {
   const page = readFileSync(PAGE, 'utf8')
   expect(page).toBe(withRules(page, AREAS, RULES))
   for (const { id } of RULES) expect(page).toContain(`\`${id}\``)

@@ -9,9 +9,9 @@ beforeAll(async () => {
 })
 afterAll(() => servers.close())
 
-describe('what a real command writes when it fails is recognized', () => {
+describe('the rules recognize the output of a real failing command', () => {
   for (const example of REAL) {
-    // Skipped, in sight, where the machine lacks the program.
+    // The test is skipped visibly if the machine lacks a program.
     const attempt = canRun(example) ? test : test.skip
     attempt(
       `${example.rules[0]}: ${example.shell ?? 'sh'}: ${example.script.replace(/\s+/g, ' ').slice(0, 90)}`,

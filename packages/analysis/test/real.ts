@@ -1,17 +1,17 @@
-/** Something that goes wrong when it is really run, and the rules of which one must say so. */
+/** A script that fails when it runs, and the rules of which one must explain the failure. */
 export interface RealExample {
   rules: string[]
   script: string
-  /** Programs without which it is not run. */
+  /** Programs that the example requires. */
   needs?: string[]
-  /** Run by somebody who is not root. */
+  /** Runs as a user who is not root. */
   unprivileged?: true
   shell?: 'sh' | 'bash'
 }
 
 /**
- * Scripts run in a fresh directory. SERVER is an HTTP server that answers `/STATUS/…` with that status, SECURE one over TLS
- * whose certificate nobody has signed but itself, TAKEN the port of the first.
+ * Scripts run in a fresh directory. SERVER is an HTTP server that answers `/STATUS/…` with that status.
+ * SECURE is a server with a self-signed certificate. TAKEN is the port of SERVER.
  */
 export const REAL: RealExample[] = [
   { rules: ['command-not-found'], script: 'no-such-command-here --now' },

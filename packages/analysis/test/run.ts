@@ -11,7 +11,7 @@ import type { RealExample } from './real.ts'
 const NOBODY = 65_534
 const TAIL = 2_000
 
-/** The servers that go wrong for the examples. */
+/** The servers that the examples call. */
 export interface Servers {
   env: Record<string, string>
   close(): void
@@ -74,7 +74,7 @@ export function canRun({ needs = [], shell, unprivileged }: RealExample): boolea
   return nobody && [...needs, ...(shell ? [shell] : [])].every(has)
 }
 
-/** Runs an example as an instance would, and tells how it failed. */
+/** Runs an example like an instance and returns its failure. */
 export async function run({ script, shell = 'sh', ...options }: RealExample, env: Record<string, string>) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-example-'))
   if (options.unprivileged) chmodSync(folder, 0o777)
@@ -87,7 +87,7 @@ export async function run({ script, shell = 'sh', ...options }: RealExample, env
           HOME: folder,
           LC_ALL: 'C',
           GIT_TERMINAL_PROMPT: '0',
-          // Or a distribution's own pip refuses before it looks for what the example is about.
+          // Without this setting, the pip of some distributions refuses before it reaches the failure of the example.
           PIP_BREAK_SYSTEM_PACKAGES: '1',
           ...env,
         },

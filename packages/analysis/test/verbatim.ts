@@ -1,9 +1,9 @@
 import type { CommandFailureReason } from '@slipway/domain'
 
-/** What a tool writes, word for word, where it cannot be counted on that the machine has it (or may be made to fail so). */
+/** Verbatim output of a tool that the machine may lack, or that cannot be made to fail in a test. */
 export interface VerbatimExample {
   rule: string
-  /** Whose words they are. */
+  /** The tool that writes the output. */
   tool: string
   stderr?: string
   stdout?: string
