@@ -1,4 +1,4 @@
-// docs/catalog.md says what the schemas say, and `apply` reads its examples.
+// Checks that docs/catalog.md agrees with the schemas and that `apply` reads its examples.
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -10,7 +10,7 @@ import { SCHEMAS } from '../src/files/schemas.ts'
 
 const page = fs.readFileSync(PAGE, 'utf8')
 
-test('its tables are those of the schemas (else: make catalog)', () => {
+test('the tables of docs/catalog.md agree with the schemas (else run: make catalog)', () => {
   expect(page).toBe(withTables(page, SCHEMAS))
 })
 
@@ -19,7 +19,7 @@ test('a schema with an object that has no table is refused', () => {
   expect(() => withTables(without, SCHEMAS)).toThrow('no table for the fields script,interpreter')
 })
 
-test('its examples are files that apply reads, one of each kind', () => {
+test('the examples of docs/catalog.md are files that apply reads, one of each kind', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'catalog-page-'))
   try {
     const examples = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text)

@@ -13,7 +13,7 @@ const run = (args: readonly string[], more: Record<string, string> = {}) =>
 type FakeServer = Awaited<ReturnType<typeof startFakeServer>>
 let [one, two]: FakeServer[] = []
 
-/** A server that knows whoever logged in to it, by a token with its name. */
+/** A server that knows the user who logged in to it by a token with the name of the server. */
 const startServer = (name: string) =>
   startFakeServer({
     'POST /auth/login': (_, response) => sendJson(response, 200, { access_token: `token of ${name}` }),
@@ -42,7 +42,7 @@ const whoIs = async (args: readonly string[] = [], more: Record<string, string> 
   return /user:\s+(\w+)/.exec(stdout)?.[1] ?? stderr
 }
 
-test('a login makes a context with a session of its own, and uses it', async () => {
+test('a login creates a context with its own session and selects it', async () => {
   expect((await logIn('first', String(one?.url))).code).toBe(0)
   expect((await logIn('second', String(two?.url))).code).toBe(0)
   expect(await whoIs()).toBe('two')
@@ -58,7 +58,7 @@ test('a login makes a context with a session of its own, and uses it', async () 
   expect(stdout).not.toContain('token')
 })
 
-test('two contexts of one server have different logins', async () => {
+test('two contexts of one server have separate logins', async () => {
   await logIn('first', String(one?.url))
   await logIn('second', String(one?.url))
   const file = JSON.parse(fs.readFileSync(path.join(folder, 'slipway/config.json'), 'utf8'))
@@ -68,7 +68,7 @@ test('two contexts of one server have different logins', async () => {
   expect(await whoIs(['--context', 'first'])).toBe('one')
 })
 
-test('a context that is deleted is not used any more', async () => {
+test('a deleted context cannot be used', async () => {
   await logIn('first', String(one?.url))
   expect((await run(['context', 'delete', 'first'])).code).toBe(0)
   const { code, stderr } = await run(['whoami', '--context', 'first'])
@@ -76,7 +76,7 @@ test('a context that is deleted is not used any more', async () => {
   expect(code).toBe(2)
 })
 
-test('an address and a context at once are refused', async () => {
+test('an address together with a context is refused', async () => {
   const { code, stderr } = await run(['whoami', '--context', 'first', '--url', 'http://127.0.0.1:1'])
   expect(stderr).toContain('--url and --context both name a server')
   expect(code).toBe(2)

@@ -1,4 +1,4 @@
-// The commands that the documents name exist: each is parsed as if it were called. tests/cli/documentation.test.ts runs examples.
+// Parses every call of slipway in the documents. tests/cli/documentation.test.ts runs examples.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -17,7 +17,7 @@ const documents = listed
   .split('\n')
   .map((name) => ({ name, ...readCode(fs.readFileSync(path.join(root, name), 'utf8')) }))
 
-/** Shell text of blocks and indented lines, and code inside of sentences. */
+/** The shell text of code blocks and indented lines, and the code inside sentences. */
 function readCode(text: string): { shell: string; inline: string[] } {
   const fenced = [...text.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block]) => block)
   const prose = text.replaceAll(/^ *```.*?^ *```$/gms, '')
@@ -26,17 +26,17 @@ function readCode(text: string): { shell: string; inline: string[] } {
   return { shell: [...fenced, ...indented].join('\n'), inline }
 }
 
-/** Where a command begins: after an operator, a keyword of the shell, values for its environment, or `docker run`. */
+/** The possible starts of a call: an operator, a shell keyword, environment variables or `docker run`. */
 const BEGIN =
   '(?:^|\\$\\(|\\||&&|;) *(?:(?:until|while|if|!) +)*(?:[A-Z_]+=(?:"[^"]*"|\\S*) +)*(?:docker run [^|;\\n]*? )?'
 const CALL = new RegExp(`${BEGIN}slipway(?:/cli:\\S+)?(?![\\w/.:-])(.*?(?<!\\\\))$`, 'gms')
 
-/** The words of each call of `slipway`, without quotes. */
+/** The words of each call of `slipway` without quotes. */
 function listCalls(shell: string): string[][] {
   return [...shell.matchAll(CALL)].map(([, rest = '']) => readWords(rest))
 }
 
-/** Splits a command line at blanks, up to its end: a pipe, a redirection, a comment or a bracket. */
+/** Splits a command line at blanks up to its end: a pipe, a redirection, a comment or a bracket. */
 function readWords(line: string): string[] {
   const words: string[] = []
   for (const [token] of line.replaceAll('\\\n', ' ').matchAll(/(?:"[^"]*"|'[^']*'|[^\s|&;<>)#"'])+|[|&;<>)#]/g)) {
@@ -46,7 +46,7 @@ function readWords(line: string): string[] {
   return words
 }
 
-/** Codes of the errors that a command has whose arguments a sentence leaves out, or replaces by a word such as N. */
+/** Error codes of a call in a sentence that leaves out arguments or replaces them by a word such as N. */
 const INCOMPLETE = new Set([
   'commander.help',
   'commander.invalidArgument',
@@ -55,7 +55,7 @@ const INCOMPLETE = new Set([
   'commander.optionMissingArgument',
 ])
 
-/** Why the command line refuses these words, or null. Calls no command. */
+/** Returns why the command line refuses these words, or null. Runs no subcommand. */
 function parse(words: readonly string[], { mayBeIncomplete = false } = {}): string | null {
   const program = buildProgram()
   replaceActions(program)
@@ -71,18 +71,18 @@ function parse(words: readonly string[], { mayBeIncomplete = false } = {}): stri
 
 function replaceActions(command: Command): void {
   command.configureOutput({ writeOut: () => {}, writeErr: () => {} })
-  // A command with subcommands does something itself if it has arguments.
+  // A subcommand with nested subcommands has an action of its own only if it has arguments.
   if (command.commands.length === 0 || command.registeredArguments.length > 0) command.action(() => {})
   for (const child of command.commands) replaceActions(child)
 }
 
-/** `--version` looks at the arguments of this process. */
+/** `--version` reads the arguments of the test process, so it is not parsed. */
 const isVersion = (words: readonly string[]) => words.join(' ') === '--version'
 
-describe('calls of slipway', () => {
+describe('calls of slipway in documents', () => {
   const calls = documents.flatMap(({ name, shell }) => listCalls(shell).map((words) => ({ name, words })))
 
-  test('in blocks are complete', () => {
+  test('calls in code blocks are complete', () => {
     expect(calls.length).toBeGreaterThan(60)
     const wrong = calls.flatMap(({ name, words }) => {
       const problem = isVersion(words) ? null : parse(words)
@@ -91,7 +91,7 @@ describe('calls of slipway', () => {
     expect(wrong).toEqual([])
   })
 
-  test('in sentences name subcommands and options that exist', () => {
+  test('calls in sentences use existing subcommands and options', () => {
     const subcommands = buildProgram().commands.flatMap((command) => [command.name(), ...command.aliases()])
     const isAlone = (name: string, code: string) =>
       name === 'docs/cli.md' && subcommands.includes(code.split(' ')[0] ?? '') && !code.startsWith('export PATH')
@@ -108,7 +108,7 @@ describe('calls of slipway', () => {
     expect(wrong).toEqual([])
   })
 
-  test('are refused here when they are wrong', () => {
+  test('wrong calls are detected', () => {
     const shell = [
       'A=1 slipway deploy "a b" \\',
       "  --var x='y z' | jq .",
@@ -130,7 +130,7 @@ describe('calls of slipway', () => {
     expect(parse(['redeploy'], { mayBeIncomplete: true })).toBeNull()
   })
 
-  test('options that docs/cli.md names exist', () => {
+  test('every option in docs/cli.md exists', () => {
     const known = new Set(listOptions(buildProgram()))
     const { inline } = documents.find(({ name }) => name === 'docs/cli.md') ?? { inline: [] }
     const named = inline.flatMap((code) => code.match(/^--[a-z-]+/) ?? [])
@@ -144,13 +144,13 @@ function listOptions(command: Command): string[] {
   return [...own, ...command.commands.flatMap(listOptions)]
 }
 
-test('operations that documents name exist, with their query', () => {
+test('every API operation in the documents exists with its query parameters', () => {
   const operations: Operation[] = Object.values(OPERATIONS)
   const named = documents.flatMap(({ name, inline }) =>
     inline.flatMap((code) => {
       const [, method, route = '', query] =
         /^(GET|POST|PATCH|PUT|DELETE) (?:\/api\/v1)?(\/[^ ?]*)(?:\?([^ ]*))?/.exec(code) ?? []
-      // The bridge has operations of its own below /v1.
+      // The executor-bridge has its own operations below /v1.
       return method === undefined || route.startsWith('/v1/') ? [] : [{ name, method, route, query }]
     }),
   )
@@ -164,7 +164,7 @@ test('operations that documents name exist, with their query', () => {
   expect(wrong).toEqual([])
 })
 
-test('targets of make that documents name exist', () => {
+test('every make target in the documents exists', () => {
   const targets = [...fs.readFileSync(path.join(root, 'Makefile'), 'utf8').matchAll(/^([a-z-]+):/gm)].map(
     ([, one]) => one,
   )
@@ -177,7 +177,7 @@ test('targets of make that documents name exist', () => {
   expect(named.filter(({ target }) => !targets.includes(target))).toEqual([])
 })
 
-test('scripts that documents call exist, with their options', () => {
+test('every script in the documents exists with its options', () => {
   const named = documents.flatMap(({ name, shell, inline }) =>
     [shell, ...inline].flatMap((code) =>
       [

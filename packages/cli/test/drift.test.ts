@@ -21,7 +21,7 @@ const clean = {
 }
 const drifted = { ...clean, result: 'drifted', drifted_since: AT, message: 'write: app.conf differs\n< a' }
 
-/** What the list answers, one page after another; the last one is repeated. */
+/** The pages of the list, one for each call. The last page is repeated. */
 let answers: object[][] = []
 const page = (data: unknown[]) => ({
   data,
@@ -50,7 +50,7 @@ beforeEach(() => {
 const slipway = (...args: string[]) => runSlipway(server.url, args)
 const lists = () => server.requests.filter(({ route }) => route === 'GET /releases')
 
-test('lists what has drifted and fails', async () => {
+test('drift lists drifted releases and fails', async () => {
   answers = [[release('web-1', drifted), release('web-2', clean), release('web-3', null)]]
   const { code, stdout } = await slipway('drift')
   expect([code, stdout.split('\n')]).toEqual([
@@ -67,7 +67,7 @@ test.each([
   ['nothing has drifted (1 release checked)', [release('web-2', clean), release('web-3', null)]],
   ['nothing was checked yet', [release('web-3', null)]],
 ])(
-  'succeeds and says: %s',
+  'drift succeeds and prints: %s',
   async (said, found) => {
     answers = [found]
     expect(await slipway('drift', 'greet', '-t', 'web-1')).toMatchObject({ code: 0, stdout: `${said}\n` })
@@ -76,13 +76,13 @@ test.each([
   30_000,
 )
 
-test('--check asks for checks and ends', async () => {
+test('--check requests checks and ends', async () => {
   const { code, stdout } = await slipway('drift', 'greet', '-t', 'web-1', '--check')
   expect([code, stdout]).toEqual([0, 'checking 2 releases; 1 without a check\n'])
   expect(server.requests.at(-1)?.body).toEqual({ action_id: ID, target_ids: [OTHER] })
 }, 30_000)
 
-test('--check --wait shows what the checks found', async () => {
+test('--check --wait shows the results of the checks', async () => {
   answers = [[release('web-1', { ...clean, is_pending: true })], [release('web-1', drifted)]]
   const { code, stdout } = await slipway('drift', 'greet', '--check', '--wait')
   expect(code).toBe(1)
@@ -95,7 +95,7 @@ test.each([
   [['gree'], 3],
   [['greet', '--wait', '--timeout', '10ms'], 5],
 ])(
-  '%j ends with %i',
+  'drift %j exits with %i',
   async (options, code) => {
     answers = [[release('web-1', { ...clean, is_pending: true })]]
     expect(await slipway('drift', ...options)).toMatchObject({ code })

@@ -6,7 +6,7 @@ import { EXIT_CODES, getExitCode } from '../src/exit-code.ts'
 const getUser = (url: string) =>
   new SlipwayClient({ url, token: 't', retryForMs: 0 }).call('getCurrentUser').catch((error: unknown) => error)
 
-test('a refused credential ends with 3, an absent server with 6', async () => {
+test('a refused credential exits with 3, and an unreachable server with 6', async () => {
   const server = await startFakeServer({
     'GET /auth/me': (_, response) =>
       sendJson(response, 401, { error: { code: 'INVALID_TOKEN', message: 'the token is not valid' } }),

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { listCompletions } from '../src/commands/completion.ts'
 import { buildProgram } from '../src/commands/program.ts'
 
-/** Every command that people can call, by the words that call it. */
+/** Every visible subcommand with the words that call it. */
 function every(command: Command, words: string[] = []): [string, Command][] {
   const children = command
     .createHelp()
@@ -28,7 +28,7 @@ describe('--help', () => {
     expect(said).toContain('--output')
   })
 
-  test('describes every command, argument and option', () => {
+  test('describes every subcommand, argument and option', () => {
     expect(commands.length).toBeGreaterThan(40)
     for (const [words, command] of commands) {
       expect([words, command.description()]).toEqual([words, expect.stringMatching(/\w/)])

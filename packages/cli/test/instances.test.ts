@@ -27,7 +27,7 @@ beforeEach(() => {
 
 const slipway = (...args: string[]) => runSlipway(server.url, ['instances', ...args])
 
-test('join-token sends what the options say and prints the token alone', async () => {
+test('join-token sends its options and prints only the token', async () => {
   const options = ['--uses', '2', '--expires', '1.5h', '--label', 'pool=eu', '--label', 'zone', '--tenant', 'Acme']
   const { code, stdout, stderr } = await slipway('join-token', ...options)
   expect([code, stdout]).toEqual([0, `${ID}.secret\n`])
@@ -38,20 +38,20 @@ test('join-token sends what the options say and prints the token alone', async (
   })
 })
 
-test('join-token -o json prints the record, and without options the server decides', async () => {
+test('join-token -o json prints the record, and without options the server chooses the values', async () => {
   const { stdout, stderr } = await slipway('join-token', '-o', 'json')
   expect([JSON.parse(stdout), stderr]).toEqual([{ ...grant, token: `${ID}.secret` }, ''])
   expect(server.requests.map(({ body }) => body)).toEqual([{}])
 })
 
-test('join-tokens are listed without the token, and revoked', async () => {
+test('join-tokens list shows no tokens, and join-tokens revoke revokes', async () => {
   const { stdout } = await slipway('join-tokens', 'list')
   expect(stdout).toMatch(/active\s+0 of 2\s+pool=eu zone/)
   expect((await slipway('join-tokens', 'revoke', ID)).stdout).toBe(`revoked join token ${ID}\n`)
   expect(server.count(`DELETE /instances/grants/${ID}`)).toBe(1)
 })
 
-test('a label that is none is a usage error', async () => {
+test('a malformed label is a usage error', async () => {
   expect(await slipway('join-token', '--label', '=eu')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('KEY'),

@@ -16,7 +16,7 @@ function write(name: string, text: string): string {
 }
 const TENANT = 'kind: tenant\nname: Acme\n'
 
-test('a document with manager alone names the manager of all files', () => {
+test('a document that contains only manager names the manager of all files', () => {
   write('named/a.yaml', `manager: shop/catalog\n---\n${TENANT}`)
   write('named/b.yaml', 'kind: tenant\nname: Other\n')
   const { entries, manager } = loadFileSet([path.join(root, 'named')], null)
@@ -25,7 +25,7 @@ test('a document with manager alone names the manager of all files', () => {
 
 test.each([
   ['another name', 'manager: other', /b\.yaml:1:1: manager is "other", but \S+a\.yaml:1:1 says "shop"/],
-  ['a name that is none', 'manager: a shop', /b\.yaml:1:1: manager /],
+  ['a malformed name', 'manager: a shop', /b\.yaml:1:1: manager /],
   ['another field', 'manager: shop\nname: x', /b\.yaml:2:1: name is not a known field here/],
 ])('%s is refused', (_, text, message) => {
   write('wrong/a.yaml', `manager: shop\n---\n${TENANT}`)
@@ -33,7 +33,7 @@ test.each([
   expect(() => loadFileSet([path.join(root, 'wrong')], null)).toThrow(message)
 })
 
-test('the option comes before the files, and the files before the folder', () => {
+test('the option has precedence over the files, and the files over the folder', () => {
   const file = write('order/a.yaml', TENANT)
   expect(chooseManager('given', 'of-files', [file])).toEqual({ name: 'given', isNamed: true })
   expect(chooseManager(undefined, 'of-files', [file])).toEqual({ name: 'of-files', isNamed: true })
@@ -41,7 +41,7 @@ test('the option comes before the files, and the files before the folder', () =>
   expect(() => chooseManager('no name', null, [file])).toThrow(/--manager no name/)
 })
 
-test('a folder, a file in it and several files in it have one name; in a repository it begins with its folder', () => {
+test('the derived name is the same for a folder and its files, and begins with the repository', () => {
   const [one, two] = [write('my shop/catalog/a.yaml', TENANT), write('my shop/catalog/deep/b.yaml', TENANT)]
   const folder = path.dirname(one)
   for (const paths of [[folder], [one], [one, two]]) expect(deriveManagerName(paths)).toBe('catalog')

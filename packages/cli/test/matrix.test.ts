@@ -37,7 +37,7 @@ const rows = [
 ]
 const plain = { paint: (text: string) => text }
 
-test('a matrix has a column for each environment, and says which versions are mixed', () => {
+test('a matrix has a column for each environment and counts mixed versions', () => {
   expect(formatMatrix(rows, 100, plain)).toEqual([
     'SOURCE  KIND      no environment  production                               staging',
     'shop    solution  -               1.1.0 ×3, 1.0.0 ×1, 1 running, 2 failed  1.1.0',
@@ -45,7 +45,7 @@ test('a matrix has a column for each environment, and says which versions are mi
   ])
 })
 
-test('colours do not move the columns', () => {
+test('colours do not shift the columns', () => {
   const coloured = { paint: (text: string) => `\x1b[31m${text}\x1b[0m` }
   const strip = (line: string) => line.replaceAll('\x1b[31m', '').replaceAll('\x1b[0m', '')
   const lines = formatMatrix(rows, 100, coloured)
@@ -53,7 +53,7 @@ test('colours do not move the columns', () => {
   expect(lines.map(strip)).toEqual(formatMatrix(rows, 100, plain))
 })
 
-test('a matrix that is wider than the terminal is a list', () => {
+test('a matrix wider than the terminal becomes a list', () => {
   expect(formatMatrix(rows, 80, plain)).toEqual([
     'shop (solution)',
     '  production  1.1.0 ×3, 1.0.0 ×1, 1 running, 2 failed',
@@ -64,14 +64,14 @@ test('a matrix that is wider than the terminal is a list', () => {
   ])
 })
 
-test('a cell shows three versions and how many more there are, and targets where none is in force', () => {
+test('a cell shows three versions, the count of the others, and targets without a version', () => {
   const versions = ['5', '4', '3', '2', '1'].map((major) => [`${major}.0.0`, 1] as [string, number])
   const many = [row('shop', [cell('production', versions, { target_count: 7 })])]
   const [, line] = formatMatrix(many, 200, plain)
   expect(line).toMatch(/ {2}5\.0\.0 ×1, 4\.0\.0 ×1, 3\.0\.0 ×1, none ×2, 2 more versions$/)
 })
 
-test('environments with the same name are told apart by their tenants', () => {
+test('environments with the same name are distinguished by their tenants', () => {
   const place = (name: string) => ({ tenant_id: name, tenant_name: name, environment_id: name })
   const cells = ['Globex', 'Acme'].map((name) => cell('production', [['1.0.0', 1]], place(name)))
   const [head] = formatMatrix([row('shop', cells)], 100, plain)

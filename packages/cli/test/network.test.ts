@@ -26,7 +26,7 @@ const answerUser: RequestListener = (request, response) => {
   response.end(JSON.stringify(isKnown ? { ...user, display_name: 'Ada' } : {}))
 }
 
-/** A proxy that opens tunnels, and the hosts that it was asked for. */
+/** A proxy that opens tunnels, and the hosts of its requests. */
 async function startProxy(): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = []
   const proxy = http.createServer((_, response) => response.writeHead(500).end())
@@ -59,7 +59,7 @@ afterAll(() => {
   fs.rmSync(folder, { recursive: true })
 })
 
-test('a certificate of an unknown authority is refused, with what to do', async () => {
+test('a certificate of an unknown authority is refused, and the error names the option', async () => {
   const { code, stderr } = await runSlipway(secure, ['whoami'])
   expect(stderr).toContain('--ca-file FILE')
   expect(code).toBe(6)
@@ -68,7 +68,7 @@ test('a certificate of an unknown authority is refused, with what to do', async 
 test.each([
   ['by --ca-file', () => ({ args: ['--ca-file', certificates.caFile], env: {} })],
   ['by SLIPWAY_CA_FILE', () => ({ args: [], env: { SLIPWAY_CA_FILE: certificates.caFile } })],
-])('%s the authority is trusted', async (_, given) => {
+])('an authority given %s is trusted', async (_, given) => {
   const { args, env } = given()
   const { code, stdout, stderr } = await runSlipway(secure, ['whoami', ...args], { env })
   expect(stderr).toBe('')
@@ -77,15 +77,15 @@ test.each([
 })
 
 test.each([
-  ['nothing', 'cannot be read', path.join(folder, 'missing.pem')],
+  ['no file', 'cannot be read', path.join(folder, 'missing.pem')],
   ['no certificate', 'holds no certificate', import.meta.filename],
-])('a file with %s is refused', async (_, message, file) => {
+])('a CA file with %s is refused', async (_, message, file) => {
   const { code, stderr } = await runSlipway(secure, ['whoami', '--ca-file', file])
   expect(stderr).toContain(message)
   expect(code).toBe(2)
 })
 
-test('calls go through the proxy of HTTPS_PROXY, but not to the hosts of NO_PROXY', async () => {
+test('calls use the proxy of HTTPS_PROXY except for the hosts of NO_PROXY', async () => {
   const proxy = await startProxy()
   const env = { HTTPS_PROXY: proxy.url, SLIPWAY_CA_FILE: certificates.caFile }
   const through = await runSlipway(secure, ['whoami'], { env })
@@ -96,7 +96,7 @@ test('calls go through the proxy of HTTPS_PROXY, but not to the hosts of NO_PROX
   expect(proxy.asked).toHaveLength(1)
 })
 
-test('a proxy that is no address is named', async () => {
+test('the error names HTTPS_PROXY if it is no address', async () => {
   const { code, stderr } = await runSlipway(secure, ['whoami'], { env: { HTTPS_PROXY: 'proxy example' } })
   expect(stderr).toContain('HTTPS_PROXY is not the address of a proxy')
   expect(code).toBe(2)
@@ -106,7 +106,7 @@ test.each([
   ['a page', 200, 'text/html', '<html></html>'],
   ['a page that says it has nothing', 404, 'text/html', '<html></html>'],
   ['JSON of another server', 404, 'application/json', '{"message":"Not Found"}'],
-])('%s in place of an answer: something answers, but it is not Slipway', async (_, status, type, body) => {
+])('%s is reported as an answer of another server than Slipway', async (_, status, type, body) => {
   const port = await listen(
     http.createServer((_request, response) => response.writeHead(status, { 'content-type': type }).end(body)),
   )
@@ -115,7 +115,7 @@ test.each([
   expect(code).toBe(6)
 })
 
-test('an answer that takes longer than --request-timeout is not awaited', async () => {
+test('a call ends after --request-timeout', async () => {
   const port = await listen(http.createServer(() => {}))
   const { code, stderr } = await runSlipway(`http://127.0.0.1:${port}`, ['whoami', '--request-timeout', '50ms'])
   expect(stderr).toContain('does not answer')

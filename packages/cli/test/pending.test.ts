@@ -8,7 +8,7 @@ afterEach(async () => {
   server = undefined
 })
 
-test('pending why names the pool of a request, its place there, and the instances', async () => {
+test('pending why shows the pool of a request, its position there, and the instances', async () => {
   const id = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
   const request = {
     ...{ id, status: 'pending', priority: 0, position: 7, retry_count: 0, queued_at: '2026-11-23 10:00:00' },

@@ -18,7 +18,7 @@ const preview = (targets: (typeof one)[], fields: Partial<Schema<'Preview'>> = {
   }) as unknown as Schema<'Preview'>
 const show = (plan: Schema<'Preview'>) => formatPlan(plan, new Output('table'))
 
-test('a plan says which of its targets do not change, and what it replaces', () => {
+test('a plan lists its unchanged targets and what it replaces', () => {
   const first = { deployment_id: null, version: null, applied_at: null, applied_by: null, difference: null }
   const replaces = [{ ...first, target_count: 1, targets: [one], unchanged_count: 0 }]
   const lines = show(preview([one, two], { unchanged_targets: [two], replaces }))
@@ -33,12 +33,12 @@ test('a plan says which of its targets do not change, and what it replaces', () 
   ])
 })
 
-test('a plan of --only-changed says which targets are left out', () => {
+test('a plan of --only-changed lists the targets that are left out', () => {
   const lines = show(preview([one], { unchanged_targets: [two], replaces: [] }))
   expect(lines).toContain('left out: 1 target with the same versions and values: web-2')
   expect(lines).not.toContain('replaces')
 })
 
-test('the plan of a server that does not know what is in force says nothing about it', () => {
+test('a plan from a server without release data shows no replacements', () => {
   expect(show(preview([one])).filter((line) => /replaces|unchanged|left out/.test(line))).toEqual([])
 })

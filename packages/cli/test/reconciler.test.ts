@@ -1,4 +1,4 @@
-// What `apply` plans: which records it creates, changes, takes over and deletes, against a server that holds these records.
+// Plans of `apply`: the records that it creates, changes, takes over and deletes on a server.
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -69,7 +69,7 @@ test('a changed record of the same manager is no takeover', async () => {
   })
 })
 
-test.each([['other'], [null]])('a changed record of the manager %s is one, and gets the label', async (manager) => {
+test.each([['other'], [null]])('a changed record of the manager %s is a takeover', async (manager) => {
   stored = { targets: [target('web', manager)] }
   expect(await plan([wanted('web', 'description: new\n')])).toEqual({
     changes: [['change', 'web', ['description', 'managed_by']]],
@@ -78,7 +78,7 @@ test.each([['other'], [null]])('a changed record of the manager %s is one, and g
 })
 
 test.each([['other'], [null]])(
-  'a record of the manager %s that matches keeps it, unless it is taken over',
+  'a matching record of the manager %s keeps its label unless it is taken over',
   async (manager) => {
     stored = { targets: [target('web', manager)] }
     expect(await plan([wanted('web')])).toEqual({ changes: [], takeOvers: [] })
@@ -89,7 +89,7 @@ test.each([['other'], [null]])(
   },
 )
 
-test('a new version of a source of another manager is one takeover; the label comes first', async () => {
+test('a new version of a source of another manager is one takeover, and the label changes first', async () => {
   stored = {
     actions: [
       { id: 'a', name: 'greet', managed_by: 'other', tenant_id: null, description: null, latest_version: '1.0.0' },
@@ -107,7 +107,7 @@ test('a new version of a source of another manager is one takeover; the label co
   })
 })
 
-test('what the manager no longer names is deleted, users before what they use, and nothing else', async () => {
+test('records that the files no longer contain are deleted, users before what they use', async () => {
   stored = {
     tenants: [{ id: 't', name: 'Acme', managed_by: 'shop' }],
     environments: [{ id: 'e', name: 'production', managed_by: 'shop', tenant_id: 't' }],
@@ -130,12 +130,12 @@ test('what the manager no longer names is deleted, users before what they use, a
     'environment production',
     'tenant Acme',
   ])
-  // The files of one tenant say nothing of the records of others.
+  // The files of one tenant do not affect the records of other tenants.
   expect(await list('Acme')).toEqual(['environment production'])
   expect(await list('nobody')).toEqual([])
 })
 
-test('a refused deletion says why, and a record that is gone is no failure', async () => {
+test('a refused deletion returns the reason, and a missing record is no failure', async () => {
   stored = {
     targets: [target('web', 'shop'), target('old', 'shop', { id: 'old' }), target('busy', 'shop', { id: 'busy' })],
   }

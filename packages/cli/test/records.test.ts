@@ -53,11 +53,11 @@ describe('a list', () => {
           .split('\n')
           .map((line) => JSON.parse(line)),
     ],
-  ])('as %s has the records of the API', async (format, read) => {
+  ])('contains the records of the API in the format %s', async (format, read) => {
     expect(read((await slipway('list', '-o', format)).stdout)).toEqual(environments)
   })
 
-  test('as names has one name a line', async () => {
+  test('has one name on each line in the format name', async () => {
     expect((await slipway('list', '-o', 'name')).stdout).toBe('blue\ngreen\n')
   })
 })
@@ -94,7 +94,7 @@ describe('one record', () => {
     expect((await slipway('get', ID, '-o', 'name')).stdout).toBe('blue\n')
   })
 
-  test('is not guessed', async () => {
+  test('is not chosen if several ids match', async () => {
     const { code, stderr } = await slipway('show', '018f6b1e')
     expect(code).toBe(3)
     expect(stderr).toContain(`begins with "018f6b1e"\n  ${ID} blue\n  ${OTHER} green`)
@@ -108,7 +108,7 @@ describe('a deletion', () => {
     expect(server.count(`DELETE /environments/${ID}`)).toBe(0)
   })
 
-  test('is done with --yes', async () => {
+  test('succeeds with --yes', async () => {
     expect((await slipway('delete', 'blue', '--yes')).stdout).toBe('deleted environment blue\n')
     expect(server.count(`DELETE /environments/${ID}`)).toBe(1)
   })

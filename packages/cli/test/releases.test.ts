@@ -50,7 +50,7 @@ const slipway = (...args: string[]) => runSlipway(server.url, args)
 const lastQuery = () => Object.fromEntries(server.requests.at(-1)?.query ?? [])
 
 describe('where', () => {
-  test('shows all pages, and the last attempt where it is not in force', async () => {
+  test('shows all pages, and the last attempt if it is not in force', async () => {
     const { code, stdout } = await slipway('where', 'greet')
     expect([code, stdout.split('\n')]).toEqual([
       0,
@@ -76,7 +76,7 @@ describe('where', () => {
     [['--tag', 'a=b', '--tag', 'c=d'], 2, 'Give it only once'],
     [['--kind', 'solution'], 3, 'there is no solution "greet"'],
   ])(
-    '%j ends with %i',
+    'where %j exits with %i',
     async (options, code, message) => {
       expect(await slipway('where', 'greet', ...options)).toMatchObject({
         code,
@@ -97,14 +97,14 @@ describe('--only-changed', () => {
     expect(server.requests.at(-1)?.body).toMatchObject({ action_id: ID, only_changed: true })
   }, 30_000)
 
-  test('tells programs which targets these are', async () => {
+  test('prints the unchanged targets as JSON', async () => {
     const { code, stdout } = await slipway(...options, '-o', 'json')
     expect([code, JSON.parse(stdout)]).toEqual([0, { unchanged_target_ids: [ID, OTHER] }])
   }, 30_000)
 })
 
 describe('deployments', () => {
-  test('lists and shows, as of other kinds of records', async () => {
+  test('has the subcommands list, show and get', async () => {
     const { code, stdout } = await slipway('deployments', 'list', '--triggered-by', 'ann', '--limit', '3')
     expect([code, stdout]).toEqual([0, 'no deployments\n'])
     expect(lastQuery()).toMatchObject({ triggered_by: 'ann' })
@@ -129,7 +129,7 @@ describe('deployments', () => {
     expect(Date.now() - Date.parse(created_from)).toBeGreaterThanOrEqual(7_200_000)
   }, 30_000)
 
-  test.each(['yesterday', '2 hours', '999999999d', '2026-01-31'])('%s is no time', (text) => {
+  test.each(['yesterday', '2 hours', '999999999d', '2026-01-31'])('%s is no valid time', (text) => {
     expect(() => parsePastTime(text)).toThrow('Write it as 2h or 7d before now')
   })
 })

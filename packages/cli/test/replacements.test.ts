@@ -12,7 +12,7 @@ const before = {
 } satisfies Schema<'Replacement'>
 const applied = `  applied ${formatTime('2026-11-23T10:00:00Z')} by ann, deployment ${ID}`
 
-test('says what is replaced where, with the versions of parts and the variables that differ', () => {
+test('a replacement shows targets, versions of parts and differing variables', () => {
   const difference = {
     versions: [
       { kind: 'solution' as const, id: '1', name: 'shop', before: '1.0.0', after: '1.1.0' },
@@ -35,7 +35,7 @@ test('says what is replaced where, with the versions of parts and the variables 
   ])
 })
 
-test('says that nothing is there, and names five targets of many', () => {
+test('a first release replaces nothing, and five of many targets are named', () => {
   const first = { deployment_id: null, version: null, applied_at: null, applied_by: null, difference: null }
   const many = { target_count: 300, targets: targets('a', 'b', 'c', 'd', 'e', 'f') }
   expect(formatReplacements([{ ...before, ...first, ...many }], '1.1.0')).toEqual([

@@ -8,7 +8,7 @@ interface RunOptions {
   stdin?: string
 }
 
-/** Runs the command line against this server, to its end. */
+/** Runs the command line with this server and returns its result. */
 export function runSlipway(
   url: string,
   args: readonly string[],

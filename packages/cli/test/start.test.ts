@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals'
 
 const sources = path.join(import.meta.dirname, '../src')
 
-test('only the commands that read files load the schemas of the contracts', () => {
+test('only the subcommands that read files load the schemas of the contracts', () => {
   const files = fs.readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const imports = files.filter((file) => {
     const text = fs.readFileSync(path.join(sources, file), 'utf8')

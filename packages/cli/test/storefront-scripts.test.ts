@@ -1,5 +1,5 @@
-// The scripts of examples/storefront, run as an instance runs them: by their interpreter, in a fresh directory, with
-// nothing in the environment but what is declared.
+// Runs the scripts of examples/storefront like an instance: with their interpreter, in a fresh directory,
+// with the declared variables only.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,7 +45,7 @@ afterAll(() => {
   rmSync(base, { recursive: true })
 })
 
-/** A deployment of one version to the first target, step by step. */
+/** Prepares a deployment of one version to the first target. */
 async function prepare(id: string, version: string, more: Values = {}) {
   const defaults = [...actions.values()].flatMap(({ definition }) =>
     (definition.variables ?? []).flatMap(({ name, default: value }) => (value === undefined ? [] : [[name, value]])),
@@ -100,7 +100,7 @@ async function deploy(id: string, version: string) {
   for (const name of order) expect({ name, ...outcome(step(name)) }).toMatchObject({ name, code: 0, stderr: '' })
 }
 
-/** All steps, the last of which fails; then what the strategy does: rollbacks in reverse order. */
+/** Runs all steps, of which the last fails, and then the rollbacks in reverse order. */
 async function deployAndRollBack(id: string, version: string) {
   const { step, rollback } = await prepare(id, version, { fail_health: true, health_seconds: 1 })
   const results = order.map((name) => outcome(step(name)))
@@ -117,7 +117,7 @@ const outcome = ({ status, stdout, stderr }: ReturnType<typeof spawnSync>) => ({
 })
 
 const current = () => readlinkSync(path.join(base, 'storefront-1', 'current'))
-// A connection of its own each time: one kept open would lead to the process before.
+// A new connection for each request. A kept connection would lead to the previous process.
 const ask = (page: string) => fetch(`http://127.0.0.1:${port}${page}`, { headers: { connection: 'close' } })
 const health = async () => (await ask('/health')).json()
 const answers = () =>
@@ -127,13 +127,13 @@ const answers = () =>
   )
 
 describe('the storefront example', () => {
-  test('a first release that is not well leaves nothing behind that runs', async () => {
+  test('an unhealthy first release leaves no process running', async () => {
     await deployAndRollBack('a', '0.9.0')
     expect(existsSync(path.join(base, 'storefront-1', 'current'))).toBe(false)
     expect(await answers()).toBe(false)
   })
 
-  test('releases a version, which then answers with its settings', async () => {
+  test('a release answers with its version and settings', async () => {
     await deploy('b', '1.0.0')
     expect(current()).toBe('releases/1.0.0')
     expect(await health()).toEqual({ status: 'ok', version: '1.0.0', target: 'storefront-1' })
@@ -141,24 +141,24 @@ describe('the storefront example', () => {
     expect(page).toContain(String(target.variables?.['greeting']))
   })
 
-  test('replaces it by the next', async () => {
+  test('the next version replaces it', async () => {
     await deploy('c', '1.1.0')
     expect(current()).toBe('releases/1.1.0')
     expect(await health()).toMatchObject({ status: 'ok', version: '1.1.0' })
   })
 
-  test('a version that is not well is rolled back: the one before answers', async () => {
+  test('an unhealthy version is rolled back to the previous version', async () => {
     await deployAndRollBack('d', '1.2.0')
     expect(current()).toBe('releases/1.1.0')
     expect(await health()).toMatchObject({ status: 'ok', version: '1.1.0' })
   })
 
-  test('the same version with other settings is rolled back to the settings it had', async () => {
+  test('the same version with other settings is rolled back to its earlier settings', async () => {
     await deployAndRollBack('e', '1.1.0')
     expect(await health()).toMatchObject({ status: 'ok', version: '1.1.0' })
   })
 
-  test('every step and every rollback may be done twice', async () => {
+  test('every step and every rollback can run twice', async () => {
     const { step, rollback } = await prepare('f', '1.3.0')
     for (const name of order) for (const _ of [1, 2]) expect(outcome(step(name)).code).toBe(0)
     expect(await health()).toMatchObject({ version: '1.3.0' })
@@ -166,7 +166,7 @@ describe('the storefront example', () => {
     expect(await health()).toMatchObject({ status: 'ok', version: '1.1.0' })
   })
 
-  test('an artifact that is not what was packed is refused', async () => {
+  test('an artifact with another checksum is refused', async () => {
     const { step } = await prepare('g', '1.4.0')
     writeFileSync(path.join(base, 'artifacts', 'storefront-1.4.0.tar.gz'), 'something else')
     const { code, stderr } = outcome(step('Unpack storefront'))
@@ -175,7 +175,7 @@ describe('the storefront example', () => {
     expect(current()).toBe('releases/1.1.0')
   })
 
-  test('packing twice gives the same bytes', () => {
+  test('packing twice produces the same bytes', () => {
     const pack = () => execFileSync('sh', [path.join(EXAMPLE, 'pack.sh'), '2.0.0', path.join(base, 'artifacts')])
     expect(pack().toString()).toBe(pack().toString())
   })

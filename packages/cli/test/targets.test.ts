@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-test('a target that is not reached says why and since when, and who manages it', async () => {
+test('an unreachable target shows the error, its time and its manager', async () => {
   const listed = await runSlipway(server.url, ['targets', 'list'])
   expect(listed.stdout).toMatch(/LAST ERROR\n.*offline.*connection refused by web-1:22/)
   const { stdout } = await runSlipway(server.url, ['targets', 'show', 'web-1'])

@@ -20,7 +20,7 @@ const deployment = {
   plan: { steps: [1, 2, 3, 4, 5, 6].map(target) },
 } as unknown as Schema<'DeploymentDetail'>
 
-/** What is written about a deployment that is rolled back after two of six targets. */
+/** The output for a deployment that is rolled back after two of six targets. */
 function written(isTerminal: boolean): string {
   const stream = Object.assign(new PassThrough(), { isTTY: isTerminal, columns: 120, rows: 60 })
   const screen = new Screen(stream)
@@ -62,7 +62,7 @@ function written(isTerminal: boolean): string {
   return stream.read().toString()
 }
 
-test('a watch tells complete steps and the state, not how many need no more work', () => {
+test('a watch shows the complete steps and the state, not the share of steps that need no more work', () => {
   expect(written(false).split('\n')).toEqual([
     'progress: 1 of 6 steps are complete',
     'progress: 1 of 6 steps are complete',
