@@ -28,7 +28,7 @@ const refuse =
   (_, response) =>
     sendJson(response, status, { error: { code, message: `refused: ${code}`, ...(details ? { details } : {}) } })
 
-/** Answers with each in turn, and with the last for ever. */
+/** Uses one answer for each call in order, and the last answer for all later calls. */
 const inTurn = (...answers: RouteHandler[]): RouteHandler => {
   let n = 0
   return (...given) => (answers[Math.min(n++, answers.length - 1)] as RouteHandler)(...given)
@@ -38,8 +38,8 @@ const ok =
   (_, response) =>
     sendJson(response, 200, body)
 
-describe('who is calling', () => {
-  test('logs in by itself and carries the token', async () => {
+describe('authentication', () => {
+  test('logs in when needed and sends the token', async () => {
     const { url, requests } = await start({
       'POST /auth/login': ok({ access_token: 'token-1' }),
       'GET /deployments': ok({ data: [], meta: {} }),
@@ -57,7 +57,7 @@ describe('who is calling', () => {
       ? sendJson(response, 200, { email: credentials.email })
       : sendJson(response, 401, { error: { code: 'TOKEN_EXPIRED', message: 'expired' } })
 
-  test('renews an ended session by its refresh token, once for calls at the same time', async () => {
+  test('renews an expired session with its refresh token, once for concurrent calls', async () => {
     const { url, count } = await start({
       'POST /auth/refresh': (request, response) => {
         expect(request.headers.cookie).toBe('refresh_token=first')
@@ -79,7 +79,7 @@ describe('who is calling', () => {
     expect(kept).toEqual({ accessToken: 'new', refreshToken: 'second' })
   })
 
-  test('takes what another process renewed meanwhile', async () => {
+  test('uses a session that another process renewed meanwhile', async () => {
     let kept: Session | undefined = { accessToken: 'old', refreshToken: 'first' }
     const { url } = await start({
       'POST /auth/refresh': (_, response) => {
@@ -92,7 +92,7 @@ describe('who is calling', () => {
     expect(await new SlipwayClient({ url, sessions }).call('getCurrentUser')).toEqual({ email: credentials.email })
   })
 
-  test('a session that cannot be renewed is refused', async () => {
+  test('fails if the session cannot be renewed', async () => {
     const { url } = await start({ 'POST /auth/refresh': refuse(401, 'INVALID_TOKEN'), 'GET /auth/me': tellsTime })
     const sessions = { load: () => ({ accessToken: 'old', refreshToken: 'first' }), save: () => {} }
     let ends = 0
@@ -105,7 +105,7 @@ describe('who is calling', () => {
     expect(ends).toBe(1)
   })
 
-  test('asks for the second factor where the account has one', async () => {
+  test('asks for a code if the account has a second factor', async () => {
     const { url, requests } = await start({
       'POST /auth/login': ok({ requires_2fa: true, pending_token: 'pending' }),
       'POST /auth/2fa/verify': ok({ access_token: 'token' }),
@@ -115,7 +115,7 @@ describe('who is calling', () => {
     await expect(new SlipwayClient({ url }).login(credentials)).rejects.toThrow('second factor')
   })
 
-  test('asks again after a wrong code, with the same pending token, where the program wants that', async () => {
+  test('asks for another code after a wrong one, with the same pending token, if onWrongCode is set', async () => {
     const { url, requests } = await start({
       'POST /auth/login': ok({ requires_2fa: true, pending_token: 'pending' }),
       'POST /auth/2fa/verify': inTurn(refuse(401, 'INVALID_CREDENTIALS'), ok({ access_token: 'token' })),
@@ -131,7 +131,7 @@ describe('who is calling', () => {
     ])
   })
 
-  test('a wrong code fails the login otherwise', async () => {
+  test('fails after a wrong code without onWrongCode', async () => {
     const { url, count } = await start({
       'POST /auth/login': ok({ requires_2fa: true, pending_token: 'pending' }),
       'POST /auth/2fa/verify': refuse(401, 'INVALID_CREDENTIALS'),
@@ -150,7 +150,7 @@ describe('refusals', () => {
       .catch((e: unknown) => e)
   }
 
-  test('carry all that the server said', async () => {
+  test('have the status, code, message, details and request id of the server', async () => {
     const errors = [{ path: '/priority', message: 'must be <= 100' }]
     const error = await failure(refuse(400, 'VALIDATION_ERROR', { errors }))
     expect(error).toBeInstanceOf(ValidationError)
@@ -164,14 +164,14 @@ describe('refusals', () => {
     })
   })
 
-  test('a freeze names itself', async () => {
+  test('contain the freezes if a freeze is the reason', async () => {
     const freezes = [{ id: 'f', name: 'end of year', ends_at: '2027-01-04T00:00:00Z' }]
     const error = await failure(refuse(409, 'DEPLOYMENT_FROZEN', { active_freezes: freezes, can_override: true }))
     expect(error).toBeInstanceOf(FrozenError)
     expect(error).toMatchObject({ freezes, canOverride: true })
   })
 
-  test('the plain text of the limiter is one, too', async () => {
+  test('can be the plain text of the rate limiter', async () => {
     const error = await failure((_, response) =>
       response.writeHead(429, { 'retry-after': '1' }).end('Too many requests'),
     )
@@ -180,17 +180,17 @@ describe('refusals', () => {
   })
 })
 
-describe('what is sent again', () => {
+describe('retries', () => {
   const away = refuse(503, 'SERVICE_UNAVAILABLE')
   const drop: RouteHandler = (_, response) => response.destroy()
 
-  test('reads, while the server is away or breaks off', async () => {
+  test('repeat reads while the server is away or breaks the connection', async () => {
     const { url } = await start({ 'GET /deployments/d': inTurn(away, drop, ok({ id: 'd' })) })
     const client = new SlipwayClient({ url, token: 't' })
     expect(await client.call('getDeployment', { params: { id: 'd' } })).toEqual({ id: 'd' })
   })
 
-  test('changes only where they were turned away before they could have an effect', async () => {
+  test('repeat changes only if the server refused them before they had an effect', async () => {
     const limited: RouteHandler = (_, response) =>
       response.writeHead(429, { 'retry-after': '0' }).end('Too many requests')
     const { url, count } = await start({
@@ -204,7 +204,7 @@ describe('what is sent again', () => {
     expect(await cancel('e')).toEqual({ id: 'e' })
   })
 
-  test('no change whose connection broke, unless it carries a key, which then stays the same', async () => {
+  test('repeat a change after a broken connection only with an idempotency key, which stays the same', async () => {
     const keys: unknown[] = []
     const { url, count } = await start({
       'POST /deployments/d/cancel': drop,
@@ -221,13 +221,13 @@ describe('what is sent again', () => {
     expect(keys).toEqual([expect.stringMatching(/^\S{16,}$/), keys[0], keys[0]])
   })
 
-  test('not after a lockout, which lasts too long', async () => {
+  test('do not happen after a lockout', async () => {
     const { url, count } = await start({ 'GET /auth/me': refuse(429, 'AUTH_RATE_LIMIT_EXCEEDED') })
     await expect(new SlipwayClient({ url, token: 't' }).call('getCurrentUser')).rejects.toBeInstanceOf(RateLimitError)
     expect(count('GET /auth/me')).toBe(1)
   })
 
-  test('nothing once the caller wants no more', async () => {
+  test('stop when the signal of the caller aborts', async () => {
     const stop = new AbortController()
     const { url, count } = await start({
       'GET /auth/me': (...given) => {
@@ -240,7 +240,7 @@ describe('what is sent again', () => {
     expect(count('GET /auth/me')).toBe(1)
   })
 
-  test('an absent server is a ConnectionError that names the address', async () => {
+  test('an unreachable server is a ConnectionError with the address', async () => {
     const { url } = await start({})
     await server?.close()
     server = undefined
@@ -253,7 +253,7 @@ describe('what is sent again', () => {
 })
 
 describe('bytes', () => {
-  test('are sent and received as they are', async () => {
+  test('are sent and received unchanged', async () => {
     const bytes = Uint8Array.from([0, 255, 10, 13])
     const { url, requests } = await start({
       'POST /content': ok({ id: 'hash', size: 4 }),
@@ -268,7 +268,7 @@ describe('bytes', () => {
 })
 
 describe('lists', () => {
-  test('come page by page, without what the next page repeats', async () => {
+  test('are read page by page, without items that the next page repeats', async () => {
     const pages = [['a', 'b'], ['b', 'c'], ['d']]
     const { url, requests } = await start({
       'GET /targets': (request, response) => {
@@ -306,7 +306,7 @@ describe('following a log', () => {
   })
   const ping = { event: 'ping', data: { type: 'ping' } }
 
-  /** Streams the given messages, one connection after the other; after each but the last the connection is cut. */
+  /** Streams the messages, one list for each connection. Each connection except the last breaks at its end. */
   async function streaming(connections: object[][], tokens = connections.length) {
     const spent = new Set<string>()
     let opened = 0
@@ -325,7 +325,7 @@ describe('following a log', () => {
         opened += 1
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         const text = messages.map((message) => `data: ${JSON.stringify(message)}\n\n`).join('')
-        // In two pieces, so that a message is cut in the middle.
+        // Two writes split a message in the middle.
         response.write(text.slice(0, text.length / 2), () => {
           response.write(text.slice(text.length / 2), () => {
             if (opened < connections.length) response.destroy()
@@ -347,14 +347,14 @@ describe('following a log', () => {
 
   const end = state('success', { log_lines: 4 })
 
-  test('passes everything on and ends with the final state', async () => {
+  test('returns every message and ends with the final state', async () => {
     const sent = [ping, state('running'), step('s', 'running'), line(0), line(1), step('s', 'completed'), end]
     const { url, requests } = await streaming([[...sent, line(2)]])
     expect(await follow(url)).toEqual(sent)
     expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer t', undefined])
   })
 
-  test('after a break goes on behind the last line with a new token, and repeats nothing', async () => {
+  test('continues after a broken connection behind the last line with a new token, without repetitions', async () => {
     const { url, requests } = await streaming([
       [ping, state('running'), step('s', 'running'), line(0), line(1)],
       [ping, state('running'), step('s', 'running'), line(1), line(2)],
@@ -367,18 +367,18 @@ describe('following a log', () => {
     expect(opened).toEqual(['sse_token=sse-1&from=0', 'sse_token=sse-2&from=2', 'sse_token=sse-3&from=3'])
   })
 
-  test('a final state at the opening of a stream is not its end', async () => {
+  test('does not end at the final state that opens a stream', async () => {
     const { url } = await streaming([[ping, state('success'), line(2), line(3), end]])
     expect((await follow(url, 2)).map(({ event }) => event)).toEqual(['ping', 'log', 'log', 'state_change'])
   })
 
-  test('a refusal ends it', async () => {
+  test('ends with an error after a refusal', async () => {
     const { url, count } = await streaming([[ping, line(0)], []], 1)
     await expect(follow(url)).rejects.toMatchObject({ code: 'FORBIDDEN' })
     expect(count('POST /auth/sse-token')).toBe(2)
   })
 
-  test('ends when its signal says so, even while the server is silent', async () => {
+  test('ends when its signal aborts, even while the server is silent', async () => {
     const { url } = await start({
       'POST /auth/sse-token': (_, response) => sendJson(response, 200, { sse_token: 'sse' }),
       'GET /deployments/d/logs': (_, response) => {

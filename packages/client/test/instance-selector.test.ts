@@ -17,13 +17,13 @@ test.each([
       ],
     },
   ],
-  // Both conditions stay, so that the server sees that they exclude each other.
+  // Both conditions stay, so the server detects that they exclude each other.
   [
     'zone=a,zone=b',
     { match_labels: { zone: 'a' }, match_expressions: [{ key: 'zone', operator: 'In', values: ['b'] }] },
   ],
   ['  ', null],
-])('%s is read, and written so that it reads the same', (text, selector) => {
+])('%s is parsed, and its formatted text parses to the same selector', (text, selector) => {
   expect(parseSelector(text)).toEqual(selector)
   expect(parseSelector(formatSelector(parseSelector(text)))).toEqual(selector)
 })
