@@ -1,13 +1,13 @@
-// Everything in the OpenAPI document is described and has a valid example.
+// Checks that everything in the OpenAPI document has a description and a valid example.
 import { expect, test } from '@jest/globals'
 import { compile, OPERATIONS, openApiDocument, type TSchema } from '@slipway/contracts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a document of another standard, looked into at many places
+// biome-ignore lint/suspicious/noExplicitAny: the test reads many parts of a document of another standard
 type Json = Record<string, any>
 
 const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3'))) as Json
 
-/** Keywords with values, in which nothing is a schema. */
+/** Keywords whose values contain no schemas. */
 const VALUES = new Set(['examples', 'example', 'default', 'enum', 'const'])
 
 function* schemasIn(value: unknown, path: string): Generator<[path: string, schema: Json]> {
@@ -25,7 +25,7 @@ const properties: [path: string, schema: Json][] = [...schemasIn(document, '#')]
 )
 const operations = Object.values(document['paths'] as Json).flatMap((path) => Object.values(path as Json)) as Json[]
 
-/** The schema with what it refers to instead of the references. */
+/** The schema with every reference replaced by its target. */
 function inlined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inlined)
   if (typeof value !== 'object' || value === null) return value
@@ -42,7 +42,7 @@ test('every property has a description', () => {
   expect(properties.filter(([, schema]) => !isDescribed(schema['description'])).map(([path]) => path)).toEqual([])
 })
 
-test('every property has examples, and they are valid', () => {
+test('every property has valid examples', () => {
   const wrong = properties.flatMap(([path, schema]): unknown[] => {
     const examples: unknown[] = schema['examples'] ?? []
     if (examples.length === 0) return [{ path, problem: 'no example' }]
@@ -51,13 +51,13 @@ test('every property has examples, and they are valid', () => {
   expect(wrong).toEqual([])
 })
 
-test('every operation says more than its summary', () => {
+test('every operation has a description that differs from its summary', () => {
   expect(operations).toHaveLength(Object.keys(OPERATIONS).length)
   const bare = operations.filter(({ description, summary }) => !isDescribed(description) || description === summary)
   expect(bare.map(({ operationId }) => operationId)).toEqual([])
 })
 
-test('every parameter, body and answer of an operation has an example, and it is valid', () => {
+test('every parameter, body and answer of an operation has a valid example', () => {
   const wrong: unknown[] = []
   const shared = (one: Json): Json =>
     one['$ref'] ? document['components'].responses[one['$ref'].split('/').at(-1)] : one

@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { compile, EXAMPLES, errorCodesOf, OPERATIONS, type Operation, openApiDocument } from '@slipway/contracts'
 import { ERROR_CODES } from '@slipway/domain'
 
-// biome-ignore lint/suspicious/noExplicitAny: a document of another standard, looked into at many places
+// biome-ignore lint/suspicious/noExplicitAny: the test reads many parts of a document of another standard
 type Json = Record<string, any>
 
 const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3'))) as Json
@@ -12,7 +12,7 @@ const entryOf = ({ method, path }: Operation): Json => document['paths'][`/api/v
 
 const codesOf = (response: Json): (keyof typeof ERROR_CODES)[] => response['x-error-codes'] ?? []
 
-/** Every place in the document, with the path to it. */
+/** Every object in the document with its path. */
 function* places(value: unknown, path = '#'): Generator<[string, Json]> {
   if (typeof value !== 'object' || value === null) return
   yield [path, value as Json]
@@ -27,14 +27,14 @@ test('the document is valid OpenAPI 3.1', async () => {
 })
 
 describe('each operation', () => {
-  test('has its entry, and there are no others', () => {
+  test('has an entry in the document, and every entry has an operation', () => {
     const documented = Object.entries(document['paths'] as Json).flatMap(([path, item]) =>
       Object.entries(item as Json).map(([method, entry]) => [entry.operationId, method.toUpperCase(), path]),
     )
     expect(documented.sort()).toEqual(operations.map(([id, o]) => [id, o.method, `/api/v1${o.path}`]).sort())
   })
 
-  test.each(operations)('%s asks for the credential and the permission of its policy', (_, operation) => {
+  test.each(operations)('%s requires the credential and the permission of its policy', (_, operation) => {
     const entry = entryOf(operation)
     const schemes = (entry['security'] as Json[]).flatMap(Object.keys)
     const { access, cookie } = operation
@@ -45,7 +45,7 @@ describe('each operation', () => {
     expect(entry['x-audit-action']).toBe(operation.audit)
   })
 
-  test.each(operations)('%s lists the codes of each refusal under their status', (_, operation) => {
+  test.each(operations)('%s lists its error codes under their status', (_, operation) => {
     const listed: string[] = []
     for (const [status, response] of Object.entries(entryOf(operation)['responses'] as Json)) {
       const shared =
@@ -65,8 +65,8 @@ describe('each operation', () => {
   })
 })
 
-describe('what clients are generated from', () => {
-  test('every reference leads somewhere, and every named schema is referred to', () => {
+describe('the parts for client generators', () => {
+  test('every reference has a target, and every named schema has a reference', () => {
     const references = [...places(document)].flatMap(([at, { $ref }]) => (typeof $ref === 'string' ? [[at, $ref]] : []))
     expect(references.length).toBeGreaterThan(100)
     for (const [at, reference = ''] of references) {
@@ -79,7 +79,7 @@ describe('what clients are generated from', () => {
     expect(idle).toEqual([])
   })
 
-  test('bodies, answers and the items of lists are schemas with a name', () => {
+  test('bodies, answers and list items are named schemas', () => {
     const nameless: string[] = []
     const isNamed = (schema: Json): boolean =>
       schema['$ref'] !== undefined || (schema['type'] === 'array' && isNamed(schema['items']))
@@ -97,13 +97,13 @@ describe('what clients are generated from', () => {
     expect(nameless).toEqual([])
   })
 
-  test('no alternative hides behind a condition', () => {
+  test('no schema uses a condition for alternatives', () => {
     expect([...places(document['components'])].filter(([, value]) => 'if' in value)).toEqual([])
     expect(document['components'].schemas.TargetMode.oneOf).toHaveLength(2)
     expect(document['components'].schemas.ConnectionInput.oneOf.length).toBeGreaterThanOrEqual(2)
   })
 
-  test.each(Object.entries(EXAMPLES))('the example of %s is a body that is accepted', (id, example) => {
+  test.each(Object.entries(EXAMPLES))('the example of %s is a valid body', (id, example) => {
     const operation: Operation = OPERATIONS[id as keyof typeof OPERATIONS]
     if (operation.body === undefined) throw new Error(`${id} has no body`)
     expect(compile(operation.body)(example)).toEqual([])

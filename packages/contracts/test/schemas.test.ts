@@ -36,7 +36,7 @@ describe('every schema compiles', () => {
   })
 })
 
-test('an event is judged as the kind that it says it is', () => {
+test('an event is validated against the schema of its own type', () => {
   const problemsOf = compile(EventBatch)
   const events = [{ type: 'rolling_back' }, { type: 'exploded' }, {}, { type: 5 }]
   expect(problemsOf({ epoch: 1, first_event: 0, events })).toEqual([
@@ -56,13 +56,13 @@ describe('the table of operations', () => {
     }
   })
 
-  test('is what the OpenAPI document holds', () => {
+  test('equals the operations of the OpenAPI document', () => {
     const document = openApiDocument('1.2.3') as { paths: Record<string, Record<string, { operationId: string }>> }
     const documented = Object.values(document.paths).flatMap((path) => Object.values(path).map((o) => o.operationId))
     expect(documented.sort()).toEqual(operations.map(([id]) => id).sort())
   })
 
-  test('gives operators what they need and no more', () => {
+  test('gives operators the permissions that they need and no others', () => {
     expect(BUILT_IN_ROLES.operator.permissions).toEqual(
       expect.arrayContaining(['deployments:create', 'deployments:cancel', 'targets:update', 'freezes:delete']),
     )
@@ -77,7 +77,7 @@ describe('problems', () => {
   const problems = compile(CreateDeployment)
   const paths = (value: unknown) => problems(value).map((p) => p.path)
 
-  test('are reported all at once, each at its own place', () => {
+  test('are all reported at once, each with its path', () => {
     expect(paths({ priority: 101, max_retries: 1.5, targets_ids: [], target_tags: [{ key: 'a' }] }).sort()).toEqual([
       '/max_retries',
       '/priority',
@@ -86,7 +86,7 @@ describe('problems', () => {
     ])
   })
 
-  test('of a target mode name the form that was meant', () => {
+  test('refer to the form of the target mode that was used', () => {
     expect(problems({ target_mode: 'all' })).toEqual([
       { path: '/target_mode', message: 'must be one of: sequential, parallel' },
     ])
@@ -94,7 +94,7 @@ describe('problems', () => {
     expect(paths({ target_mode: { rolling: { batch_size: 2 } } })).toEqual([])
   })
 
-  test('say what would be right, once for each place', () => {
+  test('say what would be valid, once for each path', () => {
     const messages = (value: unknown) => problems(value).map(({ path, message }) => `${path} ${message}`)
     expect(
       messages({ action_id: 'no', failure_strategy: null, override_reason: ' \t', variables: { 'a-b': 1 } }),
@@ -106,7 +106,7 @@ describe('problems', () => {
     ])
   })
 
-  test('of a connection are those of its own type', () => {
+  test('refer to the type of the connection', () => {
     const target = compile(CreateTarget)
     const connection = (value: unknown) => target({ name: 'a', connection: value }).map((p) => p.path)
     expect(connection({ type: 'local' })).toEqual([])
@@ -120,14 +120,14 @@ describe('problems', () => {
     expect(connection({ type: 'telnet' })).toEqual(['/connection/type'])
   })
 
-  test('of a text that is too long count characters, not halves of them', () => {
+  test('count the characters of a long text, not its UTF-16 units', () => {
     const problemsOf = compile(Type.String({ maxLength: 3 }))
     const tooLong = [{ path: '', message: 'must NOT have more than 3 characters' }]
     for (const text of ['', 'abc', '🚢🚢🚢', 'a\ud83db']) expect(problemsOf(text)).toEqual([])
     for (const text of ['abcd', '🚢🚢🚢🚢', 'ab🚢c', 'abc\ud83d']) expect(problemsOf(text)).toEqual(tooLong)
   })
 
-  test('of values that are no objects stand at the top', () => {
+  test('have an empty path for values that are no objects', () => {
     for (const value of [[], 1, 'text', null]) expect(paths(value)).toEqual([''])
   })
 })
