@@ -6,7 +6,7 @@ interface Case {
   plan: SchedulePlan
   fails: Set<string>
   rollbackFails: Set<string>
-  /** Chooses which of the running commands ends next. */
+  /** Chooses the running command that ends next. */
   luck: number[]
 }
 
@@ -45,7 +45,7 @@ const cases: fc.Arbitrary<Case> = fc
 
 const nameOf = ({ target, action }: StepRef) => `${target}/${action}`
 
-/** Drives a schedule to its end, or through `limit` endings of commands; returns what happened, in order. */
+/** Runs a schedule to its end, or until `limit` commands have ended. Returns the events in order. */
 function drive({ fails, rollbackFails, luck }: Case, schedule: Schedule, limit = Number.POSITIVE_INFINITY): Event[] {
   const events: Event[] = []
   const inFlight: StepRef[] = []
@@ -73,7 +73,7 @@ function drive({ fails, rollbackFails, luck }: Case, schedule: Schedule, limit =
 const executed = (events: Event[]) => events.filter(({ what }) => what === 'completed' || what === 'failed')
 const setOf = (events: StepRef[]) => new Set(events.map(nameOf))
 
-/** The targets whose begin and end interleave: at each event, those with a command running. */
+/** Calls `check` after each event with the targets that have a running command. */
 function widest(events: Event[], start: Event['what'], check: (running: Set<number>) => void): void {
   const running = new Set<number>()
   for (const { what, target } of events) {
@@ -85,7 +85,7 @@ function widest(events: Event[], start: Event['what'], check: (running: Set<numb
   }
 }
 
-test('every step is started once, or skipped, and the target goes through its actions in order', () => {
+test('every step is started once or skipped, and the actions of a target run in order', () => {
   fc.assert(
     fc.property(cases, (one) => {
       const schedule = new Schedule(one.plan)
@@ -108,7 +108,7 @@ test('every step is started once, or skipped, and the target goes through its ac
   )
 })
 
-test('the mode and the limit are kept, forwards and backwards', () => {
+test('the target mode and the parallel limit apply to steps and rollbacks', () => {
   fc.assert(
     fc.property(cases, (one) => {
       const { targetMode, targetCount, parallelLimit } = one.plan
@@ -123,7 +123,7 @@ test('the mode and the limit are kept, forwards and backwards', () => {
         'undo',
         (running) => expect(running.size).toBeLessThanOrEqual(width),
       )
-      // A batch has ended before a command of the next one starts.
+      // A batch ends before a command of the next batch starts.
       const lastOf = (target: number) => events.findLastIndex((event) => event.target === target && isForward(event))
       for (const [index, { what, target }] of events.entries()) {
         if (what !== 'start') continue
@@ -134,7 +134,7 @@ test('the mode and the limit are kept, forwards and backwards', () => {
   )
 })
 
-test('failures have the effect that their strategy names', () => {
+test('failures have the effect of their failure strategy', () => {
   fc.assert(
     fc.property(cases, (one) => {
       const { failureStrategy, rollbackStrategy, targetCount, actionCount } = one.plan
@@ -164,7 +164,7 @@ test('failures have the effect that their strategy names', () => {
   )
 })
 
-test('the rollback set is exactly what the strategy names, each once, in reverse', () => {
+test('the rollback set is the one of the rollback strategy, each step once, in reverse order', () => {
   fc.assert(
     fc.property(cases, (one) => {
       const { rollbackStrategy, hasRollback, targetCount } = one.plan
@@ -188,10 +188,10 @@ test('the rollback set is exactly what the strategy names, each once, in reverse
   )
 })
 
-test('taken up after any event, a run without races ends as it would have', () => {
+test('a run that resumes after any event ends like a run without an interruption', () => {
   fc.assert(
     fc.property(cases, fc.nat(2 * MAX * MAX), (one, when) => {
-      // With stop_on_first_failure the order in which commands end decides what runs: only one at a time is comparable.
+      // With stop_on_first_failure the result depends on the order of the ends. Sequential runs are comparable.
       const racing = one.plan.failureStrategy === 'stop_on_first_failure'
       const plan: SchedulePlan = racing ? { ...one.plan, targetMode: 'sequential' } : one.plan
       const whole = new Schedule(plan)
@@ -213,7 +213,7 @@ test('taken up after any event, a run without races ends as it would have', () =
   )
 })
 
-/** The state in which each step is after these events; steps that are running are left out, as after a loss. */
+/** The state of each step after these events. Running steps are left out, as after the loss of an instance. */
 function finalStates(events: Event[], skipped: StepRef[]): Map<string, EndedStep['state']> {
   const states = new Map<string, EndedStep['state']>(skipped.map((step) => [nameOf(step), 'skipped']))
   for (const event of events) {

@@ -18,7 +18,7 @@ const step = (name: string): StepRef => {
   return { target, action }
 }
 
-/** Runs what may start, one by one in the order handed out, until nothing is left; `fails` names the steps that fail. */
+/** Runs the steps one by one in the order of the schedule until none is left. `fails` names the failing steps. */
 function run(schedule: Schedule, fails: string[] = []): string[] {
   const order: string[] = []
   const started = schedule.next()
@@ -51,7 +51,7 @@ describe('target modes', () => {
     expect(schedule.outcome).toBe('success')
   })
 
-  test('which targets come next is known, but never of another batch, nor once nothing may start', () => {
+  test('the upcoming targets belong to the same batch, and are none after a stop', () => {
     const upcoming = (change: Partial<SchedulePlan>) => {
       const schedule = new Schedule(plan({ targetCount: 7, actionCount: 1, ...change }))
       const seen = [schedule.upcoming(2)]
@@ -71,11 +71,11 @@ describe('target modes', () => {
     expect(stopped.upcoming(9)).toEqual([])
   })
 
-  test('parallel begins all targets at once', () => {
+  test('parallel starts all targets at once', () => {
     expect(names(new Schedule(plan({ targetMode: 'parallel' })).next())).toEqual(['0/0', '1/0', '2/0'])
   })
 
-  test('parallel keeps to the limit and goes on with a target before it begins another', () => {
+  test('parallel respects the limit and continues a target before it starts another', () => {
     const schedule = new Schedule(plan({ targetMode: 'parallel', parallelLimit: 2 }))
     expect(names(schedule.next())).toEqual(['0/0', '1/0'])
     expect(schedule.next()).toEqual([])
@@ -85,7 +85,7 @@ describe('target modes', () => {
     expect(names(schedule.next())).toEqual(['2/0'])
   })
 
-  test('a rolling batch ends before the next begins', () => {
+  test('a rolling batch ends before the next batch begins', () => {
     const schedule = new Schedule(plan({ targetMode: { rolling: { batch_size: 2 } }, actionCount: 1 }))
     expect(names(schedule.next())).toEqual(['0/0', '1/0'])
     schedule.ended(step('0/0'), 'completed')
@@ -117,14 +117,14 @@ describe('failure strategies', () => {
     expect(schedule.outcome).toBe('failed')
   })
 
-  test('ignore_failures goes on with the same target and ends in success', () => {
+  test('ignore_failures continues with the same target and ends in success', () => {
     const schedule = new Schedule(plan({ failureStrategy: 'ignore_failures' }))
     expect(run(schedule, ['1/0'])).toHaveLength(6)
     expect(schedule.takeSkipped()).toEqual([])
     expect(schedule.outcome).toBe('success')
   })
 
-  test('without a completed step there is no success', () => {
+  test('a deployment without a completed step is not successful', () => {
     const schedule = new Schedule(plan({ failureStrategy: 'ignore_failures', targetCount: 1 }))
     run(schedule, ['0/0', '0/1'])
     expect(schedule.outcome).toBe('failed')
@@ -133,7 +133,7 @@ describe('failure strategies', () => {
 })
 
 describe('rollback', () => {
-  test('failed_target_only undoes the failed target, the failed action first', () => {
+  test('failed_target_only rolls back the failed target, the failed action first', () => {
     const schedule = new Schedule(plan({ rollbackStrategy: 'failed_target_only' }))
     run(schedule, ['1/1'])
     expect(schedule.phase).toBe('rolling_back')
@@ -142,7 +142,7 @@ describe('rollback', () => {
     expect(schedule.outcome).toBe('rolled_back')
   })
 
-  test('all_executed undoes every target where anything ran, last first', () => {
+  test('all_executed rolls back every target with an executed step, the last step first', () => {
     const schedule = new Schedule(plan({ rollbackStrategy: 'all_executed' }))
     run(schedule, ['1/0'])
     expect(rollBack(schedule)).toEqual(['1/0', '0/1', '0/0'])
@@ -155,14 +155,14 @@ describe('rollback', () => {
     expect(names(schedule.nextRollbacks())).toEqual(['2/0', '1/0', '0/0'])
   })
 
-  test('an action without a rollback script has nothing to undo', () => {
+  test('skips actions without a rollback script', () => {
     const schedule = new Schedule(plan({ rollbackStrategy: 'all_executed', hasRollback: (action) => action === 0 }))
     run(schedule, ['1/1'])
     expect(rollBack(schedule)).toEqual(['1/0', '0/0'])
     expect(schedule.outcome).toBe('rolled_back')
   })
 
-  test('is passed through even where there is nothing to undo', () => {
+  test('passes through the state rolling_back even without a rollback script', () => {
     const schedule = new Schedule(plan({ rollbackStrategy: 'all_executed', hasRollback: () => false }))
     run(schedule, ['0/0'])
     expect(schedule.phase).toBe('rolling_back')
@@ -171,7 +171,7 @@ describe('rollback', () => {
     expect(schedule.outcome).toBe('rolled_back')
   })
 
-  test('a rollback script that fails fails the deployment, but not the other scripts', () => {
+  test('fails the deployment if a rollback script fails, but runs the other scripts', () => {
     const schedule = new Schedule(plan({ rollbackStrategy: 'all_executed' }))
     run(schedule, ['1/0'])
     expect(rollBack(schedule, ['1/0'])).toEqual(['1/0', '0/1', '0/0'])
@@ -180,7 +180,7 @@ describe('rollback', () => {
 })
 
 describe('stop', () => {
-  test('skips what has not begun and fails the deployment, even when failures are ignored', () => {
+  test('skips the remaining steps and fails the deployment, even if failures are ignored', () => {
     const schedule = new Schedule(plan({ failureStrategy: 'ignore_failures' }))
     schedule.next()
     schedule.stop('took longer than 60 s')
@@ -200,7 +200,7 @@ describe('stop', () => {
     expect(schedule.outcome).toBe('rolled_back')
   })
 
-  test('does not touch a rollback that has begun', () => {
+  test('does not affect a rollback that has begun', () => {
     const schedule = new Schedule(plan({ rollbackStrategy: 'all_executed' }))
     run(schedule, ['0/1'])
     schedule.stop('too long')
@@ -208,28 +208,28 @@ describe('stop', () => {
   })
 })
 
-describe('taking up a lost run', () => {
+describe('resuming a lost run', () => {
   const at = (name: string, state: EndedStep['state']): EndedStep => ({ ...step(name), state })
 
-  test('goes on after the ended steps and starts lost ones anew', () => {
+  test('continues after the ended steps and starts lost steps again', () => {
     expect(run(new Schedule(plan(), [at('0/0', 'completed')]))).toEqual(['0/1', '1/0', '1/1', '2/0', '2/1'])
   })
 
-  test('skips what a failure had not yet skipped', () => {
+  test('skips the steps that a failure had not yet skipped', () => {
     const schedule = new Schedule(plan({ targetMode: 'parallel' }), [at('0/0', 'failed'), at('1/0', 'completed')])
     expect(schedule.next()).toEqual([])
     expect(names(schedule.takeSkipped())).toEqual(['0/1', '1/1', '2/0', '2/1'])
     expect(schedule.outcome).toBe('failed')
   })
 
-  test('knows by a skipped step without a failure that the run was stopped', () => {
+  test('treats a skipped step without a failure as a stop of the run', () => {
     const ended = [at('0/0', 'completed'), at('0/1', 'completed'), at('1/0', 'skipped')]
     const schedule = new Schedule(plan({ failureStrategy: 'continue_on_failure' }), ended)
     expect(schedule.next()).toEqual([])
     expect(schedule.outcome).toBe('failed')
   })
 
-  test('continues a rollback, failures of it included', () => {
+  test('continues a rollback, including its failures', () => {
     const ended = [at('0/0', 'completed'), at('0/1', 'completed'), at('1/0', 'rollback_failed'), at('1/1', 'skipped')]
     const schedule = new Schedule(plan({ rollbackStrategy: 'all_executed', targetCount: 2 }), ended, 'rolling_back')
     expect(schedule.takeSkipped()).toEqual([])
@@ -238,7 +238,7 @@ describe('taking up a lost run', () => {
   })
 })
 
-test('refuses reports that cannot be', () => {
+test('impossible reports are refused', () => {
   const schedule = new Schedule(plan())
   expect(() => schedule.ended(step('0/0'), 'completed')).toThrow('pending')
   schedule.next()

@@ -15,7 +15,7 @@ const KEYS = ['zone', 'disk']
 const VALUES = ['a', 'b', 'c']
 type Labels = Record<string, string>
 
-/** All label sets over the keys, with one value that no selector names, for all the others. */
+/** All sets of labels over the keys. The value `other` stands for every value that no selector names. */
 const EVERY_LABELS: Labels[] = KEYS.reduce<Labels[]>(
   (sets, key) => sets.flatMap((set) => [set, ...[...VALUES, 'other'].map((value) => ({ ...set, [key]: value }))]),
   [{}],
@@ -40,7 +40,7 @@ const selector: fc.Arbitrary<MaybeSelector> = fc.option(
   ),
 )
 
-/** The documented meaning of each operator, one condition at a time. */
+/** Evaluates each condition by the documented meaning of its operator. */
 function meets(labels: Labels, one: MaybeSelector): boolean {
   const { match_labels = {}, match_expressions = [] } = one ?? {}
   return (
@@ -69,7 +69,7 @@ test.each<[InstanceSelector, Labels, boolean]>([
   expect(matchesLabels(one, labels)).toBe(expected)
 })
 
-test('no selector accepts any labels', () => {
+test('null as a selector accepts any labels', () => {
   expect(EVERY_LABELS.every((labels) => matchesLabels(null, labels))).toBe(true)
 })
 
@@ -81,7 +81,7 @@ test('a selector accepts the labels that meet each of its conditions', () => {
   )
 })
 
-test('a combination accepts what all its selectors accept, and has conflicts exactly if that is nothing', () => {
+test('a combined selector accepts what all its selectors accept, and has conflicts if that is nothing', () => {
   fc.assert(
     fc.property(fc.array(selector, { maxLength: 4 }), (several) => {
       const combined = combineSelectors(several)
@@ -109,7 +109,7 @@ test('selectors that accept the same labels have the same canonical form', () =>
   )
 })
 
-test('a conflict is named by its key', () => {
+test('a conflict contains its key', () => {
   const zone = (value: string): InstanceSelector => ({ match_labels: { zone: value } })
   expect(combineSelectors([zone('a'), zone('b'), { match_labels: { disk: 'ssd' } }])).toEqual({
     selector: { match_labels: { disk: 'ssd' } },
@@ -121,7 +121,7 @@ test('a conflict is named by its key', () => {
   expect(combineSelectors([gpu('Exists'), gpu('DoesNotExist')]).conflicts).toEqual(['gpu'])
 })
 
-test('a selector as text reads like one of Kubernetes', () => {
+test('the text of a selector has the syntax of Kubernetes', () => {
   const one: InstanceSelector = {
     match_labels: { zone: 'a', site: 'Berlin Mitte' },
     match_expressions: [

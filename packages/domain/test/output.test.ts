@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { outputTail } from '../src/index.ts'
 
-test('the tail of an output is the end of both streams, stderr behind stdout, at most 2,000 characters', () => {
+test('the tail contains stdout and then stderr, with at most 2,000 characters', () => {
   expect(outputTail('', '')).toBeNull()
   expect(outputTail('done\n', '')).toBe('done\n')
   expect(outputTail('done\n', 'careful\n')).toBe('done\ncareful\n')

@@ -47,7 +47,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   }),
 })
 
-test('a plan comes back from its rows as it was', () => {
+test('a plan converted to rows and back is unchanged', () => {
   fc.assert(
     fc.property(plan, (given) => {
       const rows = toRows(given)

@@ -105,7 +105,7 @@ function problemOf(act: () => unknown): Problem {
 const errorsOf = (change: Partial<PlanInput>) => problemOf(() => buildPlan(input(change))).details?.['errors']
 
 describe('resolveSource', () => {
-  test('takes the latest version of everything that a solution names', () => {
+  test('uses the latest version of every sequence and action of a solution', () => {
     const source = resolveSource({ type: 'solution', id: 'shop' }, undefined, catalog)
     expect(source).toMatchObject({ name: 'shop name', version: '3.1.0' })
     const places = source.actions.map((each) => [
@@ -122,7 +122,7 @@ describe('resolveSource', () => {
     ])
   })
 
-  test('gives a single action a sequence of its own', () => {
+  test('puts a single action into a sequence of its own', () => {
     const source = resolveSource({ type: 'action', id: 'unpack' }, '1.0.x', catalog)
     expect(source.actions).toHaveLength(1)
     expect(source.actions[0]).toMatchObject({
@@ -135,7 +135,7 @@ describe('resolveSource', () => {
     })
   })
 
-  test('names the versions there are when none satisfies', () => {
+  test('lists the existing versions if none meets the requirement', () => {
     const problem = problemOf(() => resolveSource({ type: 'action', id: 'unpack' }, '^9', catalog))
     expect(problem.code).toBe('VALIDATION_ERROR')
     expect(problem.details?.['errors']).toEqual([
@@ -148,17 +148,17 @@ describe('resolveSource', () => {
     expect(malformed.details?.['errors']).toMatchObject([{ path: '/version_requirement' }])
   })
 
-  test('reports all that is wrong further inside', () => {
+  test('reports all problems of nested sources', () => {
     const problem = problemOf(() => resolveSource({ type: 'sequence', id: 'broken' }, undefined, catalog))
     expect(problem.details?.['errors']).toMatchObject([{ path: '/sequence_id' }, { path: '/sequence_id' }])
   })
 
-  test('does not find an unknown source', () => {
+  test('reports an unknown source as missing', () => {
     const problem = problemOf(() => resolveSource({ type: 'solution', id: 'nope' }, undefined, catalog))
     expect(problem).toMatchObject({ status: 404, details: { missing: [{ path: '/solution_id', id: 'nope' }] } })
   })
 
-  test('a redeploy takes the versions of the original again', () => {
+  test('uses the versions of the original for a redeploy', () => {
     const { plan } = buildPlan(input())
     const later: SourceCatalog = {
       ...catalog,
@@ -177,7 +177,7 @@ describe('resolveSource', () => {
 })
 
 describe('buildPlan', () => {
-  test('fills in the defaults', () => {
+  test('sets the defaults', () => {
     const { plan } = buildPlan(input())
     expect(plan.options).toEqual({
       target_mode: 'sequential',
@@ -205,12 +205,12 @@ describe('buildPlan', () => {
     expect(plan.sealed_under).toBe('command')
   })
 
-  test('prefers the request to the action definition', () => {
+  test('prefers values of the request to those of the action', () => {
     const { plan } = buildPlan(input({ request: { timeout_seconds: 5, max_retries: 1 } }))
     expect(plan.actions.every((action) => action.timeout_seconds === 5 && action.max_retries === 1)).toBe(true)
   })
 
-  test('keeps the layers of values apart', () => {
+  test('keeps the layers of variables separate', () => {
     const { plan } = buildPlan(
       input({
         tenant: { id: 'te', name: 'Tenant', variables: { a: 'tenant', b: 'tenant' }, sensitive: [] },
@@ -241,7 +241,7 @@ describe('buildPlan', () => {
       'Action "start name": {{ nothing }} has no value on 1 of 2 targets and is left as it stands',
       'Target "t2" is stale',
     ])
-    // That a target was not seen of late says nothing about the request.
+    // A stale target says nothing about the request.
     expect(buildPlan(input({ targets })).request_warnings).toEqual([
       'Target "t1" is offline: its steps will fail',
       'Action "start name": {{ nothing }} has no value on 1 of 2 targets and is left as it stands',
@@ -249,7 +249,7 @@ describe('buildPlan', () => {
     expect(targetSummary([...targets, target('t3')])).toEqual({ total: 3, online: 1, offline: 1, stale: 1 })
   })
 
-  test('names a hundred targets that are away, and counts the others', () => {
+  test('names up to a hundred offline targets and counts the others', () => {
     const targets = Array.from({ length: 102 }, (_, index) => target(`t${index}`, { status: 'offline' }))
     const warnings = (count: number) =>
       buildPlan(input({ targets: targets.slice(0, count) })).warnings.filter(
@@ -259,7 +259,7 @@ describe('buildPlan', () => {
     expect([warnings(102).length, warnings(102).at(-1)]).toEqual([101, '2 more targets are offline'])
   })
 
-  test('warns of variables in the request that nothing names, and of no other', () => {
+  test('warns of unused variables of the request only', () => {
     const [first] = input().source.actions
     if (!first) throw new Error('no action')
     const script = 'echo {{ templated }} $SLIPWAY_VAR_READ'
@@ -270,7 +270,7 @@ describe('buildPlan', () => {
     expect(buildPlan(input({ source, request: { variables } })).warnings).toEqual([
       'Variable "reads" is given and not used: no definition, script or template names it',
     ])
-    // What tenants and targets have is there for many sources: it says nothing.
+    // Variables of tenants and targets serve many sources, so an unused one is no problem.
     expect(
       buildPlan(
         input({
@@ -291,7 +291,7 @@ describe('buildPlan', () => {
     expect(() => buildPlan(input({ source, targets, request: { variables: { port: 1 } } }))).not.toThrow()
   })
 
-  test('reports everything that is wrong at once', () => {
+  test('reports all problems at once', () => {
     const errors = errorsOf({
       environment: { id: 'en', name: 'Staging', tenant_id: 'other', variables: { port: 'x' }, sensitive: [] },
       targets: [target('t1', { variables: { token: 5 } }), target('t2')],
@@ -309,7 +309,7 @@ describe('buildPlan', () => {
     ])
   })
 
-  test('does not look at values that a higher layer hides', () => {
+  test('does not validate values that a higher layer replaces', () => {
     const environment = { id: 'en', name: 'Staging', tenant_id: null, variables: { port: 'no number' }, sensitive: [] }
     expect(errorsOf({ environment })).toMatchObject([{ path: '/environment_id' }])
     expect(() => buildPlan(input({ environment, request: { variables: { port: 8 } } }))).not.toThrow()
@@ -317,7 +317,7 @@ describe('buildPlan', () => {
     expect(() => buildPlan(input({ environment, targets }))).not.toThrow()
   })
 
-  test('refuses a source without actions, or of another tenant, and a selection without targets', () => {
+  test('refuses a source without actions or of another tenant, and a selection without targets', () => {
     const source = resolveSource({ type: 'sequence', id: 'empty' }, undefined, catalog)
     expect(errorsOf({ source })).toMatchObject([
       { path: '/sequence_id', message: 'sequence "empty name" has no actions' },
@@ -330,7 +330,7 @@ describe('buildPlan', () => {
     expect(() => buildPlan(input({ source: theirs, tenant }))).not.toThrow()
   })
 
-  test('a name that the tenant, the environment or a target marks is sensitive in every layer', () => {
+  test('treats a name that the tenant, the environment or a target marks as sensitive in every layer', () => {
     const tenant = { id: 'te', name: 'Tenant', variables: { a: 'of-tenant' }, sensitive: ['a'] }
     const environment = {
       id: 'en',
@@ -345,7 +345,7 @@ describe('buildPlan', () => {
     expect(resolvedVariables(plan)).toMatchObject({ a: '***', b: '***', c: '***' })
   })
 
-  test('values of sensitive names can be sealed wherever they stand, and are masked in answers', () => {
+  test('sensitive values in every layer can be sealed, and are masked in answers', () => {
     const targets = [target('t1', { variables: { token: 'of-target' } }), target('t2')]
     const { plan } = buildPlan(input({ targets, request: { variables: { token: 'of-request' } } }))
     const sealed = mapSensitiveValues(plan, (value) => ({ $sealed: `sealed ${value}` }))

@@ -14,7 +14,7 @@ import {
   valuesFor,
 } from '../src/index.ts'
 
-// Each rule beside a small reference that was written from the interface alone.
+// Compares each rule with a small reference implementation that follows only the interface.
 
 const NUMBERS = [0, 1, 2, 3]
 const triple = fc.tuple(fc.constantFrom(...NUMBERS), fc.constantFrom(...NUMBERS), fc.constantFrom(...NUMBERS))
@@ -23,7 +23,7 @@ const text = (version: Triple) => version.join('.')
 const compare = (a: Triple, b: Triple) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
 const isBelow = (a: Triple, b: Triple) => compare(a, b) < 0
 
-/** A requirement as one writes it, and what it means. */
+/** A requirement as users write it, with its meaning. */
 const requirement: fc.Arbitrary<{ range: string | undefined; satisfies(version: Triple): boolean }> = fc.oneof(
   fc.constant({ range: undefined, satisfies: () => true }),
   fc.constant({ range: '*', satisfies: () => true }),
@@ -55,7 +55,7 @@ const highest = (of: Triple[], satisfies: (version: Triple) => boolean): string 
   return first === undefined ? null : text(first)
 }
 
-test('a requirement takes the highest version that it means, whatever the order of publishing', () => {
+test('a requirement selects the highest matching version in any order of publication', () => {
   fc.assert(
     fc.property(versions, requirement, (published, { range, satisfies }) => {
       expect(resolveVersion(published.map(text), range)).toBe(highest(published, satisfies))
@@ -73,8 +73,8 @@ const catalogRecord = <D>(id: string, definitions: [string, D][]) => ({
   versions: definitions.map(([version, definition]) => ({ version, definition })),
 })
 
-test('steps run target by target, sequence by sequence, action by action, each in the version that is meant', () => {
-  // Most are satisfied, so that most plans are whole.
+test('steps are ordered by target, sequence and action, each with the required version', () => {
+  // Most requirements are satisfied, so that most plans are complete.
   const mild = fc.oneof(
     { weight: 5, arbitrary: fc.constant({ range: undefined, satisfies: () => true }) },
     { weight: 1, arbitrary: requirement },
@@ -175,7 +175,7 @@ test('steps run target by target, sequence by sequence, action by action, each i
   expect(whole).toBeGreaterThan(50)
 })
 
-test('of all that give a name a value, the last in the order of the interface counts', () => {
+test('the last layer of the interface that has a value for a name applies', () => {
   const NAMES = ['one', 'two', 'three']
   const given = fc.subarray(NAMES)
   const layers = {
@@ -248,7 +248,7 @@ test('of all that give a name a value, the last in the order of the interface co
   )
 })
 
-test('targets are those that were named, then those that carry any of the tags, or all, by name; each once', () => {
+test('targets are the named ones, then those with any or all of the tags by name, each once', () => {
   const PAIRS = ['a=1', 'a=2', 'b=1', 'c=1']
   const tagOf = (pair: string) => ({ key: pair.slice(0, 1), value: pair.slice(2) })
   const candidate = fc.record({ tags: fc.subarray(PAIRS), enabled: fc.boolean(), name: fc.constantFrom('x', 'y', 'Z') })

@@ -23,13 +23,13 @@ test.each([
   [frozen([{ id: '1', name: 'Christmas', ends_at: '2026-12-27T00:00:00.000Z' }], true), 409],
   [unavailable('No broker'), 503],
   [authRateLimited(900, 'too many attempts'), 429],
-])('%s travels in a message and comes back the same', (problem, status) => {
+])('%s is unchanged after a conversion to an error body and back', (problem, status) => {
   const back = Problem.from(JSON.parse(JSON.stringify(toErrorBody(problem))))
   expect(back).toEqual(problem)
   expect(back).toMatchObject({ code: problem.code, status, details: problem.details })
 })
 
-test('bodies have the form of the interface', () => {
+test('error bodies have the form of the interface', () => {
   expect(toErrorBody(notFound('Target x'))).toEqual({ error: { code: 'NOT_FOUND', message: 'Target x was not found' } })
   expect(toErrorBody(frozen([], false)).error.details).toEqual({ active_freezes: [], can_override: false })
   expect(toErrorBody(missingFieldProblem(['a', 'b'])).error.details).toEqual({ fields: ['a', 'b'] })
@@ -39,7 +39,7 @@ test('bodies have the form of the interface', () => {
   })
 })
 
-test('an unknown code is a defect of ours', () => {
+test('an unknown code is an internal error', () => {
   const problem = Problem.from({ error: { code: 'toString', message: 'm' } })
   expect(problem).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 })
 })
@@ -62,6 +62,6 @@ test('every code has the status of the interface', () => {
   })
 })
 
-test('pointers escape what JSON Pointer reserves', () => {
+test('pointers escape the reserved characters of JSON Pointer', () => {
   expect(pointer('variables', 'a/b~c', 0)).toBe('/variables/a~1b~0c/0')
 })

@@ -21,7 +21,7 @@ function errorsOf(before: RecordVariables, change: VariableChange): unknown {
 }
 
 describe('a change of the variables of a record', () => {
-  test('keeps a hidden value that comes back as ***, and removes what it leaves out', () => {
+  test('keeps a masked value that is sent back as ***, and removes variables that it leaves out', () => {
     expect(changeVariables(old, { variables: { token: MASK } })).toEqual({
       values: { token: 'hush-hush' },
       sensitive: ['token'],
@@ -30,7 +30,7 @@ describe('a change of the variables of a record', () => {
     expect(changeVariables(old, {})).toEqual(old)
   })
 
-  test('reports everything that is wrong at once', () => {
+  test('reports all problems at once', () => {
     const change = { variables: { token: MASK, region: 'x', a: MASK }, sensitive_variables: ['region', 'a', 'nothing'] }
     expect(errorsOf(old, change)).toEqual([
       { path: '/variables/a', message: expect.stringContaining('the value itself') },
@@ -40,7 +40,7 @@ describe('a change of the variables of a record', () => {
     ])
   })
 
-  test('takes names of the prototype as data', () => {
+  test('treats names of the prototype as data', () => {
     const variables = JSON.parse('{"__proto__": "hush-hush", "constructor": "x"}')
     const made = changeVariables({ values: {}, sensitive: [] }, { variables, sensitive_variables: ['__proto__'] })
     expect(JSON.stringify(made)).toBe(
@@ -58,7 +58,7 @@ const change: fc.Arbitrary<VariableChange> = fc.record(
   { requiredKeys: [] },
 )
 
-test('no sequence of changes shows a value that was secret when it was given, without sending it again', () => {
+test('no sequence of changes reveals a secret value without sending a new one', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 8 }), (changes) => {
       let record: RecordVariables = { values: {}, sensitive: [] }

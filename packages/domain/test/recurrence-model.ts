@@ -1,12 +1,12 @@
-// The starts of a recurring freeze by a simple model: it lists every day and looks at clocks on the wall. It shares no
-// code with the product.
+// Lists the starts of a recurring freeze with a simple model: it checks every day against local clocks.
+// It shares no code with the product.
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
 
-/** The local times, as if they were UTC, at which a rule with this first start begins windows, up to `end`. */
+/** The local times, written as UTC, at which a rule with this first start begins windows, up to `end`. */
 export function listStarts(text: string, first: number, end: number): number[] {
   const rule = new Map(text.split(';').map((part) => part.split('=') as [string, string]))
   const list = (name: string) => rule.get(name)?.split(',').map(Number)
@@ -18,7 +18,7 @@ export function listStarts(text: string, first: number, end: number): number[] {
   const weekday = (day: number) => (new Date(day).getUTCDay() + 6) % 7
   const year = (day: number) => new Date(day).getUTCFullYear()
   const weekOf = (day: number) => day - ((weekday(day) - weekStart + 7) % 7) * DAY
-  /** A week belongs to the year that holds its fourth day. */
+  /** A week belongs to the year that contains its fourth day. */
   const weekYear = (day: number) => year(weekOf(day) + 3 * DAY)
   const firstWeek = (number: number) => weekOf(Date.UTC(number, 0, 4))
   const weekNumber = (day: number) => (weekOf(day) - firstWeek(weekYear(day))) / (7 * DAY) + 1
@@ -32,7 +32,7 @@ export function listStarts(text: string, first: number, end: number): number[] {
   const startOfYear = (day: number) => Date.UTC(year(day), 0, 1)
   const endOfYear = (day: number) => Date.UTC(year(day) + 1, 0, 1)
 
-  // What the rule leaves out is taken from its first start.
+  // The first start provides the parts that the rule leaves out.
   const saysDay = ['BYDAY', 'BYMONTHDAY', 'BYYEARDAY'].some((name) => rule.has(name))
   const inWeeks = frequency === 'WEEKLY' || rule.has('BYWEEKNO')
   if (!saysDay && inWeeks) rule.set('BYDAY', WEEKDAYS[weekday(first)] ?? '')
@@ -75,7 +75,7 @@ export function listStarts(text: string, first: number, end: number): number[] {
       return same.at(nth > 0 ? nth - 1 : nth) === day
     })
 
-  /** The number of the period, of those that INTERVAL counts, that holds a time. */
+  /** The number of the period that contains the time. INTERVAL counts these periods. */
   const period = (time: number) => {
     const day = Math.floor(time / DAY) * DAY
     if (frequency === 'HOURLY') return Math.floor(time / HOUR)
@@ -116,7 +116,7 @@ export function listStarts(text: string, first: number, end: number): number[] {
   return rule.has('COUNT') ? starts.slice(0, Number(rule.get('COUNT'))) : starts
 }
 
-/** What a clock on the wall shows at a moment, as if it were UTC. It knows nothing of offsets. */
+/** The local time in the zone at a moment, written as UTC. It uses no offsets. */
 export function wallClock(timeZone: string): (moment: number) => number {
   const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, hourCycle: 'h23', ...fields })
@@ -131,11 +131,11 @@ export function wallClock(timeZone: string): (moment: number) => number {
   }
 }
 
-/** The first moment at which the wall shows this time; if it never does, as much later as the wall last lacked of it. */
+/** The first moment with this local time. If clocks skip the time, it is moved by the skipped duration. */
 export function momentShowing(wall: (moment: number) => number, time: number): number {
   let before = time - 15 * HOUR
   for (let moment = before; moment < time + 15 * HOUR; moment += 30 * MINUTE) {
-    // Clocks change on the half hour, so within one the wall goes on evenly.
+    // Clocks change on the half hour, so the local time is continuous within a half hour.
     const start = Math.floor(moment / (30 * MINUTE)) * 30 * MINUTE
     const inside = time - wall(start)
     if (inside >= 0 && inside < 30 * MINUTE && wall(start + inside) === time) return start + inside

@@ -16,10 +16,10 @@ const WALLS = new Map(ZONES.map((zone) => [zone, wallClock(zone)]))
 const part = (name: string, items: fc.Arbitrary<number | string>, most: number) =>
   fc.uniqueArray(items, { minLength: 1, maxLength: most }).map((values) => `${name}=${values.join(',')}`)
 const among = (...values: number[]) => fc.constantFrom(...values)
-/** A part that most rules do not have. */
+/** A part that most rules lack. */
 const seldom = (made: fc.Arbitrary<string>) => fc.option(made, { freq: 3 })
 
-/** Rules with parts at random. Most combinations are refused, so `recurrenceProblem` chooses. */
+/** Rules with random parts. Most combinations are refused, so `ruleProblem` filters them. */
 const anyRule = fc
   .tuple(
     fc.constantFrom('HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY').map((name) => `FREQ=${name}`),
@@ -63,20 +63,20 @@ const input = fc.record({
   looks: fc.array(fc.tuple(fc.nat(), fc.double({ min: -0.2, max: 1.2, noNaN: true })), { minLength: 4, maxLength: 8 }),
 })
 
-test('the windows in force and ahead are those that a list of all starts gives, for any rule, zone and instant', () => {
+test('the present and future windows agree with the model, for any rule, zone and moment', () => {
   let [inside, ahead] = [0, 0]
   fc.assert(
     fc.property(input, ({ rule, zone, first, length, looks }) => {
       const wall = WALLS.get(zone) ?? wallClock('UTC')
       const firstTime = Date.UTC(2024, 0, 1) + first * MINUTE
       const start = momentShowing(wall, firstTime)
-      // Nobody can write a start_time that the clocks leap over.
+      // A start_time that clocks skip cannot be written.
       fc.pre(wall(start) === firstTime)
       const span = (/HOURLY/.test(rule) ? 40 : /DAILY/.test(rule) ? 300 : 1_200) * DAY
       const times = listStarts(rule, firstTime, firstTime + span)
       const record = window(start, length * MINUTE, rule, zone)
       for (const [place, share] of looks) {
-        // Around a start of the rule, or anywhere where it has none.
+        // Near a start of the rule, or anywhere if the rule has none.
         const near = times.length === 0 ? firstTime + (place % span) : times[place % times.length]
         const now = Math.round(momentShowing(wall, near ?? firstTime) + length * MINUTE * share)
         if (now > start + span - 2 * DAY) continue
@@ -111,7 +111,7 @@ test('the windows in force and ahead are those that a list of all starts gives, 
   expect(ahead).toBeGreaterThan(20)
 })
 
-test('windows longer than the shortest interval between two starts are refused, equal ones are not', () => {
+test('windows longer than the shortest interval between two starts are refused, and equal ones are not', () => {
   fc.assert(
     fc.property(anyRule, fc.integer({ min: 0, max: 800 * 24 * 60 }), (rule, first) => {
       const start = Date.UTC(2024, 0, 1) + first * MINUTE
@@ -121,7 +121,7 @@ test('windows longer than the shortest interval between two starts are refused, 
       const problem = (length: number) => recurrenceProblem(window(start, length, rule, 'UTC')) ?? ''
       fc.pre(!/COUNT/.test(problem(1)))
       if (shortest < 366 * DAY) expect(problem(shortest + 1)).toContain('apart')
-      // Rare dates may come closer than in the years that the model lists.
+      // Rare dates may be closer than in the years that the model lists.
       const isFrequent = /HOURLY|DAILY|WEEKLY/.test(rule) && !/BYMONTH|BYYEARDAY|BYWEEKNO|BYSETPOS/.test(rule)
       if (isFrequent) expect(problem(shortest)).toBe('')
     }),
@@ -129,7 +129,7 @@ test('windows longer than the shortest interval between two starts are refused, 
   )
 })
 
-test('a set of freezes tells at any instant, in any order, what each freeze tells alone', () => {
+test('a set of freezes agrees with each single freeze, at any moment and in any order', () => {
   const rules = fc.constantFrom(
     null,
     'FREQ=HOURLY',

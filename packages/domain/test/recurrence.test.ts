@@ -17,11 +17,11 @@ const at = (record: ReturnType<typeof freeze>, now: string) => {
   return window && [window.starts_at.toISOString(), window.ends_at.toISOString()]
 }
 
-/** Friday evening to Monday morning, in a zone two hours ahead. */
+/** Friday evening to Monday morning in a zone two hours ahead of UTC. */
 const weekend = freeze('2026-01-02T18:00:00+02:00', '2026-01-05T06:00:00+02:00', 'FREQ=WEEKLY')
 
-describe('windows that recur', () => {
-  test('the start belongs to a window, the end does not, in every week', () => {
+describe('recurring windows', () => {
+  test('a window includes its start and excludes its end, in every week', () => {
     for (const weeks of [0, 1, 30, 520]) {
       const friday = Date.parse('2026-01-02T16:00:00Z') + weeks * 7 * DAY
       const monday = friday + 60 * HOUR
@@ -33,18 +33,18 @@ describe('windows that recur', () => {
     }
   })
 
-  test('nothing is frozen before the first window', () => {
+  test('no window exists before the first one', () => {
     expect(at(weekend, '2025-12-27T12:00:00Z')).toBeNull()
   })
 
-  test('days are those of the zone of start_time', () => {
-    // Still Saturday in UTC.
+  test('days are days in the zone of start_time', () => {
+    // In UTC, this start is on Saturday.
     const sundays = freeze('2026-01-04T00:30:00+02:00', '2026-01-04T01:00:00+02:00', 'FREQ=WEEKLY;BYDAY=SU')
     expect(at(sundays, '2026-01-10T22:45:00Z')).toEqual(['2026-01-10T22:30:00.000Z', '2026-01-10T23:00:00.000Z'])
     expect(at(sundays, '2026-01-11T22:45:00Z')).toBeNull()
   })
 
-  test('the last working day of a month', () => {
+  test('a rule can select the last working day of a month', () => {
     const rule = 'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1'
     const closing = freeze('2026-01-30T00:00:00Z', '2026-01-31T00:00:00Z', rule)
     for (const day of ['2026-02-27', '2026-03-31', '2026-05-29', '2045-09-29']) {
@@ -53,14 +53,14 @@ describe('windows that recur', () => {
     expect(at(closing, '2026-02-26T12:00:00Z')).toBeNull()
   })
 
-  test('a leap day comes every fourth year', () => {
+  test('a leap day recurs every fourth year', () => {
     const leap = freeze('2024-02-29T00:00:00Z', '2024-03-01T00:00:00Z', 'FREQ=YEARLY')
     expect(at(leap, '2028-02-29T10:00:00Z')).not.toBeNull()
     expect(at(leap, '2027-02-28T10:00:00Z')).toBeNull()
     expect(at(leap, '2027-03-01T10:00:00Z')).toBeNull()
   })
 
-  test('COUNT counts the first window; UNTIL may be a moment or a whole day of the zone', () => {
+  test('COUNT includes the first window, and UNTIL may be a moment or a whole day of the zone', () => {
     const daily = (rule: string) => freeze('2026-01-01T10:00:00+02:00', '2026-01-01T11:00:00+02:00', rule)
     const active = (rule: string, day: number) => at(daily(rule), `2026-01-0${day}T08:30:00Z`) !== null
     for (const rule of [
@@ -75,20 +75,20 @@ describe('windows that recur', () => {
     expect(active('FREQ=DAILY;UNTIL=20260103T075959Z', 3)).toBe(false)
   })
 
-  test('the first window counts although the rule does not name its day', () => {
+  test('the first window exists even if the rule does not include its day', () => {
     const record = freeze('2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z', 'FREQ=WEEKLY;BYDAY=MO')
     expect(at(record, '2026-01-01T10:30:00Z')).not.toBeNull()
     expect(at(record, '2026-01-05T10:30:00Z')).not.toBeNull()
     expect(at(record, '2026-01-08T10:30:00Z')).toBeNull()
   })
 
-  test('of windows that overlap, which older releases allowed, the present one is that which ends last', () => {
+  test('the window that ends last is returned if windows overlap, as older releases allowed', () => {
     const record = freeze('2026-01-01T00:00:00Z', '2026-01-02T12:00:00Z', 'FREQ=DAILY')
     expect(at(record, '2026-01-05T06:00:00Z')).toEqual(['2026-01-05T00:00:00.000Z', '2026-01-06T12:00:00.000Z'])
   })
 })
 
-test('what blocks a deployment tells the end of its present window', () => {
+test('a blocking freeze has the end of its present window', () => {
   const everywhere = { id: 'f', name: 'Weekends', tenant_id: null, environment_id: null, solution_id: null }
   const now = new Date('2026-03-07T00:00:00Z')
   const caller = { roles: ['operator'], tenant_id: null }
@@ -106,7 +106,7 @@ const asOffset = (minutes: number) => {
   return `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
 }
 
-test('rules that repeat after a fixed time do so for ever, whatever the zone and the fraction of a second', () => {
+test('rules with a fixed interval repeat it for ever, for any zone and fraction of a second', () => {
   const unit = fc.constantFrom(['HOURLY', HOUR] as const, ['DAILY', DAY] as const, ['WEEKLY', 7 * DAY] as const)
   const numbers = { interval: fc.integer({ min: 1, max: 60 }), times: fc.integer({ min: 0, max: 20_000 }) }
   const where = {
@@ -133,7 +133,7 @@ test('rules that repeat after a fixed time do so for ever, whatever the zone and
   )
 })
 
-test('a moment in a window lies between its ends, which are as far apart as the first ones', () => {
+test('a window contains its moment and is as long as the first window', () => {
   const rules = fc.constantFrom(
     'FREQ=DAILY;BYHOUR=1,5,22',
     'FREQ=MONTHLY;BYDAY=-1FR',
@@ -141,7 +141,7 @@ test('a moment in a window lies between its ends, which are as far apart as the 
     'FREQ=YEARLY;BYWEEKNO=1,53;BYDAY=MO',
     'FREQ=YEARLY;BYYEARDAY=-1',
     'FREQ=WEEKLY;INTERVAL=3;BYDAY=TU,SU;WKST=SU',
-    // Never again.
+    // These dates never occur.
     'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30',
     'FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30',
   )
@@ -173,7 +173,7 @@ test('a moment in a window lies between its ends, which are as far apart as the 
   )
 })
 
-describe('rules that are refused', () => {
+describe('refused rules', () => {
   const problem = (recurrence: string, end = '2026-01-01T01:00:00Z') =>
     recurrenceProblem(freeze('2026-01-01T00:00:00Z', end, recurrence))
 
@@ -209,7 +209,7 @@ describe('rules that are refused', () => {
     expect(problem(rule)).toContain(reason)
   })
 
-  test('windows of more than a year', () => {
+  test('a window longer than a year', () => {
     expect(problem('FREQ=YEARLY;INTERVAL=4', '2027-06-01T00:00:00Z')).toContain('days')
     expect(problem('FREQ=YEARLY', '2026-12-31T00:00:00Z')).toBeNull()
   })
@@ -223,10 +223,10 @@ describe('rules that are refused', () => {
     ['FREQ=MONTHLY', '2026-01-29T00:00:00Z'],
     ['FREQ=MONTHLY;BYMONTHDAY=31', '2026-02-01T00:00:00Z'],
     ['FREQ=YEARLY', '2027-01-01T00:00:00Z'],
-    // A rule that starts once has no interval.
+    // A rule with a single start has no interval.
     ['FREQ=DAILY;COUNT=1', '2026-12-31T00:00:00Z'],
     ['FREQ=DAILY;UNTIL=20260101', '2026-12-31T00:00:00Z'],
-  ])('windows longer than the shortest interval of %s', (rule, end) => {
+  ])('a window longer than the shortest interval of %s', (rule, end) => {
     expect(problem(rule, end)).toBeNull()
     const later = new Date(Date.parse(end) + 1).toISOString()
     const expected = /COUNT|UNTIL/.test(rule) ? null : expect.stringContaining('apart')
@@ -239,11 +239,11 @@ test.each([
   ['2026-01-01T00:00:00z', '+00:00'],
   ['2026-01-01T00:00:00.123+05:30', '+05:30'],
   ['2026-01-01t00:00:00-03:00', '-03:00'],
-])('the zone of %s is %s', (timestamp, offset) => {
+])('the offset of %s is %s', (timestamp, offset) => {
   expect(offsetOf(timestamp)).toBe(offset)
 })
 
-describe('the windows ahead', () => {
+describe('the future windows', () => {
   const starts = (record: Parameters<typeof windowsFrom>[0], now: string) =>
     windowsFrom(record, new Date(now)).map(({ starts_at }) => starts_at.toISOString())
   const inBerlin = {
@@ -251,7 +251,7 @@ describe('the windows ahead', () => {
     time_zone: 'Europe/Berlin',
   }
 
-  test('begin with the present one, keep the time of day when the clocks change, and all have the length of the first', () => {
+  test('begin with the present window and keep their time of day and length when clocks change', () => {
     expect(windowsFrom(inBerlin, new Date('2026-03-22T18:00:00Z'))).toEqual([
       { starts_at: new Date('2026-03-22T17:00:00Z'), ends_at: new Date('2026-03-22T19:00:00Z') },
       { starts_at: new Date('2026-03-29T16:00:00Z'), ends_at: new Date('2026-03-29T18:00:00Z') },
@@ -259,7 +259,7 @@ describe('the windows ahead', () => {
     ])
   })
 
-  test('are those of 14 days, or else the next one within a year', () => {
+  test('are those of the next 14 days, or the next one within a year', () => {
     const yearly = freeze('2020-12-24T00:00:00Z', '2020-12-27T00:00:00Z', 'FREQ=YEARLY')
     expect(starts(yearly, '2026-11-23T00:00:00Z')).toEqual(['2026-12-24T00:00:00.000Z'])
     expect(starts(yearly, '2026-12-25T00:00:00Z')).toEqual(['2026-12-24T00:00:00.000Z', '2027-12-24T00:00:00.000Z'])
@@ -272,7 +272,7 @@ describe('the windows ahead', () => {
     expect(starts(hourly, '2026-06-01T00:30:00Z')).toHaveLength(100)
   })
 
-  test('of a freeze that does not recur are its only one, until it ends', () => {
+  test('are the single window of a freeze that does not recur, until it ends', () => {
     const once = { ...weekend, recurrence: null }
     expect(starts(once, '2025-12-01T00:00:00Z')).toEqual(['2026-01-02T16:00:00.000Z'])
     expect(starts(once, '2026-01-05T03:59:59Z')).toEqual(['2026-01-02T16:00:00.000Z'])

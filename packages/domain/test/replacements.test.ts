@@ -38,7 +38,7 @@ describe('the difference of two plans', () => {
     expect(planDifference(one, same)).toEqual({ versions: [], variables: [] })
   })
 
-  test('names parts with another version, added and removed ones', () => {
+  test('contains changed, added and removed parts', () => {
     const before = plan('1.0.0', [action('copy', '1.0.0'), action('check', '1.0.0')])
     const after = plan('2.0.0', [action('copy', '1.1.0'), action('warm', '1.0.0')])
     expect(planDifference(before, after).versions).toEqual([
@@ -49,7 +49,7 @@ describe('the difference of two plans', () => {
     ])
   })
 
-  test('compares values after masking, and tells a missing value from null', () => {
+  test('compares values after masking and distinguishes a missing value from null', () => {
     const before = plan('1.0.0', [action('copy', '1.0.0', { gone: 1, none: null })], {
       ...{ sensitive: ['token'], override_variables: { token: 'first', colour: 'blue' } },
     })
@@ -75,7 +75,7 @@ describe('replacements', () => {
       },
     }) as ReplacedTarget
 
-  test('group the targets by what is in force there, the largest group first', () => {
+  test('group the targets by the release in force, the largest group first', () => {
     const targets = [
       target('t1', null),
       target('t2', 'd1', ['h', 'h']),
@@ -93,7 +93,7 @@ describe('replacements', () => {
     ])
   })
 
-  test('name the first hundred targets and compare the twenty largest groups', () => {
+  test('contain the first hundred targets and compare the twenty largest groups', () => {
     const many = Array.from({ length: 150 }, (_, n) => target(`t${n}`, 'd'))
     expect(replacements(many, plan('1.0.0', []), new Map())).toMatchObject([{ target_count: 150 }])
     expect(replacements(many, plan('1.0.0', []), new Map())[0]?.targets).toHaveLength(100)

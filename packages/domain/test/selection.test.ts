@@ -13,18 +13,18 @@ const candidates = byId([
 ])
 const ids = (result: { targets: { id: string }[] }) => result.targets.map(({ id }) => id)
 
-test('ids keep their order, tags follow by name, each target once', () => {
+test('named targets keep their order, tagged targets follow by name, and each target is selected once', () => {
   const result = selectTargets(candidates, { target_ids: ['1', '3', '1'], target_tags: [web] })
   expect(ids(result)).toEqual(['1', '3', '2'])
   expect(result.problems).toEqual([])
 })
 
-test('any tag is enough unless all must match; disabled targets are passed over', () => {
+test('one matching tag is enough unless all must match, and disabled targets are not selected', () => {
   expect(ids(selectTargets(candidates, { target_tags: [web, eu] }))).toEqual(['2', '3', '1'])
   expect(ids(selectTargets(candidates, { target_tags: [web, eu], match_all: true }))).toEqual(['2'])
 })
 
-test('names every id that is unknown or disabled', () => {
+test('every unknown or disabled id is reported', () => {
   const result = selectTargets(candidates, { target_ids: ['9', '4', '8'] })
   expect(result.missing).toEqual([
     { path: '/target_ids/0', id: '9' },
@@ -33,7 +33,7 @@ test('names every id that is unknown or disabled', () => {
   expect(result.problems).toEqual([{ path: '/target_ids/1', message: 'target "cat" is disabled' }])
 })
 
-test('tags that match nothing, and no selection at all, are problems', () => {
+test('tags without a target and an empty selection are problems', () => {
   expect(selectTargets(candidates, { target_tags: [tag('role', 'db')] }).problems).toMatchObject([
     { path: '/target_tags' },
   ])
@@ -42,7 +42,7 @@ test('tags that match nothing, and no selection at all, are problems', () => {
   ])
 })
 
-test('keeps to the tenant and environment of the deployment', () => {
+test('targets of another tenant or environment are not selected', () => {
   const choose = (tenant_id: string | null, environment_id: string | null) =>
     selectTargets(candidates, { target_ids: ['3'], target_tags: [eu] }, { tenant_id, environment_id })
   expect(ids(choose('a', 'prod'))).toEqual(['3', '2'])

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are scripts of a shell
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are shell scripts
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
@@ -9,7 +9,7 @@ import { renderTemplate, templatesInArithmetic, UnsafeTemplate } from '../src/in
 const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-arithmetic-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Scripts of bash that run the code in a value of `n`, when `n` is put there as text. */
+/** Bash scripts that execute code in a value of `n` if it is inserted as text. */
 const EVALUATED = [
   'echo $(( {{ n }} + 1 ))',
   'echo "$(( {{ n }} + 1 ))"',
@@ -46,15 +46,15 @@ const HARMLESS = [
 ]
 
 describe('a template in arithmetic', () => {
-  test.each(EVALUATED)('is found: %s', (script) => {
+  test.each(EVALUATED)('is detected: %s', (script) => {
     expect(templatesInArithmetic(script)).toEqual(['n'])
   })
 
-  test.each(HARMLESS)('is not seen in: %s', (script) => {
+  test.each(HARMLESS)('is not detected in: %s', (script) => {
     expect(templatesInArithmetic(script)).toEqual([])
   })
 
-  test.each(EVALUATED)('takes numbers alone, so bash runs nothing of a value: %s', (script) => {
+  test.each(EVALUATED)('accepts numbers only, so that bash executes no value: %s', (script) => {
     const marker = path.join(folder, 'ran')
     for (const hostile of [`a[$(touch ${marker})]`, `x=1,a[$(touch ${marker})]`, '']) {
       expect(() => renderTemplate(script, { n: hostile }, 'bash')).toThrow(UnsafeTemplate)
@@ -65,18 +65,18 @@ describe('a template in arithmetic', () => {
     expect(existsSync(marker)).toBe(false)
   })
 
-  test.each(HARMLESS)('elsewhere any value stays data: %s', (script) => {
+  test.each(HARMLESS)('is allowed outside of arithmetic, where any value stays data: %s', (script) => {
     const marker = path.join(folder, 'ran')
     const { text } = renderTemplate(`s=; ${script} || true`, { n: `a[$(touch ${marker})]` }, 'bash')
     execFileSync('bash', ['-c', text], { stdio: 'ignore' })
     expect(existsSync(marker)).toBe(false)
   })
 
-  test.each([-3, 0, 4.5, 1e21, 2e-7])('takes %d', (n) => {
+  test.each([-3, 0, 4.5, 1e21, 2e-7])('accepts %d', (n) => {
     expect(() => renderTemplate('echo $(( {{ n }} ))', { n })).not.toThrow()
   })
 
-  test('is free in languages that do not evaluate values', () => {
+  test('is allowed in languages that do not evaluate values', () => {
     expect(renderTemplate('print((({{ n }})))', { n: 'x' }, 'python3').text).toBe('print((("x")))')
   })
 })

@@ -29,7 +29,7 @@ import {
 const KINDS: SqidKind[] = ['action', 'sequence', 'solution', 'target', 'tenant', 'environment']
 
 describe('short ids', () => {
-  test('come back as the number they stand for, only in their own kind', () => {
+  test('decode to their number, and only for their own kind', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.constantFrom(...KINDS), fc.constantFrom(...KINDS), (n, kind, other) => {
         const text = encodeSqid(kind, n)
@@ -40,7 +40,7 @@ describe('short ids', () => {
     )
   })
 
-  test('have one form each', () => {
+  test('have exactly one form', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'abcXYZ019'), minLength: 8, maxLength: 12 }), (text) => {
         const n = decodeSqid('target', text)
@@ -52,12 +52,12 @@ describe('short ids', () => {
     }
   })
 
-  // A short id that clients have stored must mean the same record for ever.
+  // Clients store short ids, so a short id must refer to the same record in every release.
   test('do not change between releases', () => {
     expect(KINDS.map((kind) => encodeSqid(kind, 1))).toEqual(STORED_SQIDS)
   })
 
-  test('are told from UUIDs', () => {
+  test('differ from UUIDs', () => {
     expect(isUuid('8a4f5b8e-1111-4000-8000-00000000000F')).toBe(true)
     for (const text of [
       '',
@@ -90,7 +90,7 @@ describe('pages', () => {
     expect(() => parsePage({ limit: value })).toThrow('query/limit')
   })
 
-  test('a page beyond everything keeps its offset exact', () => {
+  test('a page beyond the end has a safe offset', () => {
     const { offset } = parsePage({ page: '9'.repeat(400), limit: '100' })
     expect(Number.isSafeInteger(offset)).toBe(true)
   })
@@ -110,20 +110,20 @@ describe('pages', () => {
 })
 
 describe('versions', () => {
-  test('are full semantic ones', () => {
+  test('must be complete semantic versions', () => {
     for (const good of ['1.2.3', '0.0.0', '1.0.0-beta.1']) expect(isVersion(good)).toBe(true)
     for (const bad of ['1', '1.2', 'v1.2.3', '=1.2.3', ' 1.2.3', '1.2.3+build', '01.2.3', 'latest', '']) {
       expect(isVersion(bad)).toBe(false)
     }
   })
 
-  test('latest is the highest that is no prerelease, whatever their order', () => {
+  test('resolve to the highest that is no prerelease, in any order', () => {
     expect(resolveVersion(['1.9.0', '1.10.0', '2.0.0-rc.1', '1.2.0'])).toBe('1.10.0')
     expect(resolveVersion(['2.0.0-rc.1'])).toBeNull()
     expect(resolveVersion([])).toBeNull()
   })
 
-  test('requirements are ranges as npm has them', () => {
+  test('resolve with the range syntax of npm', () => {
     const versions = ['1.0.0', '1.4.0', '2.0.0-rc.1', '2.1.0']
     expect(resolveVersion(versions, '^1.0.0')).toBe('1.4.0')
     expect(resolveVersion(versions, '2.0.0-rc.1')).toBe('2.0.0-rc.1')
@@ -154,7 +154,7 @@ describe('freezes', () => {
     override: false,
   }
 
-  test('are half-open', () => {
+  test('include their start and exclude their end', () => {
     const at = (moment: string) =>
       judgeFreezes(new FreezeSet([freeze]).presentAt(new Date(moment)), subject).active_freezes
     expect(at('2026-12-23T23:59:59.999Z')).toEqual([])
@@ -163,7 +163,7 @@ describe('freezes', () => {
     expect(at('2026-12-27T00:00:00Z')).toEqual([])
   })
 
-  test('touch only what matches all of their ids', () => {
+  test('apply only if all their ids match', () => {
     const blocks = (ids: Partial<typeof freeze>) => judgeFreezes([{ ...freeze, ...ids }], subject).blocked
     expect(blocks({ tenant_id: 't' })).toBe(true)
     expect(blocks({ tenant_id: 't', environment_id: 'e' })).toBe(true)
@@ -172,7 +172,7 @@ describe('freezes', () => {
     expect(blocks({ solution_id: 's' })).toBe(false)
   })
 
-  describe('apply by what selected targets belong to', () => {
+  describe('with selected targets', () => {
     const nowhere = { ...subject, tenant_id: null, environment_id: null }
     const place = (tenant_id: string | null, environment_id: string | null, ...target_ids: string[]) => ({
       ...{ tenant_id, environment_id, target_ids },
@@ -182,7 +182,7 @@ describe('freezes', () => {
       return blocked && (active_freezes[0]?.target_ids ?? 'the request')
     }
 
-    test('an environment or tenant, and the refusal names the targets', () => {
+    test('apply through the environment or tenant of a target, and the refusal contains the targets', () => {
       const targets = [place(null, 'staging', '1'), place(null, 'production', '2', '3'), place('t', 'production', '4')]
       expect(by({ environment_id: 'production' }, targets)).toEqual(['2', '3', '4'])
       expect(by({ tenant_id: 't' }, targets)).toEqual(['4'])
@@ -190,7 +190,7 @@ describe('freezes', () => {
       expect(by({}, targets)).toBe('the request')
     })
 
-    test('a freeze that names both by one target, or by a target and the request', () => {
+    test('apply with both ids if one target, or a target and the request, match them', () => {
       const both = { tenant_id: 't', environment_id: 'production' }
       expect(by(both, [place('t', 'staging', '1'), place('other', 'production', '2')])).toBe(false)
       expect(by(both, [place('t', 'production', '1')])).toEqual(['1'])
@@ -198,14 +198,14 @@ describe('freezes', () => {
       expect(by(both, [], { tenant_id: 't', environment_id: 'production' })).toBe('the request')
     })
 
-    test('never a solution', () => {
+    test('never apply through a target by solution', () => {
       const targets = [place(null, 'production', '1')]
       const ofSolution = { solution_id: 's', environment_id: 'production' }
       expect(by(ofSolution, targets)).toBe(false)
       expect(by(ofSolution, targets, { solution_id: 's' })).toEqual(['1'])
     })
 
-    test('for an admin of a tenant, who cannot override the freeze of a shared environment', () => {
+    test('cannot be overridden by an administrator of a tenant if the environment is shared', () => {
       const caller = { roles: ['admin'], tenant_id: 't' }
       const targets = [place('t', 'production', '1')]
       const judged = judgeFreezes([{ ...freeze, environment_id: 'production' }], {
@@ -217,13 +217,13 @@ describe('freezes', () => {
       expect(judged).toMatchObject({ blocked: true, can_override: false })
     })
 
-    test('targets are grouped by tenant and environment', () => {
+    test('group the targets by tenant and environment', () => {
       const targets = ['1', '2', '3'].map((id) => ({ id, tenant_id: null, environment_id: id === '2' ? 'e' : null }))
       expect(targetPlaces(targets)).toEqual([place(null, null, '1', '3'), place(null, 'e', '2')])
     })
   })
 
-  test('may be overridden by admins, by those of a tenant only where all are of that tenant', () => {
+  test('can be overridden by administrators, and by those of a tenant only for freezes of that tenant', () => {
     const ours = { tenant_id: 't' }
     expect(canOverrideFreezes(['operator'], null, [])).toBe(false)
     expect(canOverrideFreezes(['admin'], null, [ours, freeze])).toBe(true)
@@ -231,7 +231,7 @@ describe('freezes', () => {
     expect(canOverrideFreezes(['admin'], 't', [ours, freeze])).toBe(false)
   })
 
-  test('do not block who overrides them, unless there is one that this caller cannot override', () => {
+  test('do not block a caller who overrides them, unless the caller may not override one of them', () => {
     const ours = { ...freeze, id: 'ours', tenant_id: 't' as string | null }
     const overriding = { ...subject, override: true, caller: { roles: ['admin'], tenant_id: 't' } }
     expect(judgeFreezes([ours], overriding)).toMatchObject({ blocked: false, can_override: true })
@@ -242,17 +242,17 @@ describe('freezes', () => {
   })
 })
 
-describe('lines', () => {
+describe('log lines', () => {
   const deployment = '8a4f5b8e-1111-4000-8000-00000000000f'
 
-  test('have a UUID of their own that never changes', () => {
+  test('have a unique UUID that never changes', () => {
     expect(lineId(deployment, 0)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(lineId(deployment, 7)).toBe(lineId(deployment, 7))
     expect(new Set(Array.from({ length: 1000 }, (_, seq) => lineId(deployment, seq))).size).toBe(1000)
     expect(lineId(deployment, 1)).not.toBe(lineId(deployment.replace('8a', '8b'), 1))
   })
 
-  test('are split only when too long, and never inside a character', () => {
+  test('are split only if too long, and never inside a character', () => {
     expect(splitLine('')).toEqual([''])
     expect(splitLine('a'.repeat(MAX_LINE_BYTES))).toHaveLength(1)
     for (const unit of ['a', 'é', '日', '🚢', 'a🚢é']) {
@@ -260,15 +260,15 @@ describe('lines', () => {
       const pieces = splitLine(line)
       expect(pieces.join('')).toBe(line)
       expect(pieces.every((piece) => Buffer.byteLength(piece) <= MAX_LINE_BYTES)).toBe(true)
-      // Full ones: at most three bytes are left for a character that no longer fits.
+      // Each piece is full: at most three bytes are free, too few for the next character.
       expect(pieces.slice(0, -1).every((piece) => Buffer.byteLength(piece) > MAX_LINE_BYTES - 4)).toBe(true)
     }
   })
 })
 
-test('steps have a UUID of their own that follows from their place', () => {
+test('steps have a unique UUID that is derived from their place', () => {
   const deployment = '8a4f5b8e-1111-4000-8000-00000000000f'
-  // Fixed: the migrations have the same rule in SQL.
+  // Fixed value: the migrations compute the same id in SQL.
   expect(stepId(deployment, 2, 13)).toBe('0ab7dd9f-56fe-8431-8c45-d65ebb97344c')
   expect(stepId(deployment.toUpperCase(), 2, 13)).toBe(stepId(deployment, 2, 13))
   const places = Array.from({ length: 400 }, (_, i) => stepId(deployment, Math.floor(i / 20), i % 20))
@@ -276,7 +276,7 @@ test('steps have a UUID of their own that follows from their place', () => {
   expect(places.every(isUuid)).toBe(true)
 })
 
-test('the id of a step is MD5 of its place, whatever the place', () => {
+test('the id of a step is the MD5 of its place', () => {
   const deployment = '8a4f5b8e-1111-4000-8000-00000000000f'
   for (const target of [999_999_999, 10_000, 10, 0]) {
     for (const action of [99_999, 10, 0]) {
@@ -289,14 +289,17 @@ test('the id of a step is MD5 of its place, whatever the place', () => {
 })
 
 describe('names', () => {
-  test.each(['a', 'Store front (EU)', '🚢'.repeat(255), 'é'])('%p is one', (name) => {
+  test.each(['a', 'Store front (EU)', '🚢'.repeat(255), 'é'])('%p is a name', (name) => {
     expect(nameProblems(name)).toEqual([])
   })
-  test.each(['', ' a', 'a ', 'a\u00a0', 'a\tb', 'a\0', '\u007f', '\ud800', '🚢'.repeat(256)])('%j is none', (name) => {
-    expect(nameProblems(name)).not.toEqual([])
-  })
+  test.each(['', ' a', 'a ', 'a\u00a0', 'a\tb', 'a\0', '\u007f', '\ud800', '🚢'.repeat(256)])(
+    '%j is no name',
+    (name) => {
+      expect(nameProblems(name)).not.toEqual([])
+    },
+  )
 
-  test('text that cannot be stored is found at any depth', () => {
+  test('text that cannot be stored is detected at any depth', () => {
     for (const bad of ['a\0', '\udc00', ['x', { y: '\ud800x' }], { 'k\0': 1 }])
       expect(hasUnstorableText(bad)).toBe(true)
     for (const good of ['🚢\n', null, 1, { a: ['b', true] }]) expect(hasUnstorableText(good)).toBe(false)

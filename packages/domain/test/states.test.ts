@@ -17,7 +17,7 @@ import {
 const paths = <S extends string>(states: readonly S[], can: (from: S, to: S) => boolean) =>
   states.flatMap((from) => states.filter((to) => can(from, to)).map((to) => `${from} → ${to}`))
 
-test('deployments change state as the interface says, and in no other way', () => {
+test('deployments have exactly the state transitions of the interface', () => {
   expect(paths(DEPLOYMENT_STATES, canTransition)).toEqual([
     'pending → queued',
     'pending → running',
@@ -36,7 +36,7 @@ test('deployments change state as the interface says, and in no other way', () =
   expect(sourcesOf('pending')).toEqual([])
 })
 
-test('steps change state as the interface says, and in no other way', () => {
+test('steps have exactly the state transitions of the interface', () => {
   expect(paths(STEP_STATES, canStepTransition)).toEqual([
     'pending → running',
     'pending → cancelled',
@@ -53,7 +53,7 @@ test('steps change state as the interface says, and in no other way', () => {
   expect(stepSourcesOf('rolling_back')).toEqual(['completed', 'failed'])
 })
 
-test('pending requests change status as the interface says, and in no other way', () => {
+test('pending requests have exactly the status transitions of the interface', () => {
   expect(paths(PENDING_STATES, canPendingTransition)).toEqual([
     'pending → processing',
     'pending → cancelled',
@@ -67,7 +67,7 @@ test('pending requests change status as the interface says, and in no other way'
 })
 
 describe('progress', () => {
-  test('never falls: an ended step never becomes one that has not ended', () => {
+  test('never decreases, because an ended step stays ended', () => {
     for (const from of STEP_STATES.filter(isEndedStepState)) {
       for (const to of STEP_STATES) {
         if (canStepTransition(from, to)) expect([from, to, isEndedStepState(to)]).toEqual([from, to, true])

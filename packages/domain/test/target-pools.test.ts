@@ -50,7 +50,7 @@ test('targets of pools that exclude each other are refused, with the targets of 
   })
 })
 
-test('a target that no instance can match is named with the selectors that exclude each other', () => {
+test('a target that no instance can match is reported with its conflicting selectors', () => {
   const { details } = refusalOf([], [target('a', zone('a')), target('b', zone('b'), zone('c'))])
   const message =
     'no instance matches the instance selectors of target "b" with its environment and tenant: zone=b and zone=c; correct one of them'
@@ -59,14 +59,14 @@ test('a target that no instance can match is named with the selectors that exclu
   expect(refusalOf([zone('a'), zone('b')], [target('b')]).message).toContain('of environment and tenant together')
 })
 
-test('conditions that are too many together are refused', () => {
+test('too many combined conditions are refused', () => {
   const targets = Array.from({ length: 200 }, (_, n) =>
     target(`t${n}`, { match_expressions: [{ key: `key-${n}`, operator: 'NotIn', values: ['x'.repeat(100)] }] }),
   )
   expect(refusalOf([], targets).message).toContain('too many conditions')
 })
 
-test('the pools of targets include what the scope requires', () => {
+test('the pools of targets include the selectors of the scope', () => {
   const [a1, a2, none] = [target('a1', zone('a')), target('a2', zone('a')), target('b')]
   expect(targetPools([SSD], [a1, none, a2])).toEqual([
     { selector: { match_labels: { disk: 'ssd', zone: 'a' } }, targets: [a1, a2] },

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { type Interpreter, renderTemplate, templateNames } from '../src/index.ts'
 
-// biome-ignore-start lint/suspicious/noTemplateCurlyInString: a shell's, not ours
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: these are shell variables
 const HOSTILE = [
   '',
   ' a  b ',
@@ -40,7 +40,7 @@ function output(interpreter: Interpreter, script: string, value: string): string
   return stdout
 }
 
-/** Runs many values through one interpreter process: each is printed between markers. */
+/** Renders many values with one interpreter process. A marker separates the outputs. */
 function outputs(interpreter: Interpreter, print: (name: string) => string, values: string[]): string[] {
   const script = values.map((_, index) => print(`value_${index}`)).join('\n')
   const named = Object.fromEntries(values.map((value, index) => [`value_${index}`, value]))
@@ -63,11 +63,11 @@ const PRINT: Partial<Record<Interpreter, (name: string) => string>> = {
 }
 
 describe.each(Object.entries(PRINT) as [Interpreter, (name: string) => string][])('%s', (interpreter, print) => {
-  test('prints hostile values as they are', () => {
+  test('prints hostile values unchanged', () => {
     expect(outputs(interpreter, print, HOSTILE)).toEqual(HOSTILE)
   })
 
-  test('prints any value as it is', () => {
+  test('prints any value unchanged', () => {
     const many = fc.array(
       storable.filter((text) => !text.includes('\u0001')),
       { minLength: 50, maxLength: 100 },
@@ -81,7 +81,7 @@ describe.each(Object.entries(PRINT) as [Interpreter, (name: string) => string][]
   })
 })
 
-describe('wherever a template stands in a shell script', () => {
+describe('a template in a shell script', () => {
   const places: [string, string, (value: string) => string][] = [
     ['bare', "printf '%s' {{ value }}", (value) => value],
     ['joined to other text', "printf '%s' a{{ value }}b", (value) => `a${value}b`],
@@ -99,12 +99,12 @@ describe('wherever a template stands in a shell script', () => {
     ['after arithmetic', 'printf \'%s\' $((1<<2))"{{ value }}"', (value) => `4${value}`],
   ]
 
-  test.each(places)('%s, the value arrives as it is', (_, script, expected) => {
+  test.each(places)('%s renders the value unchanged', (_, script, expected) => {
     for (const value of HOSTILE) expect(output('sh', script, value)).toBe(expected(value))
   })
 
-  // The reader cannot know every shell script. Where it is mistaken, a value must still not become code.
-  test('nothing is executed even where quotes are misread', () => {
+  // The parser does not understand every shell script. A value must not become code even where it is wrong.
+  test('never executes a value, even if quotes are misread', () => {
     const fragments = [
       `'`,
       '"',
@@ -134,7 +134,7 @@ describe('wherever a template stands in a shell script', () => {
   })
 })
 
-test('a literal has nothing to break out of quotes with', () => {
+test('a literal contains no characters that could end its quotes', () => {
   for (const interpreter of ['python3', 'node', 'pwsh'] as const) {
     for (const value of HOSTILE) {
       const { text } = renderTemplate('{{value}}', { value }, interpreter)
@@ -150,7 +150,7 @@ test('numbers, booleans and JSON are rendered as text', () => {
   )
 })
 
-test('names without a value stay as they stand and are told once', () => {
+test('names without a value are left unchanged and reported once', () => {
   const script = 'echo {{ unknown }} {{unknown}} {{ .Values.x }} {{ toString }} {{}}'
   expect(renderTemplate(script, { other: 'x' }, 'sh')).toEqual({ text: script, unresolved: ['unknown', 'toString'] })
   expect(templateNames('{{a}} {{ b }} {{a}}')).toEqual(['a', 'b'])

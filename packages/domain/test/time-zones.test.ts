@@ -17,8 +17,8 @@ const fridays = {
 const startAt = (freeze: Parameters<typeof windowAt>[0], now: string) =>
   windowAt(freeze, new Date(now))?.starts_at.toISOString() ?? null
 
-describe('in a time zone', () => {
-  test('a window begins at the same time of day in summer and winter', () => {
+describe('windows in a time zone', () => {
+  test('begin at the same local time in summer and winter', () => {
     expect(startAt(fridays, '2026-03-27T17:00:00Z')).toBe('2026-03-27T17:00:00.000Z')
     expect(startAt(fridays, '2026-04-03T16:00:00Z')).toBe('2026-04-03T16:00:00.000Z')
     expect(startAt(fridays, '2026-04-03T15:59:59.999Z')).toBeNull()
@@ -28,7 +28,7 @@ describe('in a time zone', () => {
     expect(startAt(fixed, '2026-04-03T16:30:00Z')).toBeNull()
   })
 
-  test('a window is as long as the first, also over a change of clocks', () => {
+  test('are as long as the first window, even when clocks change', () => {
     const nights = { ...inBerlin, start_time: '2026-03-01T01:00:00+01:00', end_time: '2026-03-01T04:00:00+01:00' }
     const window = windowAt({ ...nights, recurrence: 'FREQ=DAILY' }, new Date('2026-03-29T00:30:00Z'))
     expect([window?.starts_at.toISOString(), window?.ends_at.toISOString()]).toEqual([
@@ -37,7 +37,7 @@ describe('in a time zone', () => {
     ])
   })
 
-  test('a time that clocks leap over is taken as they stood before, one that comes twice the first time', () => {
+  test('use the time before a skipped hour, and the first of two equal times', () => {
     const at = (time: string) => ({
       ...inBerlin,
       start_time: `2026-01-01T${time}:00+01:00`,
@@ -49,7 +49,7 @@ describe('in a time zone', () => {
     expect(startAt(at('02:30'), '2026-10-25T01:30:10Z')).toBeNull()
   })
 
-  test('COUNT and UNTIL count in local times', () => {
+  test('have local times for COUNT and UNTIL', () => {
     expect(startAt({ ...fridays, recurrence: 'FREQ=WEEKLY;COUNT=14' }, '2026-04-03T16:00:00Z')).not.toBeNull()
     expect(startAt({ ...fridays, recurrence: 'FREQ=WEEKLY;COUNT=13' }, '2026-04-03T16:00:00Z')).toBeNull()
     const until = (text: string) =>
@@ -61,20 +61,20 @@ describe('in a time zone', () => {
     expect(recurrenceProblem({ ...fridays, recurrence: 'FREQ=MONTHLY;COUNT=10' })).toBeNull()
   })
 
-  test.each(['Europe/Berlin', 'UTC', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5'])('%s is one', (name) => {
+  test.each(['Europe/Berlin', 'UTC', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5'])('%s is a time zone', (name) => {
     expect(isTimeZone(name)).toBe(true)
   })
   test.each(['', '+02:00', 'Berlin', 'Europe/', 'Europe/Berlin ', 'Mars/Olympus', 'a'.repeat(100)])(
-    '%p is none',
+    '%p is no time zone',
     (name) => {
       expect(isTimeZone(name)).toBe(false)
     },
   )
 })
 
-test('daily windows are where the clocks on the wall show their beginning, also on days when these change', () => {
+test('daily windows begin at the local time of the first window, also on days when clocks change', () => {
   const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'Asia/Kolkata']
-  // Days around changes of clocks in these zones, among others.
+  // Days near changes of clocks in these zones, and one other day.
   const around = [
     '2026-03-08',
     '2026-03-29',
@@ -97,7 +97,7 @@ test('daily windows are where the clocks on the wall show their beginning, also 
       const wall = wallClock(zone)
       const firstTime = Date.parse(`${day}T00:00:00Z`) - 20 * DAY + minute * MINUTE
       const first = momentShowing(wall, firstTime)
-      // The first window stands where its author put it; a time that the clocks leap over cannot be given.
+      // A start_time that clocks skip cannot be written.
       fc.pre(wall(first) === firstTime)
       const now = Date.parse(`${day}T12:00:00Z`) + look * MINUTE
       const starts = Array.from({ length: 25 }, (_, index) => momentShowing(wall, firstTime + index * DAY))
