@@ -19,16 +19,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 
 const PROGRAM = path.join(import.meta.dirname, 'fixtures/as-user.mjs')
-/** A user that every system has. */
+/** A user that exists on every system. */
 const USER = 'nobody'
 const idOf = (option: string) => Number(spawnSync('id', [option, USER], { encoding: 'utf8' }).stdout)
 const uid = idOf('-u')
 const gid = idOf('-g')
-/** The system user `daemon`, in the place of a service user. */
+/** The system user `daemon` stands for the user of a service. */
 const SERVICE = 1
 
 interface Rights {
-  /** Words before the program that take rights from it. */
+  /** Words before the program that remove rights from it. */
   words: string[]
   uid: number
 }
@@ -66,7 +66,7 @@ const mayTry =
 const describeAsRoot = mayTry ? describe : describe.skip
 
 let base: string
-/** The instance's own. */
+/** The folder of the instance. */
 let folder: string
 let userFolder: string
 const started: ChildProcess[] = []
@@ -160,14 +160,14 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     expect(readdirSync(userFolder)).toEqual([])
   })
 
-  test('leaves its commands no capability, and no way to become anybody else', async () => {
+  test('gives commands no capability and no way to become another user', async () => {
     const script = 'grep -E "^Cap(Inh|Prm|Eff|Amb)" /proc/self/status; setpriv --reuid=0 id -u'
     const { stdout, exitCode } = await runOne(rights, { script })
     expect(stdout.match(/[0-9a-f]{16}/g)).toEqual(Array(4).fill('0'.repeat(16)))
     expect(exitCode).not.toBe(0)
   })
 
-  test('gives commands their variables, whatever these hold, and none of its own', async () => {
+  test('passes any values of variables to commands, but no variable of its own', async () => {
     const value = `it's "$HOME" \`id\` \\ é\n two lines\n`
     const environment = { VALUE: value, EMPTY: '', IFS: 'x', PATH: '/bin:/usr/bin' }
     const { stdout } = await runOne(rights, { script: 'printf %s "$VALUE"; echo "[$EMPTY]"; env', environment })
@@ -178,14 +178,14 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     expect(tooLarge.error).toContain('its variables are too large for an environment')
   })
 
-  test('does not let the variables of a command act on a process that may still change its user', async () => {
-    // With LD_DEBUG the loader of each program says which program it loads.
+  test('keeps the variables of a command from processes that can still change their user', async () => {
+    // With LD_DEBUG, the loader of each program reports the program that it loads.
     const { stderr } = await runOne(rights, { script: 'true', environment: { LD_DEBUG: 'files' } })
     expect(stderr).toContain('/bin/sh')
     expect(stderr).not.toContain('setpriv')
   })
 
-  test('keeps its memory, environment, files and pipes to itself', async () => {
+  test('protects its memory, environment, files and pipes from its commands', async () => {
     const secret = path.join(folder, 'secret')
     writeFileSync(secret, 'planted', { mode: 0o600 })
     const script = `
@@ -198,12 +198,12 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     expect(stderr.match(/Permission denied|Operation not permitted/g)).toHaveLength(9)
   })
 
-  test('reads output also of what is opened by name', async () => {
+  test('reads output that a command writes to /dev/stdout or /dev/stderr', async () => {
     const { stdout, stderr } = await runOne(rights, { script: 'echo named >/dev/stderr; echo tee | tee /dev/stdout' })
     expect([stdout, stderr]).toEqual(['tee\ntee\n', 'named\n'])
   })
 
-  test('finds interpreters that the user may execute', async () => {
+  test('finds only interpreters that the user can execute', async () => {
     const bin = path.join(base, 'bin')
     mkdirSync(bin)
     chmodSync(bin, 0o755)
@@ -217,7 +217,7 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     expect(missing?.error).toContain('the interpreter pwsh was not found on the instance')
   })
 
-  test('puts files into place as the user', async () => {
+  test('writes files as the user', async () => {
     const file = fileOf(rights, 'text')
     const damaged = { ...fileOf(rights, 'other'), content: '0'.repeat(64), path: 'damaged' }
     const [placed, refused] = await run(rights, [
@@ -232,7 +232,7 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     expect(readdirSync(userFolder)).toEqual([])
   })
 
-  test('puts no file where the user may not write, also behind a link', async () => {
+  test('writes no file where the user may not write, even through a link', async () => {
     const guarded = path.join(base, 'guarded')
     const ofUser = path.join(base, 'of-user')
     for (const each of [guarded, ofUser]) {
@@ -257,7 +257,7 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     expect(readdirSync(guarded)).toEqual([])
   })
 
-  test('runs in working directories that the user may enter', async () => {
+  test('runs commands in working directories that the user can enter', async () => {
     const closed = path.join(base, 'closed')
     mkdirSync(closed, { mode: 0o700 })
     const [relative, absolute, refused, missing] = await run(rights, [
@@ -272,7 +272,7 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
       expect(each?.error).toMatch(/does not exist on the instance, or the user nobody/)
   })
 
-  test('kills commands: TERM first, the rest after the grace', async () => {
+  test('kills commands with TERM first and with KILL after the grace', async () => {
     const [polite, stubborn] = await run(rights, [
       {
         script: `trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done`,
@@ -287,12 +287,12 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     await eventually('nothing is left of it', () => !isAlive(child))
   })
 
-  test('ends what a command leaves in its group', async () => {
+  test('ends processes that a command leaves in its group', async () => {
     const { stdout } = await runOne(rights, { script: 'sleep 600 & echo $!' })
     await eventually('it is gone', () => !isAlive(Number(stdout)))
   })
 
-  test('has its commands killed when it dies, also by its watchdog alone', async () => {
+  test('does not leave its commands running when it dies', async () => {
     const child = begin(rights, [{ script: `echo $$ >"${base}/pid"; exec sleep 600` }])
     chmodSync(base, 0o733)
     await eventually('it runs', () => existsSync(`${base}/pid`) && statSync(`${base}/pid`).size > 1)
@@ -302,7 +302,7 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     await eventually('the command is gone', () => !isAlive(pid))
   })
 
-  test('has its commands killed when it is frozen', async () => {
+  test('does not leave its commands running when it is frozen', async () => {
     chmodSync(base, 0o733)
     const child = begin(rights, [{ script: `echo $$ >"${base}/pid"; exec sleep 600` }], { lifelineMs: 3_000 })
     await eventually('it runs', () => existsSync(`${base}/pid`) && statSync(`${base}/pid`).size > 1)
@@ -312,7 +312,7 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     child.kill('SIGKILL')
   })
 
-  test('clears away what an instance before it left', async () => {
+  test('removes what an earlier instance left', async () => {
     mkdirSync(userFolder)
     for (const owner of [uid, rights.uid, 54_321]) {
       const left = path.join(userFolder, `command-${owner}`)
@@ -326,11 +326,11 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
   })
 })
 
-describeAsRoot('the user', () => {
+describeAsRoot('the user of commands', () => {
   const root: Rights = { words: [], uid: 0 }
   beforeEach(() => own(root))
 
-  test('keeps the supplementary groups that it has on this machine', async () => {
+  test('keeps the supplementary groups of the machine', async () => {
     const groups = path.join(base, 'group')
     writeFileSync(groups, `${readFileSync('/etc/group', 'utf8')}slipwaytest:x:61234:${USER}\n`)
     const words = ['unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/group && exec "$@"', groups]
@@ -355,12 +355,12 @@ describeAsRoot('the user', () => {
       { words: ['setpriv', `--reuid=${SERVICE}`, '--clear-groups'], uid: SERVICE },
       'the instance may not change its user: run it as root or with CAP_SETUID and CAP_SETGID',
     ],
-  ] satisfies [string, string, Rights, string][])('that %s is refused', async (_why, name, rights, message) => {
+  ] satisfies [string, string, Rights, string][])('is refused if the user %s', async (_why, name, rights, message) => {
     const [result] = await run(rights, [], { name })
     expect(result?.refused).toContain(message)
   })
 
-  test('can be named by its number', async () => {
+  test('can be given by number', async () => {
     const [result] = await run(root, [{ script: 'id -u' }], { name: String(uid) })
     expect(result?.stdout).toBe(`${uid}\n`)
   })

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { expect, test } from '@jest/globals'
 import { OutputPump } from '../src/output-pump.ts'
 
-/** This process gets no turn for so long, as on a machine that has too much to do. */
+/** Blocks this process, as on an overloaded machine. */
 const stall = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-/** What the pump reads of a command that writes while nobody looks, and is said to have ended before. */
+/** Returns the count of bytes that the pump reads of a command that ends while this process is blocked. */
 async function readStalled(script: string): Promise<number> {
   const child = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
   await once(child, 'spawn')
@@ -15,7 +15,7 @@ async function readStalled(script: string): Promise<number> {
     bytes += chunk.length
   })
   pump.ended()
-  // The pump waits from here on.
+  // The pump now waits.
   await Promise.resolve()
   await Promise.resolve()
   stall(1_500)
@@ -24,15 +24,15 @@ async function readStalled(script: string): Promise<number> {
   return bytes
 }
 
-test('output that waits to be read when the time for it is over is read', async () => {
+test('output that arrived during a stall is read even after the grace', async () => {
   expect(await readStalled('sleep 0.4; echo late')).toBe(5)
 })
 
-test('also where it is more than is read at once, and more keeps the stream open', async () => {
+test('all output that arrived during a stall is read, even if the stream stays open', async () => {
   expect(await readStalled('sleep 0.4; head -c 60000 /dev/zero; sleep 3 & exit')).toBe(60_000)
 })
 
-test('output is read for the grace after the end, and no longer', async () => {
+test('output is read until the end of the grace and no longer', async () => {
   const child = spawn('sh', ['-c', 'sleep 0.5; echo in time; sleep 1.5; echo late'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
@@ -46,7 +46,7 @@ test('output is read for the grace after the end, and no longer', async () => {
   expect(output).toBe('in time\n')
 })
 
-test('a writer without end does not keep the output from ending', async () => {
+test('an endless writer does not keep the pump from finishing', async () => {
   const child = spawn('sh', ['-c', 'exec yes'], { stdio: ['ignore', 'pipe', 'ignore'] })
   const pump = new OutputPump(child.stdout, () => {})
   const since = performance.now()

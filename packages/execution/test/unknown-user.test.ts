@@ -4,14 +4,14 @@ import os from 'node:os'
 import path from 'node:path'
 import { expect, test } from '@jest/globals'
 
-/** In no list of users. */
+/** A user id without an entry in the list of users. */
 const NOBODY = 54_321
 const dist = path.join(import.meta.dirname, '../dist/index.js')
 
-// Only root may become somebody else.
+// Only root can start a process as another user.
 const asRoot = process.getuid?.() === 0 ? test : test.skip
 
-asRoot('a user by number alone runs commands, at home where the environment says', () => {
+asRoot('a user without a name runs commands, with HOME from the environment', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-nobody-'))
   chmodSync(folder, 0o700)
   chownSync(folder, NOBODY, NOBODY)
