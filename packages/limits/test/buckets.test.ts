@@ -8,7 +8,7 @@ const START = 1_700_000_000_000_000
 const rates = fc.record({ rps: fc.integer({ min: 1, max: 100_000 }), burst: fc.integer({ min: 1, max: 500 }) })
 const gaps = fc.array(fc.integer({ min: 0, max: 50_000 }), { minLength: 1, maxLength: 600 })
 
-/** The moments at which requests pass when they come after these gaps. */
+/** The times of the requests that pass, from the gaps between all requests. */
 function passes(rate: Rate, gapsUs: number[]): number[] {
   let [now, full] = [START, 0]
   const passed: number[] = []
@@ -22,7 +22,7 @@ function passes(rate: Rate, gapsUs: number[]): number[] {
 }
 
 describe('a bucket', () => {
-  test('lets through in any stretch of time no more than a burst and what flows in meanwhile', () => {
+  test('passes in any period at most the burst and the refill of that period', () => {
     fc.assert(
       fc.property(rates, gaps, (rate, gapsUs) => {
         const passed = passes(rate, gapsUs)
@@ -37,7 +37,7 @@ describe('a bucket', () => {
     )
   })
 
-  test('never stops who keeps to the rate', () => {
+  test('passes every request at the rate', () => {
     fc.assert(
       fc.property(rates, fc.integer({ min: 1, max: 300 }), (rate, count) => {
         const gap = Math.ceil(1_000_000 / rate.rps)
@@ -46,13 +46,13 @@ describe('a bucket', () => {
     )
   })
 
-  test('lets exactly the burst through at one moment', () => {
+  test('passes exactly the burst at one moment', () => {
     fc.assert(
       fc.property(rates, (rate) => expect(passes(rate, Array(rate.burst + 3).fill(0))).toHaveLength(rate.burst)),
     )
   })
 
-  test('lets a request through when the time to wait is over, and not before', () => {
+  test('passes a request when the waiting time is over, and not before', () => {
     fc.assert(
       fc.property(rates, (rate) => {
         let full = 0
@@ -64,7 +64,7 @@ describe('a bucket', () => {
     )
   })
 
-  test('shuts nobody out for longer than it takes to fill, though a clock was set back', () => {
+  test('refuses for at most the refill time, even after the clock was set back', () => {
     const rate = { rps: 10, burst: 20 }
     const { full, waitUs } = takeFromBucket(START + 3_600_000_000, START, rate)
     expect(waitUs).toBe(100_000)
@@ -72,7 +72,7 @@ describe('a bucket', () => {
   })
 })
 
-test('local buckets are apart by address', () => {
+test('local buckets are separate by address', () => {
   const buckets = new LocalBuckets()
   const rate = { rps: 1, burst: 1 }
   expect(buckets.take('a', rate, START)).toBe(0)

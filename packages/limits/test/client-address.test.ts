@@ -12,13 +12,13 @@ function from(socket: string, forwarded?: string): string {
 }
 
 describe('the address of a client', () => {
-  test('is the socket’s, whatever it says of itself', () => {
+  test('is the address of the socket if that is no trusted proxy, whatever the header says', () => {
     expect(from('192.0.2.7')).toBe('192.0.2.7')
     expect(from('192.0.2.7', '10.0.0.1')).toBe('192.0.2.7')
     expect(from('::ffff:192.0.2.7', '203.0.113.9')).toBe('192.0.2.7')
   })
 
-  test('is the nearest that no trusted proxy has', () => {
+  test('is the nearest address that is not of a trusted proxy', () => {
     expect(from('10.0.0.1', '203.0.113.9')).toBe('203.0.113.9')
     expect(from('::ffff:10.0.0.1', '203.0.113.9')).toBe('203.0.113.9')
     expect(from('10.0.0.1', 'spoofed, 198.51.100.1, 203.0.113.9, 10.2.3.4')).toBe('203.0.113.9')
@@ -26,12 +26,12 @@ describe('the address of a client', () => {
     expect(from('10.0.0.1', '::ffff:203.0.113.9')).toBe('203.0.113.9')
   })
 
-  test('is the furthest proxy where all are trusted or it says nothing', () => {
+  test('is the furthest proxy if all are trusted or the header is absent', () => {
     expect(from('10.0.0.1')).toBe('10.0.0.1')
     expect(from('10.0.0.1', '10.0.0.3, 10.0.0.2')).toBe('10.0.0.3')
   })
 
-  test('is that of the last proxy before an entry that is no address', () => {
+  test('is the last proxy before a malformed entry', () => {
     for (const nonsense of ['', 'unknown', '_hidden', '999.1.1.1', '1.2.3', '10.0.0.3;x', '[::1']) {
       expect({ nonsense, address: from('10.0.0.1', `203.0.113.9, ${nonsense}, 10.0.0.2`) }).toMatchObject({
         address: '10.0.0.2',
@@ -39,15 +39,15 @@ describe('the address of a client', () => {
     }
   })
 
-  test('is found beside a port', () => {
+  test('is found in an entry with a port', () => {
     expect(from('10.0.0.1', '203.0.113.9:4711')).toBe('203.0.113.9')
     expect(from('10.0.0.1', '[2001:db8::9]:4711')).toBe('2001:db8::9')
     expect(from('10.0.0.1', '[2001:db8::9]')).toBe('2001:db8::9')
   })
 })
 
-describe('ranges', () => {
-  test('hold their addresses, in either notation', () => {
+describe('address ranges', () => {
+  test('contain their addresses in either notation', () => {
     expect(range('10.0.0.0/8').contains('10.255.0.1')).toBe(true)
     expect(range('10.0.0.0/8').contains('::ffff:10.255.0.1')).toBe(true)
     expect(range('10.0.0.0/8').contains('11.0.0.1')).toBe(false)
@@ -69,12 +69,12 @@ describe('ranges', () => {
     'localhost',
     '10.0.0.0/-1',
     '1::%a/64',
-  ])('%j is none', (text) => {
+  ])('%j is no address range', (text) => {
     expect(parseRange(text)).toBeNull()
   })
 })
 
-test('addresses of one IPv6 network of 64 bits are counted as one, IPv4 addresses each by itself', () => {
+test('addresses of one IPv6 network of 64 bits count as one, and each IPv4 address counts by itself', () => {
   expect(limitKey('2001:db8:0:1::1')).toBe('2001:db8:0:1::/64')
   expect(limitKey('2001:0DB8::0001:ffff:ffff:ffff:ffff')).toBe('2001:db8:0:1::/64')
   expect(limitKey('2001:db8:0:2::1')).toBe('2001:db8:0:2::/64')
