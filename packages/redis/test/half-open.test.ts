@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { serverUrl, startTcpProxy, type TcpProxy, testLogger, waitFor } from '@slipway/testing'
 import { connectRedis, isRedisUp, type Redis, type RedisConnectionOptions } from '../src/index.ts'
 
-/** The bound is a second or two. Without one, the system gives a connection up after minutes. */
+/** The bound is a second or two. Without it, the operating system ends the connection after minutes. */
 const BOUND_SECONDS = 20
 const READY_AGAIN_MS = 30_000
 
@@ -30,8 +30,8 @@ const secondsOf = async (work: Promise<unknown>) => {
 }
 
 test.each([
-  ['with a bound on each command', 500],
-  ['without', undefined],
+  ['with a timeout for each command', 500],
+  ['without a timeout', undefined],
 ])(
   'a half-open connection is closed and replaced: %s',
   async (_, commandMs) => {
@@ -44,7 +44,7 @@ test.each([
   90_000,
 )
 
-test('a server that nobody reached for a while is used again within seconds of its return', async () => {
+test('a server that was unreachable is used again within seconds of its return', async () => {
   await connect()
   proxy.freeze()
   expect(await secondsOf(redis.get('key'))).toBeLessThan(BOUND_SECONDS)
@@ -55,7 +55,7 @@ test('a server that nobody reached for a while is used again within seconds of i
   await waitFor(() => isRedisUp(redis).catch(() => false), { timeoutMs: READY_AGAIN_MS, what: 'Redis again' })
 })
 
-test('a command that blocks is not taken for a silent server', async () => {
+test('a blocking command does not count as a silent server', async () => {
   await connect({ silenceMs: 3_000 })
   const ended: string[] = []
   redis.on('close', () => ended.push('closed'))
