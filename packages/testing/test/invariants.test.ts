@@ -43,7 +43,7 @@ const record = (action: string, resource_id: string, details: Record<string, unk
     },
   ])
 
-test('a change has one audit record: not none, not two, and a refusal is none', async () => {
+test('a violation is reported unless each change has exactly one audit record that is no refusal', async () => {
   const id = await createTenant()
   const missing = expect.stringContaining('each of the tenants that a call made has one audit record')
   expect(await violations()).toEqual([missing])
@@ -55,14 +55,14 @@ test('a change has one audit record: not none, not two, and a refusal is none', 
   expect(await violations()).toEqual([missing])
 })
 
-test('a start that is recorded was one, and nothing is recorded as cancelled that goes on', async () => {
+test('a violation is reported if an audit record says that a missing deployment was started', async () => {
   await record('deployment.create', uuidv7(), { outcome: 'failed' })
   expect(await violations()).toEqual([])
   await record('deployment.create', uuidv7(), { outcome: 'started' })
   expect(await violations()).toEqual([expect.stringContaining('that is not there')])
 })
 
-test('the chain of audit records verifies', async () => {
+test('a violation is reported if the chain of audit records was tampered with', async () => {
   await record('auth.login', 'somebody')
   await record('auth.login', 'somebody else')
   await linkAudit(testDatabase.database, { late: true })
