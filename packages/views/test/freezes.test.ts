@@ -38,7 +38,7 @@ const inForce = async (db = all) => {
   return freezes.presentAt(now).map(({ name }) => name)
 }
 
-test('every change of a freeze is seen by the next reader', async () => {
+test('every change of a freeze is visible to the next reader', async () => {
   expect(await inForce()).toEqual([])
   const id = await addFreeze('a')
   expect(await inForce()).toEqual(['a'])
@@ -52,7 +52,7 @@ test('every change of a freeze is seen by the next reader', async () => {
   expect(await inForce()).toEqual([])
 })
 
-test('a change that is not committed is seen by its transaction alone', async () => {
+test('an uncommitted change is visible only to its own transaction', async () => {
   await expect(
     all.transaction(async (tx) => {
       await tx.query(
@@ -68,13 +68,13 @@ test('a change that is not committed is seen by its transaction alone', async ()
   expect(await inForce()).toEqual([])
 })
 
-test('the rows are not read again while no freeze changes', async () => {
+test('the rows are not read again until a freeze changes', async () => {
   await addFreeze('a', { recurrence: 'FREQ=DAILY' })
   const { freezes } = await readFreezes(all)
   expect((await readFreezes(all)).freezes).toBe(freezes)
 })
 
-test('what was read for one viewer is not shown to another', async () => {
+test('the freezes of one viewer are not visible to another', async () => {
   const [a = '', b = ''] = TENANTS
   await addFreeze('of a', { tenant_id: a })
   await addFreeze('of b', { tenant_id: b })
@@ -87,7 +87,7 @@ test('what was read for one viewer is not shown to another', async () => {
   }
 })
 
-test('a recurrence that has ended is not read; times that the release before changes make its end unknown', async () => {
+test('an ended recurrence is not read, and a change by an earlier release makes its end unknown', async () => {
   const id = await addFreeze('a', { recurrence: 'FREQ=DAILY' })
   const move = `start_time = start_time - interval '1 day', end_time = end_time - interval '1 day'`
   await all.query(`UPDATE freezes SET ${move}, recurs_until = now() - interval '1 hour' WHERE id = $1`, [id])

@@ -14,7 +14,7 @@ const sighting = (fields: object) => ({
 })
 const target = (type: string, enabled = true) => ({ connection: { type }, enabled })
 
-test('an attempt that failed since the last contact is the reason, whatever the status', () => {
+test('a failed attempt since the last contact is the reason, for any status', () => {
   const failed = { last_seen_at: SEEN, last_error: 'connection refused by h:22', failing_since: FAILED }
   for (const status of ['online', 'stale', 'offline']) {
     expect(reachability(target('ssh'), sighting({ ...failed, status }))).toEqual({
@@ -32,7 +32,7 @@ test.each([
   ['local', true, SEEN, /no orchestration instance is online/],
   ['simulated', true, SEEN, /no orchestration instance is online/],
 ])(
-  'without an attempt, a target of type %s (enabled: %s) that was seen at %s says why',
+  'a target of type %s (enabled: %s) last seen at %s has a reason without an attempt',
   (type, enabled, last_seen_at, reason) => {
     expect(reachability(target(type, enabled), sighting({ last_seen_at }))).toEqual({
       last_error: expect.stringMatching(reason),
@@ -41,7 +41,7 @@ test.each([
   },
 )
 
-test('an online target has neither', () => {
+test('an online target has no error and is not unreachable', () => {
   const online = sighting({ last_seen_at: SEEN, status: 'online' })
   expect(reachability(target('ssh'), online)).toEqual({ last_error: null, unreachable_since: null })
 })
