@@ -3,7 +3,8 @@ import type { findSightings } from './targets.sql.ts'
 
 type Sighting = RowOf<typeof findSightings>
 
-const NEVER_TRIED = 'no instance has tried to reach the target: none is online, or none matches its instance selector'
+const NEVER_PROBED =
+  'no instance has probed the target yet; if this lasts, none is online, or none matches its instance selector'
 const DISABLED = 'the target is disabled, so no instance tries to reach it'
 const NO_INSTANCE = 'no orchestration instance is online'
 const NEVER_ENROLLED = 'no agent has enrolled for the target'
@@ -24,5 +25,5 @@ export function reachability(
 function reasonWithoutAttempt(type: string, enabled: boolean, lastSeen: Date | null): string {
   if (type === 'local' || type === 'simulated') return NO_INSTANCE
   if (type === 'agent') return lastSeen === null ? NEVER_ENROLLED : SILENT_AGENT
-  return enabled ? NEVER_TRIED : DISABLED
+  return enabled ? NEVER_PROBED : DISABLED
 }

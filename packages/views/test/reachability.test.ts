@@ -25,7 +25,7 @@ test('a failed attempt since the last contact is the reason, for any status', ()
 })
 
 test.each([
-  ['ssh', true, null, /^no instance has tried/],
+  ['ssh', true, null, /^no instance has probed the target yet/],
   ['ssh', false, SEEN, /disabled/],
   ['agent', true, null, /no agent has enrolled/],
   ['agent', true, SEEN, /no heartbeats/],

@@ -523,7 +523,7 @@ test('a target shows why and since when it is unreachable', async () => {
   const read = async () => (await admin.send('getTarget', `/targets/${id}`)).body
   expect(await read()).toMatchObject({
     status: 'offline',
-    last_error: expect.stringMatching(/^no instance has tried/),
+    last_error: expect.stringMatching(/^no instance has probed the target yet/),
     unreachable_since: null,
   })
   await gateway.database.query(
