@@ -30,7 +30,7 @@ export function cancelDeployment(
     const message = `Cancelled by ${caller.username}${why}`
     const by = { cancelled_by: caller.username, cancel_reason: reason ?? null }
     if (!(await transition(tx, deployment_id, { to: 'cancelled', message, ...by }))) {
-      throw conflict(`The deployment is ${deployment.state} and cannot be cancelled`, { state: deployment.state })
+      throw conflict(`A deployment in the state ${deployment.state} cannot be cancelled`, { state: deployment.state })
     }
     await closeSteps(tx, deployment_id, {
       pending: 'cancelled',

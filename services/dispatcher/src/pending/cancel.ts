@@ -23,7 +23,8 @@ export function cancelPending(
     if (request.status === 'cancelled' && (await wasCarriedOut(tx, command_id))) return { pending_request_id: id }
 
     const cancelled = await cancelRequest.run(tx, { id, from: pendingSourcesOf('cancelled') })
-    if (cancelled === 0) throw conflict(`The request is ${request.status} already`, { status: request.status })
+    if (cancelled === 0)
+      throw conflict(`The status of the request is ${request.status} already`, { status: request.status })
     await enqueue(tx, [
       eventMessage('pending.updated', { pending_request_id: id, tenant_id: request.tenant_id, status: 'cancelled' }),
     ])

@@ -21,7 +21,7 @@ export function updatePending(
     const request = requireChangeable(caller, found, 'deployments:create', 'The pending request')
     if (await wasCarriedOut(tx, command_id)) return { pending_request_id: id }
     if (request.status !== 'pending') {
-      throw conflict(`The request is ${request.status} already`, { status: request.status })
+      throw conflict(`The status of the request is ${request.status} already`, { status: request.status })
     }
     await setPriority.run(tx, { id, priority })
     await enqueue(tx, [
