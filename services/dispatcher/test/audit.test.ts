@@ -23,7 +23,7 @@ async function recordsOf(resourceId: string): Promise<Record<string, unknown>[]>
   return rows
 }
 
-/** As the gateway records a command that it gives up. */
+/** Writes the audit record that the gateway writes when it gives up a command message. */
 const refuse = (id: string) =>
   recordAudit(database, [
     {
@@ -40,7 +40,7 @@ const refuse = (id: string) =>
     },
   ])
 
-test('a start leaves one record, however often and wherever the command comes', async () => {
+test('a start leaves one audit record, even if copies of its command message are handled at the same time', async () => {
   await addInstance(database, 5)
   const start = startCommand(catalog, { tenant: true, priority: 7 })
   await Promise.all(Array.from({ length: 4 }, () => startDeployment(database, start, received)))
@@ -67,7 +67,7 @@ test('a start leaves one record, however often and wherever the command comes', 
   ])
 })
 
-test('a queued request has the record of its call, and its dispatch adds none', async () => {
+test('a queued request has the audit record of its call, and its dispatch adds none', async () => {
   const start = startCommand(catalog)
   await startDeployment(database, start, received)
   await addInstance(database, 1)
@@ -81,7 +81,7 @@ test('a queued request has the record of its call, and its dispatch adds none', 
   expect(await recordsOf(start.command_id)).toHaveLength(1)
 })
 
-test('a redeploy names its original; an overridden freeze stands there with the reason', async () => {
+test('the audit record of a redeploy names the original deployment and the overridden freeze with the reason', async () => {
   await addInstance(database, 1)
   const freeze = uuidv7()
   await database.query(
@@ -104,7 +104,7 @@ test('a redeploy names its original; an overridden freeze stands there with the 
   ])
 })
 
-test('what is refused leaves its record to whoever answers', async () => {
+test('the dispatcher writes no audit record for a refused or late start', async () => {
   await database.query(
     `INSERT INTO freezes (id, name, start_time, end_time, updated_at)
      VALUES ($1, 'Xmas', now() - interval '1 h', now() + interval '1 h', now())`,
@@ -118,7 +118,7 @@ test('what is refused leaves its record to whoever answers', async () => {
   expect([...(await recordsOf(frozen.command_id)), ...(await recordsOf(late.command_id))]).toEqual([])
 })
 
-test('of cancels at once one leaves the record, and it alone counts as done when it comes again', async () => {
+test('one of several simultaneous cancels succeeds and is recorded, and only its copy succeeds later', async () => {
   await addInstance(database, 1)
   const start = startCommand(catalog)
   await startDeployment(database, start, received)
@@ -140,7 +140,7 @@ test('of cancels at once one leaves the record, and it alone counts as done when
   ])
 })
 
-test('of cancels of a queued request as well', async () => {
+test('one of several simultaneous cancels of a pending request succeeds and is recorded', async () => {
   const start = startCommand(catalog)
   await startDeployment(database, start, received)
   const body = { pending_request_id: start.command_id, caller: ADMIN }
@@ -158,7 +158,7 @@ test('of cancels of a queued request as well', async () => {
   ])
 })
 
-test('a command that its sender has given up has no effect any more', async () => {
+test('a command message that its sender has given up has no effect', async () => {
   await addInstance(database, 2)
   const given = startCommand(catalog)
   await refuse(given.command_id)
@@ -176,13 +176,13 @@ test('a command that its sender has given up has no effect any more', async () =
   expect(await cancelDeployment(asDispatcher, { deployment_id: start.command_id, caller: ADMIN }, cancel)).toBeNull()
   expect((await deployment(database, start.command_id)).state).toBe('running')
   await cancelDeployment(asDispatcher, { deployment_id: start.command_id, caller: ADMIN }, command())
-  // Also not, when somebody else has done meanwhile what it asked for.
+  // The given-up cancel also fails after another cancel has ended the deployment.
   await expect(
     cancelDeployment(asDispatcher, { deployment_id: start.command_id, caller: ADMIN }, cancel),
   ).rejects.toMatchObject({ code: 'CONFLICT' })
 })
 
-test('of a start and its being given up at the same moment exactly one happens', async () => {
+test('if a start is given up while it is handled, either it starts or it is recorded as failed', async () => {
   await addInstance(database, 20)
   const starts = Array.from({ length: 20 }, () => startCommand(catalog))
   const outcomes = await Promise.all(

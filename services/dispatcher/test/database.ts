@@ -4,14 +4,14 @@ import { openTestDatabase } from '@slipway/testing'
 import { addCatalog, type Catalog, clear } from './fixtures.ts'
 
 export interface CatalogDatabase {
-  /** The owner's, for preparing and looking. */
+  /** Connects as the owner of the database, for preparing and checking. */
   database: Database
-  /** With the dispatcher's rights, for what is tested. */
+  /** Connects with the rights of the dispatcher, for the code under test. */
   asDispatcher: Database
   catalog: Catalog
 }
 
-/** A database for one file of tests, with a catalog: each test begins with nothing that runs or waits. */
+/** A database for one file of tests, with a catalog: each test begins without deployments and pending requests. */
 export async function testDatabase(): Promise<CatalogDatabase> {
   const { database, as, drop } = await openTestDatabase()
   afterAll(drop)

@@ -25,7 +25,7 @@ import {
 const { database, asDispatcher, catalog } = await testDatabase()
 
 const received = { request_id: 'request-1' }
-/** A command that comes for the first time. */
+/** The identity of a command message that was not handled before. */
 const first = () => ({ command_id: uuidv7(), request_id: 'request-1' })
 
 async function started(options: Parameters<typeof startCommand>[1] = {}): Promise<{ id: string; epoch: number }> {
@@ -76,7 +76,7 @@ describe('start', () => {
     expect(targets.rows.map(({ target_id }) => target_id)).toEqual(catalog.target_ids)
   })
 
-  test('a command that comes twice has one effect and one answer, also when both come at once', async () => {
+  test('a start that is delivered several times, also simultaneously, has one effect and one answer', async () => {
     await addInstance(database, 5)
     const warnings = ['careful']
     const command = { ...startCommand(catalog), warnings }
@@ -100,7 +100,7 @@ describe('start', () => {
     expect(two).toEqual(one)
   })
 
-  test('past its deadline a command has no effect', async () => {
+  test('a start has no effect after its deadline', async () => {
     await addInstance(database, 1)
     const command = startCommand(catalog)
     const deadline = new Date(Date.now() - 1000).toISOString()
@@ -109,7 +109,7 @@ describe('start', () => {
     expect(rows).toHaveLength(0)
   })
 
-  test('20 at once never exceed the capacity; the rest is queued', async () => {
+  test('20 simultaneous starts fill the capacity of all instances, and the other ones are queued', async () => {
     await addInstance(database, 3)
     await addInstance(database, 4)
     const outcomes = await Promise.all(
@@ -148,7 +148,7 @@ describe('start', () => {
     expect(rows.map(({ instance_id }) => instance_id)).not.toContain(other)
   })
 
-  test('is refused in a freeze, unless overridden by one who may', async () => {
+  test('is refused in a freeze, unless a caller with the permission overrides the freeze', async () => {
     await addInstance(database, 5)
     const freezeId = uuidv7()
     await database.query(
@@ -198,7 +198,7 @@ describe('finish', () => {
     expect(await states(database, id)).toEqual(['running', 'success'])
   })
 
-  test('tells of a rollback also when its beginning is told late or never', async () => {
+  test('records the state rolling_back also if no message announced the rollback', async () => {
     await addInstance(database, 3)
     const inOrder = await started()
     expect(await beginRollback(asDispatcher, { deployment_id: inOrder.id, epoch: inOrder.epoch })).toBe(true)
@@ -231,7 +231,7 @@ describe('finish', () => {
     expect(await states(database, failed.id)).toEqual(['running', 'rolling_back', 'failed'])
   })
 
-  test('names the first failure when the instance does not', async () => {
+  test('stores the first failed step as the error if the instance reports no error', async () => {
     await addInstance(database, 1)
     const { id, epoch } = await started()
     await database.query(
@@ -245,7 +245,7 @@ describe('finish', () => {
     )
   })
 
-  test('has its failures explained as the settings say when it starts', async () => {
+  test('takes over the setting for analyses that applies when the deployment starts', async () => {
     await addInstance(database, 2)
     const enabled = async (id: string) =>
       (await database.query('SELECT analysis_enabled FROM deployments WHERE id = $1', [id])).rows[0]
@@ -257,8 +257,8 @@ describe('finish', () => {
     expect(await enabled(after.id)).toEqual({ analysis_enabled: false })
   })
 
-  describe('after failures on several targets', () => {
-    /** Ends with these failures, by target and action; a fingerprint stands for an analysis. */
+  describe('the error message after failures', () => {
+    /** Ends a deployment with failures, each by target and action; with a fingerprint, the failure has an analysis. */
     async function end(
       told: string | null,
       failures: [number, number, string, string | null][],
@@ -284,7 +284,7 @@ describe('finish', () => {
     }
     const told = 'Action "step 0" failed on target "a": exit code 3'
 
-    test('counts the commonest kind, in one sentence', async () => {
+    test('is one sentence with the count of the most frequent fingerprint', async () => {
       const kinds: [number, number, string, string | null][] = [
         [0, 0, 'exit code 3', 'rare'],
         [0, 1, 'exit code 1', 'disk-full'],
@@ -295,7 +295,7 @@ describe('finish', () => {
       )
     })
 
-    test('goes by the errors where nothing was analysed', async () => {
+    test('counts equal errors if the failures have no analysis', async () => {
       const sentence = await end(null, [
         [0, 0, 'exit code 3', null],
         [1, 0, 'exit code 3', null],
@@ -303,7 +303,7 @@ describe('finish', () => {
       expect(sentence).toBe(`2 of 2 failures: exit code 3; the first was step 0 on target-${catalog.target_ids[0]}`)
     })
 
-    test('says of one target what its instance told', async () => {
+    test('is that of the instance if all failures are on one target', async () => {
       expect(await end(told, [[0, 0, 'exit code 3', 'x']])).toBe(told)
       expect(
         await end(told, [
@@ -313,7 +313,7 @@ describe('finish', () => {
       ).toBe(told)
     })
 
-    test('says that its time was over, whatever was killed for it', async () => {
+    test('is that of the instance after the deployment timeout, whatever commands were killed', async () => {
       const late = 'Out of time'
       const killed: [number, number, string, string | null][] = [
         [0, 0, 'killed', 'deployment-timeout'],
@@ -325,7 +325,7 @@ describe('finish', () => {
 })
 
 describe('cancel', () => {
-  test('ends everything at once and has the instance told', async () => {
+  test('ends the deployment, its steps and its lease, and notifies the instance', async () => {
     await addInstance(database, 1)
     const { id } = await started()
     await setStep(database, id, [0, 0], 'completed')
@@ -346,7 +346,7 @@ describe('cancel', () => {
     ])
   })
 
-  test('records of each command that ran whether its end is confirmed', async () => {
+  test('records for each running command whether the instance confirmed its end', async () => {
     await addInstance(database, 1)
     const { id, epoch } = await started()
     await setStep(database, id, [0, 0], 'completed')
@@ -360,7 +360,7 @@ describe('cancel', () => {
     const none = [null, null]
     expect(await endsOf(id)).toEqual([none, [false, ran], none, [false, ran], none, none])
 
-    // Of the last one no event had come before the cancel.
+    // Step [1, 1] had no run event before the cancel.
     const told = {
       deployment_id: id,
       epoch,
@@ -380,7 +380,7 @@ describe('cancel', () => {
     expect(await stepStates(database, id)).toEqual(['completed', ...Array(5).fill('cancelled')])
   })
 
-  test('is refused for what has ended, what is not there and what is not theirs', async () => {
+  test('is refused if the deployment has ended, does not exist, or belongs to another tenant or to none', async () => {
     await addInstance(database, 3)
     const { id, epoch } = await started({ tenant: true })
     const cancel = (caller: typeof ADMIN, deployment_id = id) =>
@@ -394,7 +394,7 @@ describe('cancel', () => {
     expect(await states(database, id)).toEqual(['running', 'success'])
   })
 
-  test('past its deadline it has no effect; repeated it is no conflict', async () => {
+  test('has no effect after its deadline, and its copy is no conflict', async () => {
     await addInstance(database, 1)
     const { id } = await started()
     const command = { deployment_id: id, caller: ADMIN }
@@ -407,7 +407,7 @@ describe('cancel', () => {
     await expect(cancelDeployment(asDispatcher, command, first())).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
-  test('against finish exactly one wins', async () => {
+  test('exactly one of a simultaneous cancel and finish succeeds', async () => {
     await addInstance(database, 12)
     const runs = await Promise.all(Array.from({ length: 12 }, () => started()))
     await Promise.all(

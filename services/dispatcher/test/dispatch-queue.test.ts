@@ -51,7 +51,7 @@ test('requests are dispatched by priority, then age, as slots become free', asyn
   expect(await dispatchOrder()).toEqual([urgent, old, young, low])
 })
 
-test('a queued request tells its source, how many targets it has, and the first of them', async () => {
+test('a pending request stores its source, its number of targets and the first targets', async () => {
   expect(await pending(await submit())).toMatchObject({
     source_type: 'action',
     source_id: catalog.action_id,
@@ -82,7 +82,7 @@ test('a dispatched request becomes a deployment with its id, which was queued fi
   expect(rows).toEqual([{ request_id: `request-${id}` }])
 })
 
-test('a new request waits behind those of the same priority and passes those of a lower one', async () => {
+test('a new request is queued behind requests of the same priority and starts before requests of a lower one', async () => {
   await submit({ priority: 0 })
   await addInstance(database, 1)
   const same = startCommand(catalog, { priority: 0 })
@@ -91,7 +91,7 @@ test('a new request waits behind those of the same priority and passes those of 
   expect(await startDeployment(database, higher, { request_id: null })).toMatchObject({ outcome: 'started' })
 })
 
-test('a long queue fills the free slots of all instances that take runs, in order, and no more', async () => {
+test('a long queue fills exactly the free slots of all instances that are not draining, in order', async () => {
   const ids: string[] = []
   for (let n = 0; n < 120; n += 1) ids.push(await submit())
   const [half, whole, draining] = [
@@ -100,7 +100,7 @@ test('a long queue fills the free slots of all instances that take runs, in orde
     await addInstance(database, 40),
   ]
   await database.query('UPDATE instances SET draining = true WHERE id = $1', [draining])
-  // Every other slot of the first is taken.
+  // Every second slot of the first instance is taken.
   const taken = Array.from({ length: 30 }, (_, n) => 2 * n)
   await insertLeases(
     asDispatcher,
@@ -118,7 +118,7 @@ test('a long queue fills the free slots of all instances that take runs, in orde
   ])
 })
 
-test('several dispatchers and starters at once keep order and capacity, and dispatch each once', async () => {
+test('simultaneous dispatchers and starts keep the order and the capacity, and dispatch each request once', async () => {
   const ids: string[] = []
   for (let n = 0; n < 60; n += 1) ids.push(await submit({ priority: n % 3 }))
   await addInstance(database, 20)
@@ -143,7 +143,7 @@ test('several dispatchers and starters at once keep order and capacity, and disp
   expect(leases).toEqual([{ live: 40, runs: 40 }])
 })
 
-test('while another replica dispatches, a dispatcher leaves the queue alone, and looks again when that has ended', async () => {
+test('a dispatcher does not dispatch while another replica does, and dispatches after the other one has ended', async () => {
   const id = await submit()
   await addInstance(database, 1)
   let waiting: Promise<void> | undefined
@@ -157,7 +157,7 @@ test('while another replica dispatches, a dispatcher leaves the queue alone, and
   expect((await pending(id)).status).toBe('dispatched')
 })
 
-test('a request whose target is gone fails with the reason and leaves the slot to the next', async () => {
+test('a request with a disabled target fails with the reason, and the next request gets the slot', async () => {
   const own = await addCatalog(database)
   const command = startCommand(own)
   await startDeployment(database, command, { request_id: null })
@@ -172,7 +172,7 @@ test('a request whose target is gone fails with the reason and leaves the slot t
   expect((await pending(next)).status).toBe('dispatched')
 })
 
-test('of requests that are dispatched together each fails for what itself was planned with and is gone', async () => {
+test('each request of a batch fails only for its own deleted sources, targets, tenants and environments', async () => {
   const plans: [string | null, (plan: ReturnType<typeof startCommand>['plan']) => void][] = [
     ['action "release" 1.0.0', ({ source }) => Object.assign(source, { id: uuidv7() })],
     ['action "step 1" 1.0.1', ({ actions }) => Object.assign(actions[1] as object, { action_version: '1.0.1' })],
@@ -194,7 +194,7 @@ test('of requests that are dispatched together each fails for what itself was pl
   expect(seen).toEqual(plans.map(([gone]) => gone && why + gone))
 })
 
-test('one request that cannot be written keeps no other waiting and is tried again, then given up', async () => {
+test('a request that cannot be dispatched is retried five times and then fails; it does not delay other requests', async () => {
   const bad = await submit({ priority: 5 })
   const good = await submit()
   await database.query(

@@ -4,7 +4,7 @@ import { databaseAs, testLogger as logger, openTestBroker, removeNamespace, test
 import { type DispatcherOptions, type Running, startDispatcher } from '../src/dispatcher.ts'
 import { keys, queue } from './fixtures.ts'
 
-/** Dispatchers, and whom the test plays, at the real broker under names of one test's own. */
+/** Dispatchers and the services that the test plays, on the real broker in a namespace of one test. */
 export function testDispatchers() {
   const namespace = testNamespace()
   const opened: Broker[] = []
@@ -22,12 +22,12 @@ export function testDispatchers() {
       const own = databaseAs(database, 'dispatcher')
       running.push(await startDispatcher({ database: own, broker, keys, destinations, queue, logger, ...more }))
     },
-    /** Stops the dispatchers; connections stay. */
+    /** Stops the dispatchers; their connections stay open. */
     async stop(): Promise<void> {
       for (const parts of running) for (const part of parts.reverse()) await part.stop()
       running = []
     },
-    /** Closes all connections, and removes what they left at the broker. */
+    /** Closes all connections, and deletes the queues and exchanges of the namespace. */
     async close(): Promise<void> {
       await Promise.all(opened.map((broker) => broker.close()))
       await removeNamespace(namespace)

@@ -44,7 +44,7 @@ async function end(id: string) {
   return finishDeployment(asDispatcher, { ...run, outcome: 'success', reason: null, error_message: null })
 }
 
-/** Ends a check with these exit codes of its first action, by target; null: the command has none. */
+/** Ends a check with these exit codes of its first action, by target; null: the command has no exit code. */
 async function endCheck(id: string, exitCodes: (number | null)[]) {
   await database.query(
     `UPDATE steps SET state = CASE WHEN action_index > 0 OR exit.code = 0 THEN 'completed' ELSE 'failed' END::step_state,
@@ -92,7 +92,7 @@ const events = async () =>
     ({ type }) => type,
   )
 
-test('the first check comes within the interval of the action, and the same for all targets of a deployment', async () => {
+test('the first check of all targets of a deployment is due at the same time, within the interval of the action', async () => {
   await deploy()
   await look()
   const [first, second] = await checks()
@@ -102,7 +102,7 @@ test('the first check comes within the interval of the action, and the same for 
   expect(await running()).toEqual([])
 })
 
-test('without interval the setting counts, and without both only a request', async () => {
+test('without an interval the setting applies; without both, no check is due', async () => {
   await declare({ script: 'true' })
   await deploy()
   await look()
@@ -117,14 +117,14 @@ test('without interval the setting counts, and without both only a request', asy
   expect(await running()).toHaveLength(1)
 })
 
-test('a source without a check has none', async () => {
+test('a source without a check script gets no checks', async () => {
   await declare(undefined)
   await deploy()
   await look(60)
   expect(await checks()).toEqual([])
 })
 
-test('one of several dispatchers starts a check that is due, of all targets, with the values of the deployment', async () => {
+test('one of several dispatchers starts a due check of all targets with the variables of the deployment', async () => {
   const deployment = await deploy()
   await look()
   await makeDue()
@@ -147,7 +147,7 @@ test('one of several dispatchers starts a check that is due, of all targets, wit
       ...{ variables: { colour: 'blue' }, own: { port: 1 } },
     },
   ])
-  // The next one is an interval later: missed ones are not made up for.
+  // The next check is one interval later: missed checks are not repeated.
   const [{ seconds } = { seconds: null }] = await checks()
   expect(seconds).toBeGreaterThan(500)
 })
@@ -163,7 +163,7 @@ test('a check that still runs is not started again', async () => {
   expect(await running()).toEqual(before)
 })
 
-test('exit code 1 is drift, told once; others are not known; 0 ends the drift', async () => {
+test('exit code 1 means drifted, with one event; 0 ends the drift; other codes give the result unknown', async () => {
   await deploy()
   const round = async (...exitCodes: (number | null)[]) => {
     await look()
@@ -211,7 +211,7 @@ test('the result of a check of an earlier deployment changes nothing', async () 
   expect(await events()).toEqual([])
 })
 
-test('a deployment clears the drift, and an event tells so', async () => {
+test('a new deployment ends the drift, and an event announces the end', async () => {
   await deploy()
   await look()
   await makeDue()
@@ -224,7 +224,7 @@ test('a deployment clears the drift, and an event tells so', async () => {
   expect(await events()).toEqual(['release.drifted', 'release.restored'])
 })
 
-test('while a deployment changes a target nothing is checked there, and what a check found there does not count', async () => {
+test('a check of a target that a deployment changes is not started, and its result is ignored', async () => {
   await deploy()
   await look()
   await makeDue()
@@ -249,7 +249,7 @@ test('while a deployment changes a target nothing is checked there, and what a c
   expect([first?.run_id, second?.run_id]).toEqual([null, (await running())[0]])
 })
 
-test('a cancelled check is not known, and no deployment was cancelled', async () => {
+test('a cancelled check has the result unknown and publishes no deployment.updated', async () => {
   await deploy()
   await look()
   await makeDue()
@@ -266,13 +266,13 @@ test('a cancelled check is not known, and no deployment was cancelled', async ()
   expect(rows).toEqual([])
 })
 
-test('a check is deleted some time after its end, with all that it left', async () => {
+test('a check is deleted some time after its end, with its steps and leases', async () => {
   await deploy()
   await look()
   await makeDue()
   await look()
   const [run] = await running()
-  // The metric of deployments does not count it among them.
+  // The metric of deployments does not count the outcome `checked`.
   expect(await endCheck(run ?? '', [0, 0])).toBe('checked')
   await look()
   const left = async () => {
@@ -300,7 +300,7 @@ test('a deployment that retention has deleted cannot be checked', async () => {
   expect(await running()).toEqual([])
 })
 
-test('a request checks what the caller may see, at once and with an audit record', async () => {
+test('a requested check covers only releases that the caller sees, starts at once, and leaves an audit record', async () => {
   await deploy()
   const ask = (tenant_id: string | null, more: object) =>
     requestReleaseChecks(

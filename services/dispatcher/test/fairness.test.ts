@@ -25,7 +25,7 @@ const other = await addCatalog(database)
 
 afterEach(() => applySettings(asDispatcher, OFF))
 
-/** Lets a request look as if it had waited for so long. */
+/** Moves the time at which a request was queued into the past. */
 async function age(id: string, seconds: number): Promise<void> {
   await database.query('UPDATE pending_requests SET queued_at = queued_at - make_interval(secs => $2) WHERE id = $1', [
     id,
@@ -57,7 +57,7 @@ async function queueOrder(): Promise<string[]> {
 }
 
 describe('ageing', () => {
-  test('off, no age makes up for a point of priority', async () => {
+  test('has no effect while it is off: the higher priority starts first, whatever the age', async () => {
     const old = await submit({ priority: 0 })
     const urgent = await submit({ priority: 1 })
     await age(old, 10 * 365 * 86_400)
@@ -67,14 +67,14 @@ describe('ageing', () => {
     expect(await statuses(urgent, old)).toEqual(['dispatched', 'pending'])
   })
 
-  test('on, a point is worth so many seconds, in the queue and for those that would start at once', async () => {
+  test('adds one point per ageing_seconds to the priority, in the queue and against new requests', async () => {
     await applySettings(asDispatcher, { ...OFF, ageing_seconds: 60 })
     const old = await submit({ priority: 0 })
     await age(old, 121)
     const [two, three] = [await submit({ priority: 2 }), await submit({ priority: 3 })]
     expect(await queueOrder()).toEqual([three, old, two])
     await addInstance(database, 9)
-    // It comes before those that wait and so need not.
+    // The new request has a higher rank than all pending requests.
     expect(await startDeployment(database, startCommand(catalog, { priority: 4 }), { request_id: null })).toMatchObject(
       {
         outcome: 'started',
@@ -90,7 +90,7 @@ describe('ageing', () => {
     expect(await statuses(three, old, two)).toEqual(['dispatched', 'pending', 'pending'])
   })
 
-  test('the lowest priority is overtaken by nothing that comes later than 200 points of waiting', async () => {
+  test('puts a request of the lowest priority before every request that comes 200 points later', async () => {
     await applySettings(asDispatcher, { ...OFF, ageing_seconds: 10 })
     const lowest = await submit({ priority: -100 })
     await age(lowest, 200 * 10 - 1)
@@ -100,7 +100,7 @@ describe('ageing', () => {
     expect(await queueOrder()).toEqual([lowest, highest])
   })
 
-  test('when it changes, everything that waits is ranked anew, and nothing that was queued meanwhile is missed', async () => {
+  test('changes the rank of all pending requests when the setting changes, also of requests queued meanwhile', async () => {
     const old = await submit({ priority: 0 })
     await age(old, 3600)
     const urgent = await submit({ priority: 1 })
@@ -121,7 +121,7 @@ describe('a limit for each tenant', () => {
   const limit = (tenant_running_limit: number | null) => applySettings(asDispatcher, { ...OFF, tenant_running_limit })
   const ofTenant = (more: CommandOptions = {}) => submit({ tenant: true, ...more })
 
-  test('holds its requests and nobody else’s; an end lets the next one go', async () => {
+  test('holds only the requests of this tenant; when a deployment ends, the next request starts', async () => {
     await limit(2)
     const ids = [await ofTenant({ priority: 9 }), await ofTenant({ priority: 8 }), await ofTenant({ priority: 7 })]
     const [theirs, shared] = [await submit({ tenant: true }, other), await submit({ priority: -9 })]
@@ -139,7 +139,7 @@ describe('a limit for each tenant', () => {
     expect(await statuses(...ids)).toEqual(['dispatched', 'dispatched', 'dispatched'])
   })
 
-  test('queues what would start at once, and what it holds is in nobody else’s way', async () => {
+  test('queues a request that has a free slot, and does not delay requests of other tenants', async () => {
     await limit(1)
     await addInstance(database, 20)
     const [first, second] = [await ofTenant(), await ofTenant({ priority: 100 })]
@@ -152,7 +152,7 @@ describe('a limit for each tenant', () => {
     expect(await statuses(second)).toEqual(['dispatched'])
   })
 
-  test('is kept when many start at once and nobody waits', async () => {
+  test('is kept when many requests start at the same time and the queue is empty', async () => {
     await limit(3)
     await addInstance(database, 40)
     const started = async () => (await database.query('SELECT FROM deployments')).rowCount
@@ -162,7 +162,7 @@ describe('a limit for each tenant', () => {
     expect(await started()).toBe(3)
   })
 
-  test('is kept when many start and several dispatch at once', async () => {
+  test('is kept when many requests start while several dispatchers work', async () => {
     await limit(3)
     for (let n = 0; n < 10; n += 1) {
       await ofTenant({ priority: 100 })
@@ -186,7 +186,7 @@ describe('a limit for each tenant', () => {
     expect(live[0]?.n).toBe(3)
   })
 
-  test('a long queue of one tenant does not keep others from being found behind it', async () => {
+  test('the dispatcher finds a request behind 1,000 requests of one tenant', async () => {
     await limit(1)
     await ofTenant()
     await database.query(
@@ -204,12 +204,12 @@ describe('pending.update', () => {
   const update = (id: string, priority: number, command_id = uuidv7(), caller = ADMIN) =>
     updatePending(asDispatcher, { pending_request_id: id, priority, caller }, { command_id, request_id: 'request-3' })
 
-  test('changes the turn, tells of it, is recorded once, and is what the deployment shows', async () => {
+  test('changes the order, publishes an event, is recorded once, and sets the priority of the deployment', async () => {
     const [first, second] = [await submit({ priority: 5 }), await submit()]
     const command = uuidv7()
     expect(await update(second, 6, command)).toEqual({ pending_request_id: second })
     expect(await queueOrder()).toEqual([second, first])
-    // A copy of the command changes nothing any more.
+    // A copy of an earlier command message changes nothing.
     await update(second, 1)
     expect(await update(second, 6, command)).toEqual({ pending_request_id: second })
     expect(await queueOrder()).toEqual([first, second])
@@ -240,7 +240,7 @@ describe('pending.update', () => {
     expect(plan_head).toMatchObject({ options: { priority: 6, max_retries: 0 } })
   })
 
-  test('is refused once the request waits no more, of another tenant, and when its sender has given it up', async () => {
+  test('is refused after the dispatch, for another tenant, and after the sender has given it up', async () => {
     const [waiting, theirs] = [await submit(), await submit({ tenant: true })]
     const tenant = { ...ADMIN, tenant_id: other.tenant_id }
     await expect(update(theirs, 1, uuidv7(), tenant)).rejects.toMatchObject({ code: 'NOT_FOUND' })
@@ -269,7 +269,7 @@ describe('pending.update', () => {
     expect(rows).toEqual([{ priority: 0 }])
   })
 
-  test('against dispatch exactly one comes first', async () => {
+  test('an update during the dispatch applies to request and deployment, or to neither', async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, () => submit()))
     await addInstance(database, 10)
     const updates = ids.map((id) =>

@@ -9,7 +9,7 @@ type StartCommand = CommandBody<'deployment.start'>
 
 export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`)
 
-/** No ageing, no limit for tenants, and failures are explained. */
+/** Ageing and the limit for tenants are off; analyses are on. */
 export const queue: QueueSettings = {
   ageing_seconds: null,
   tenant_running_limit: null,
@@ -25,7 +25,7 @@ export const ADMIN: StartCommand['caller'] = {
   ip: '127.0.0.1',
 }
 
-/** An enrolled instance with a fresh heartbeat. */
+/** An instance that has joined and has a fresh heartbeat. */
 export async function addInstance(database: Database, capacity: number, version = SLIPWAY_VERSION): Promise<string> {
   const id = uuidv7()
   await database.query(
@@ -194,7 +194,7 @@ export async function setStep(database: Database, id: string, place: [number, nu
   )
 }
 
-/** Types of the messages in the outbox about a record, in order. */
+/** The types of the messages about a record in the outbox, in order. */
 export async function outbox(database: Database, id: string): Promise<string[]> {
   const { rows } = await database.query<{ type: string }>(
     `SELECT type FROM outbox WHERE body ->> 'deployment_id' = $1 OR body ->> 'pending_request_id' = $1
@@ -204,7 +204,7 @@ export async function outbox(database: Database, id: string): Promise<string[]> 
   return rows.map(({ type }) => type)
 }
 
-/** Ends all that an earlier test left running or waiting. */
+/** Deletes all deployments, pending requests, instances, freezes and messages of earlier tests. */
 export async function clear(database: Database): Promise<void> {
   await database.query(`TRUNCATE leases, instance_slots, instances, deployments, deployment_actions, deployment_targets,
     deployment_transitions, steps, run_progress, pending_requests, pending_targets, target_locks, freezes, outbox CASCADE`)

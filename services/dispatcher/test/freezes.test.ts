@@ -10,7 +10,7 @@ const db = await testDatabase()
 const { database, catalog } = db
 const { dispatchAll, submit, pending } = requestsOf(db)
 
-test('a freeze holds its requests and nobody else; its end lets them go', async () => {
+test('a freeze holds only the requests that it covers; they are dispatched after its end', async () => {
   const held = await submit({ tenant: true, priority: 9 })
   const free = await submit()
   await database.query(
@@ -22,7 +22,7 @@ test('a freeze holds its requests and nobody else; its end lets them go', async 
   await dispatchAll()
   expect((await pending(held)).status).toBe('pending')
   expect((await pending(free)).status).toBe('dispatched')
-  // A held request is not in the way of a new one.
+  // A held request does not delay a new one.
   const fresh = await startDeployment(database, startCommand(catalog), { request_id: null })
   expect(fresh).toMatchObject({ outcome: 'started' })
 
@@ -31,7 +31,7 @@ test('a freeze holds its requests and nobody else; its end lets them go', async 
   expect((await pending(held)).status).toBe('dispatched')
 })
 
-test('a freeze that comes again holds requests too, and lets them go between its windows', async () => {
+test('a recurring freeze holds requests in its windows and not between them', async () => {
   const id = await submit()
   const setWindow = (since: string) =>
     database.query(
@@ -54,7 +54,7 @@ test('a freeze that comes again holds requests too, and lets them go between its
   expect((await pending(id)).status).toBe('dispatched')
 })
 
-test('an override given at creation holds through the queue, where the caller may', async () => {
+test('an override of the create applies at the dispatch, if the caller has the permission', async () => {
   const override = { tenant: true, freeze_override: { reason: 'hot fix' } }
   const may = await submit(override)
   const mayNot = await submit({ ...override, caller: { ...ADMIN, tenant_id: catalog.tenant_id } })
@@ -69,7 +69,7 @@ test('an override given at creation holds through the queue, where the caller ma
   expect((await pending(mayNot)).status).toBe('pending')
 })
 
-describe('what selected targets belong to', () => {
+describe('a freeze of the environment or tenant of a target', () => {
   const addEnvironment = async (): Promise<string> => {
     const id = uuidv7()
     await database.query('INSERT INTO environments (id, name, updated_at) VALUES ($1, $1::uuid::text, now())', [id])
@@ -95,7 +95,7 @@ describe('what selected targets belong to', () => {
   const on = (...target_ids: string[]) => ({ ...catalog, target_ids })
   const statusOf = async (id: string) => (await pending(id)).status
 
-  test('holds a request that does not name what is frozen, until the freeze ends', async () => {
+  test('holds a request that does not name the environment or tenant, until the freeze ends', async () => {
     const environment_id = await addEnvironment()
     const [frozen, free] = [await addTarget({ environment_id }), await addTarget({})]
     const [held, ofTenant, other] = [
@@ -126,7 +126,7 @@ describe('what selected targets belong to', () => {
     expect(await start(on(free))).toMatchObject({ outcome: 'started' })
   })
 
-  test('counts as it is at the dispatch: a target that was moved into a frozen environment is not deployed to', async () => {
+  test('is evaluated at the dispatch: a target that was moved into the frozen environment holds its request', async () => {
     const environment_id = await addEnvironment()
     const target = await addTarget({})
     const id = await submit({}, on(target))
@@ -142,9 +142,9 @@ describe('what selected targets belong to', () => {
   })
 })
 
-test('a freeze in force does not read the plans of the requests that wait', async () => {
+test('the dispatcher does not read the plans of held requests', async () => {
   const [held, next] = [await submit({ tenant: true, priority: 9 }), await submit()]
-  // Too large and too random to be kept within the row.
+  // Large and random, so Postgres stores the plan outside of the row (TOAST), where reads are counted.
   await database.query(
     `UPDATE pending_requests SET command = jsonb_set(command, '{plan,ballast}', to_jsonb(
        (SELECT string_agg(md5(random()::text), '') FROM generate_series(1, 500))))`,

@@ -24,7 +24,7 @@ const { database, asDispatcher } = db
 const { dispatchAll, submit, pending } = requestsOf(db)
 const sweep = createSweep({ database: asDispatcher, logger })
 
-test('a lease begins when it is taken, however long ago the transaction did: the slot may have become free since', async () => {
+test('a lease begins at its insert, not at the begin of its transaction: the slot may have become free since', async () => {
   await addInstance(database, 1)
   const id = await submit()
   await asDispatcher.transaction(async (tx) => {
@@ -51,7 +51,7 @@ describe('sweep', () => {
     return { id, ...lease }
   }
 
-  test('a run whose instance is lost goes on elsewhere under a higher epoch, its steps resolved', async () => {
+  test('a run of a lost instance continues on another one under a higher epoch; its running steps are reset or fail', async () => {
     const lost = await addInstance(database, 1)
     const { id, epoch } = await running({ max_retries: 1 })
     await setStep(database, id, [0, 0], 'completed')
@@ -90,7 +90,7 @@ describe('sweep', () => {
     ).toBeNull()
   })
 
-  test('steps that were being rolled back stay so, to be rolled back again', async () => {
+  test('a step of a lost instance stays in the state rolling_back, so its rollback is repeated', async () => {
     const lost = await addInstance(database, 1)
     const { id } = await running()
     await database.query(`UPDATE deployments SET state = 'rolling_back' WHERE id = $1`, [id])
@@ -103,7 +103,7 @@ describe('sweep', () => {
     expect((await stepStates(database, id))[0]).toBe('rolling_back')
   })
 
-  test('a cancelled orphan is not taken up again', async () => {
+  test('a cancelled orphan gets no new lease', async () => {
     const lost = await addInstance(database, 1)
     const { id } = await running()
     await loseInstance(database, lost)
@@ -119,7 +119,7 @@ describe('sweep', () => {
     expect(await liveLease(database, id)).toBeNull()
   })
 
-  test('what its instance does not end in time is failed, its lease ended, the instance told', async () => {
+  test('a deployment that its instance does not end in time fails; its lease ends and the instance is notified', async () => {
     await addInstance(database, 1)
     const { id } = await running({ deployment_timeout_seconds: 5 })
     await setStep(database, id, [0, 0], 'running')
@@ -136,7 +136,7 @@ describe('sweep', () => {
     expect(await outbox(database, id)).toContain('lease.changed')
   })
 
-  test('a run whose end was told to nobody ends as its instance said', async () => {
+  test('a run whose run.finished message was lost ends with the outcome that its instance reported', async () => {
     await addInstance(database, 2)
     const [one, two] = [await running(), await running()]
     const told = (id: string, epoch: number, seconds: number) =>
@@ -145,7 +145,7 @@ describe('sweep', () => {
          VALUES ($1, $2, now() - make_interval(secs => $3), 'failed', 'disk full')`,
         [id, epoch, seconds],
       )
-    // Of an epoch that is over, and one of which the message may still come.
+    // The first end is of an earlier epoch. The message of the second one may still arrive.
     await told(one.id, one.epoch - 1, 60)
     await told(two.id, two.epoch, 4)
     expect(await sweep()).toBe(false)
@@ -158,7 +158,7 @@ describe('sweep', () => {
     expect(await sweep()).toBe(false)
   })
 
-  test('a lease that outlived its deployment ends', async () => {
+  test('a live lease of an ended deployment ends', async () => {
     await addInstance(database, 1)
     const { id } = await running()
     await database.query(`UPDATE deployments SET state = 'success', completed_at = now() WHERE id = $1`, [id])

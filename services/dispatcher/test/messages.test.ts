@@ -12,7 +12,7 @@ const { database, catalog } = await testDatabase()
 const dispatchers = testDispatchers()
 let gateway: Broker
 let bridge: Broker
-/** The instances whose leases changed, as the bridge hears it. */
+/** The instances in the lease.changed messages that the bridge received. */
 let woken: string[] = []
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ const leases = async () =>
     )
   ).rows
 
-/** Waits until so many wake-ups came, and gives the live leases. */
+/** Waits for a number of wake-ups, and returns the live leases. */
 const leasesAfter = async (wakeUps: number) => {
   await waitForValue(
     `wake-up ${wakeUps}`,
@@ -66,7 +66,7 @@ const tell = (
   body: EventBody<'run.finished'> | EventBody<'instance.updated'>,
 ) => bridge.publish([{ exchange: 'events', type, body, message_id: uuidv7(), request_id: null }])
 
-test('a deployment is started, handed to the bridge, and the next one follows when it has ended', async () => {
+test('a start wakes the bridge, and the next deployment starts after the first one has ended', async () => {
   await addInstance(database, 1)
   const first = await start()
   const second = await start()
@@ -88,7 +88,7 @@ test('a deployment is started, handed to the bridge, and the next one follows wh
   expect(await states(database, id)).toEqual(['running', 'success'])
 })
 
-test('an instance that comes gets the waiting requests in order, each once', async () => {
+test('a new instance gets the pending requests in order, each once', async () => {
   const priorities = [1, 5, 3, 5, 2]
   for (const priority of priorities) await start({ priority })
   const instance_id = await addInstance(database, 5)
@@ -102,7 +102,7 @@ test('an instance that comes gets the waiting requests in order, each once', asy
   expect(new Set((await leases()).map(({ deployment_id }) => deployment_id)).size).toBe(5)
 })
 
-test('a cancel is answered, the bridge is told, and the slot goes to the next', async () => {
+test('a cancel is answered, wakes the bridge, and leaves the slot to the next request', async () => {
   const instance_id = await addInstance(database, 1)
   const first = await start()
   const id = 'deployment_id' in first ? first.deployment_id : ''
@@ -112,7 +112,7 @@ test('a cancel is answered, the bridge is told, and the slot goes to the next', 
     result: { deployment_id: id },
   })
   expect((await deployment(database, id)).state).toBe('cancelled')
-  // The start, the cancel, and the start of the next.
+  // The start, the cancel, and the start of the next request.
   const [next] = await leasesAfter(3)
   expect(next?.deployment_id).not.toBe(id)
   expect(woken).toEqual([instance_id, instance_id, instance_id])
@@ -120,7 +120,7 @@ test('a cancel is answered, the bridge is told, and the slot goes to the next', 
   expect(again).toMatchObject({ ok: false, problem: { code: 'CONFLICT' } })
 })
 
-test('a request whose priority is changed starts in its new place', async () => {
+test('a request whose priority was changed starts at its new position', async () => {
   const [first, second] = [await start({ priority: 1 }), await start()]
   const idOf = (reply: typeof first) => ('pending_request_id' in reply ? reply.pending_request_id : '')
   const pending_request_id = idOf(second)
@@ -148,7 +148,7 @@ test('a pending request that is cancelled never starts', async () => {
   expect(rows).toEqual([{ status: 'cancelled', deployment_id: null }])
 })
 
-test('20 starts at once over two dispatchers fill the capacity and no more', async () => {
+test('20 simultaneous starts on two dispatchers fill exactly the capacity', async () => {
   await addInstance(database, 6)
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => start()))
   expect(outcomes.filter(({ outcome }) => outcome === 'started')).toHaveLength(6)

@@ -15,9 +15,9 @@ import { testDatabase } from './database.ts'
 import { ADMIN, addInstance, clear, loseInstance, queue, startCommand } from './fixtures.ts'
 
 /**
- * Any commands, some at the same time, by two dispatchers on the real Postgres, whose transactions are cut off at any
- * statement. After each round the rules must hold that are about the queue, the leases and the states: I3, I4, I5, I12, I14, I15, I16 and
- * I24 of docs/invariants.md.
+ * Random commands, some at the same time, by dispatchers on the real Postgres. Their transactions are cut off at random
+ * statements. After each round the invariants of queue, leases and states must hold: I3, I4, I5, I12, I14, I15, I16
+ * and I24 of docs/invariants.md.
  */
 const { database, asDispatcher, catalog } = await testDatabase()
 const quiet = { ...testLogger, error: () => {}, warn: () => {} }
@@ -84,13 +84,13 @@ const step: fc.Arbitrary<Step> = fc.record({
   command,
   diesAt: fc.option(fc.integer({ min: 0, max: 14 }), { freq: 2, nil: null }),
 })
-/** What is in one round happens at the same time. */
+/** All steps of a round run at the same time. */
 const rounds = fc.array(fc.array(step, { minLength: 1, maxLength: 5 }), { minLength: 3, maxLength: 12 })
 
-/** What has been answered, which must stay true. */
+/** The answers that clients received, which must stay true. */
 interface World {
   sent: ReturnType<typeof startCommand>[]
-  /** Ids of requests and deployments whose cancelling was answered. */
+  /** The ids of requests and deployments with an answered cancel. */
   cancelled: Set<string>
 }
 
@@ -177,7 +177,7 @@ async function carryOut(world: World, { command, diesAt }: Step): Promise<void> 
   }
 }
 
-/** Refusals and deaths are what is meant to happen; any other error is not. */
+/** Refusals and crashes are expected. Any other error fails the test. */
 async function attempt(world: World, step: Step): Promise<void> {
   try {
     await carryOut(world, step)
@@ -187,7 +187,7 @@ async function attempt(world: World, step: Step): Promise<void> {
   }
 }
 
-/** Statements that find nothing, at any time. */
+/** Queries that must never return a row. */
 const NEVER: Record<string, string> = {
   'I14: more live leases than capacity': `SELECT i.id FROM instances i
      WHERE i.capacity < (SELECT count(*) FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL)`,
@@ -226,7 +226,7 @@ async function violations(): Promise<string[]> {
   return found.flat()
 }
 
-/** What was answered as cancelled never runs again. */
+/** Requests and deployments that are not cancelled although their cancel was answered. */
 async function revived(world: World): Promise<string[]> {
   const rows = await rowsOf<{ id: string }>(
     `SELECT id FROM deployments WHERE id = ANY($1::uuid[]) AND state <> 'cancelled'
@@ -237,8 +237,8 @@ async function revived(world: World): Promise<string[]> {
 }
 
 /**
- * With nothing in the way any more: every request starts, in the order of the queue one after the other, and everything
- * ends.
+ * Removes freezes and lost instances. Then all requests must start in the order of the queue, and all deployments must
+ * end.
  */
 async function settle(): Promise<void> {
   await database.query('DELETE FROM freezes')
@@ -252,7 +252,7 @@ async function settle(): Promise<void> {
     )
     const orphans = await rowsOf(`SELECT FROM deployments WHERE completed_at IS NULL AND id NOT IN
                                     (SELECT deployment_id FROM leases WHERE ended_at IS NULL)`)
-    // Two dispatchers at once, one of which may die.
+    // Two dispatchers work at the same time. One of them may die.
     await Promise.all([
       attempt({ sent: [], cancelled: new Set() }, { command: { do: 'dispatch' }, diesAt: 9 }),
       dispatchNow(),
@@ -266,7 +266,7 @@ async function settle(): Promise<void> {
       expect([expected, orphans]).toEqual([[], []])
       return
     }
-    // I4: while somebody waits no slot is free. I24: runs that lost their instance go first, then the queue in order.
+    // I4: while a request is pending, no slot is free. I24: orphans start first, then the queue in order.
     expect(live.length).toBe(Math.min(2, orphans.length + expected.length))
     const fresh = live.slice(Math.min(2, orphans.length)).map(({ request }) => request)
     expect(fresh).toEqual(expected.slice(0, fresh.length))
@@ -278,7 +278,7 @@ async function settle(): Promise<void> {
 
 const dispatchNow = () => dispatchQueue({ database: asDispatcher, logger: quiet, onCommitted() {} })
 
-test('whatever happens at the same time, and wherever it is cut off, the rules hold and everything ends once', async () => {
+test('simultaneous commands that are cut off at random statements violate no invariant, and all deployments end once', async () => {
   await applySettings(asDispatcher, queue)
   await fc.assert(
     fc.asyncProperty(rounds, async (rounds) => {
@@ -297,7 +297,7 @@ test('whatever happens at the same time, and wherever it is cut off, the rules h
          UNION ALL SELECT id FROM pending_requests WHERE status IN ('pending', 'processing')`,
       )
       expect(open).toEqual([])
-      // Each call came to one thing or to nothing, and to nothing else.
+      // Each start created one deployment or one request, or nothing.
       const came = await rowsOf<{ id: string }>(
         `SELECT id FROM deployments d WHERE NOT EXISTS (SELECT FROM pending_requests p WHERE p.deployment_id = d.id)
          UNION ALL SELECT id FROM pending_requests`,

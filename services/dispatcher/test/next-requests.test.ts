@@ -22,14 +22,14 @@ interface Row {
   admin: boolean
 }
 
-/** As the rule says, one request after the other. */
+/** The reference: applies the rule to one request after the other. */
 function expected(rows: Row[], of: { limit: number; frozen: boolean; room: number | null; tenantId: string | null }) {
   const started = new Map<string, number>()
   const found: string[] = []
   for (const { id, tenant_id, admin } of rows) {
     if (found.length === of.limit) break
     if (of.tenantId !== null && tenant_id !== of.tenantId) continue
-    // The freeze is of the tenant, and admins override it.
+    // The freeze covers the tenant, and administrators override it.
     if (of.frozen && tenant_id === catalog.tenant_id && !admin) continue
     if (of.room !== null && tenant_id !== null) {
       const running = started.get(tenant_id) ?? 0
@@ -41,7 +41,7 @@ function expected(rows: Row[], of: { limit: number; frozen: boolean; room: numbe
   return found
 }
 
-test('requests come in the order of the queue, without those that a freeze or their tenant holds, in every combination', async () => {
+test('the next requests come in queue order without those held by a freeze or tenant limit, in every combination', async () => {
   const other = uuidv7()
   await database.query(`INSERT INTO tenants (id, name, slug) VALUES ($1, 'other', 'other')`, [other])
   for (let n = 0; n < 60; n += 1) {

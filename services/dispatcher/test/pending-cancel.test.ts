@@ -27,7 +27,7 @@ test('a cancel takes the request out of the queue; a second one is a conflict', 
   ).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
-test('of a cancel and a dispatch exactly one wins', async () => {
+test('exactly one of a simultaneous cancel and dispatch succeeds', async () => {
   const ids: string[] = []
   for (let n = 0; n < 10; n += 1) ids.push(await submit())
   await addInstance(database, 10)

@@ -19,7 +19,7 @@ import {
 } from './fixtures.ts'
 
 const { database, asDispatcher, catalog } = await testDatabase()
-/** Errors are expected here. */
+/** Errors are expected in these tests, so they are not logged. */
 const logger = { ...testLogger, error: () => {}, warn: () => {} }
 const sweepOnce = () => createSweep({ database: asDispatcher, logger })()
 
@@ -36,7 +36,7 @@ async function running(options: CommandOptions = {}): Promise<Run> {
   return { id: command.command_id, epoch: lease.epoch }
 }
 
-/** Makes each change of one row fail, until it is cured. */
+/** Makes each change of the matching rows fail until `cure`. */
 async function poison(table: string, event: 'UPDATE' | 'DELETE' | 'INSERT', condition: string): Promise<void> {
   await database.query(
     `CREATE OR REPLACE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -49,14 +49,14 @@ async function poison(table: string, event: 'UPDATE' | 'DELETE' | 'INSERT', cond
 const cure = () => database.query('DROP FUNCTION IF EXISTS poison() CASCADE')
 afterEach(cure)
 
-describe('an end that the state of the deployment does not allow', () => {
+describe('an outcome that the state of the deployment does not allow', () => {
   async function rollingBack(): Promise<Run> {
     const run = await running()
     await database.query(`UPDATE deployments SET state = 'rolling_back' WHERE id = $1`, [run.id])
     return run
   }
 
-  test('ends it failed and frees its slot', async () => {
+  test('ends the deployment as failed and frees its slot', async () => {
     await addInstance(database, 1)
     const { id, epoch } = await rollingBack()
     const success = { deployment_id: id, epoch, outcome: 'success', error_message: null } as const
@@ -68,7 +68,7 @@ describe('an end that the state of the deployment does not allow', () => {
     expect(await liveLease(database, id)).toBeNull()
   })
 
-  test('goes through the rollback although that message comes later or never', async () => {
+  test('records the state rolling_back although no message announced the rollback', async () => {
     await addInstance(database, 1)
     const { id, epoch } = await running()
     await database.query('INSERT INTO run_progress (deployment_id, epoch, rolling_back) VALUES ($1, $2, true)', [
@@ -80,7 +80,7 @@ describe('an end that the state of the deployment does not allow', () => {
     expect(await states(database, id)).toEqual(['running', 'rolling_back', 'failed'])
   })
 
-  test('of a release before is found by the sweep, which ends it and all others', async () => {
+  test('from an earlier release is found by the sweep, which ends this and all other runs', async () => {
     await addInstance(database, 3)
     const runs = [await running(), await rollingBack(), await running()]
     for (const { id, epoch } of runs) {
@@ -97,7 +97,7 @@ describe('an end that the state of the deployment does not allow', () => {
   })
 })
 
-describe('a row that cannot be processed does not stop the others', () => {
+describe('a row that cannot be processed does not stop the processing of', () => {
   const finished = ({ id, epoch }: Run) =>
     database.query(
       `INSERT INTO run_progress (deployment_id, epoch, finished_at, finished_outcome)
@@ -105,7 +105,7 @@ describe('a row that cannot be processed does not stop the others', () => {
       [id, epoch],
     )
 
-  test('ends of which no message came', async () => {
+  test('other ends of runs without a message', async () => {
     await addInstance(database, 2)
     const [bad, good] = [await running(), await running()]
     await finished(bad)
@@ -119,7 +119,7 @@ describe('a row that cannot be processed does not stop the others', () => {
     expect(await liveLease(database, bad.id)).toBeNull()
   })
 
-  test('it is tried again with backoff', async () => {
+  test('itself: it is retried with backoff', async () => {
     await addInstance(database, 1)
     const bad = await running()
     await finished(bad)
@@ -136,7 +136,7 @@ describe('a row that cannot be processed does not stop the others', () => {
     expect((await deployment(database, bad.id)).state).toBe('success')
   })
 
-  test('leases of a lost instance', async () => {
+  test('other leases of a lost instance', async () => {
     const lost = await addInstance(database, 3)
     const runs = [await running(), await running(), await running()]
     await loseInstance(database, lost)
@@ -146,7 +146,7 @@ describe('a row that cannot be processed does not stop the others', () => {
     expect(live.map((lease) => lease !== null)).toEqual([false, true, false])
   })
 
-  test('deployments that are overdue, and the parts of the sweep after them', async () => {
+  test('other overdue deployments and the later parts of the sweep', async () => {
     await addInstance(database, 3)
     const [bad, good, stale] = [
       await running({ deployment_timeout_seconds: 5 }),
@@ -162,7 +162,7 @@ describe('a row that cannot be processed does not stop the others', () => {
     expect(await liveLease(database, stale.id)).toBeNull()
   })
 
-  test('runs that lost their instance, and requests that wait', async () => {
+  test('other orphans and pending requests', async () => {
     const lost = await addInstance(database, 2)
     const [bad, good] = [await running(), await running()]
     await loseInstance(database, lost)
@@ -182,7 +182,7 @@ describe('a row that cannot be processed does not stop the others', () => {
     expect(await liveLease(database, bad.id)).not.toBeNull()
   })
 
-  test('requests whose command cannot be read', async () => {
+  test('other pending requests, if its command cannot be read', async () => {
     const [bad, good] = [startCommand(catalog, { priority: 9 }), startCommand(catalog)]
     for (const command of [bad, good]) await startDeployment(database, command, { request_id: null })
     await database.query(
@@ -198,7 +198,7 @@ describe('a row that cannot be processed does not stop the others', () => {
     ])
   })
 
-  test('deployments that retention drops', async () => {
+  test('other deployments that retention drops', async () => {
     await addInstance(database, 3)
     const runs = [await running(), await running(), await running()]
     for (const { id, epoch } of runs) {
@@ -217,7 +217,7 @@ describe('a row that cannot be processed does not stop the others', () => {
     expect(await retain(options)).toMatchObject({ deployments: 1 })
   })
 
-  test('the next kind of record that retention drops', async () => {
+  test('the next type of record that retention drops', async () => {
     const id = uuidv7()
     await database.query(
       `INSERT INTO pending_requests (id, priority, command, status, created_at) VALUES ($1, 0, '{}', 'cancelled', now() - interval '99 days')`,

@@ -10,7 +10,7 @@ const { submit } = requestsOf(db)
 
 const zone = (value: string) => ({ match_labels: { zone: value } })
 
-test('an empty queue has no requests for any instance', async () => {
+test('an empty queue gives zero pending requests in the pool any', async () => {
   expect(await readPools(database)).toEqual({
     slipway_pending_requests: { any: 0 },
     slipway_pending_oldest_age_seconds: { any: 0 },
@@ -18,7 +18,7 @@ test('an empty queue has no requests for any instance', async () => {
   })
 })
 
-test('pending requests, their age and the slots that are taken are told for each pool', async () => {
+test('the metrics have the pending requests, their age and the taken slots of each pool', async () => {
   const a = await addInstance(database, 1)
   await database.query('UPDATE instances SET labels = $2 WHERE id = $1', [a, { zone: 'a' }])
   await submit({ selector: zone('a') })
@@ -36,7 +36,7 @@ test('pending requests, their age and the slots that are taken are told for each
   expect(ages['zone=a']).toBeLessThan(3_600)
 })
 
-test('however many pools there are, the metrics have a bounded number of them', async () => {
+test('the metrics have at most 52 pools; further ones are summed up as others', async () => {
   for (let n = 0; n < 60; n += 1) await submit({ selector: zone(`z${n}`) })
   await submit({ selector: zone('z1') })
   const { slipway_pending_requests: requests } = await readPools(database)

@@ -38,7 +38,7 @@ const copy = (id: string, count: number) =>
   )
 
 describe('a deployment with an instance selector', () => {
-  test('starts on an instance that matches, however free others are', async () => {
+  test('starts only on an instance that matches, even if others have more free slots', async () => {
     const [a, b] = [await addLabelled(1, { zone: 'a' }), await addLabelled(50, { zone: 'b' })]
     expect(await instanceOf(await submit({ selector: zone('a') }))).toBe(a)
     expect(await instanceOf(await submit({ selector: zone('b') }))).toBe(b)
@@ -48,14 +48,14 @@ describe('a deployment with an instance selector', () => {
     expect((await pending(waits)).status).toBe('pending')
   })
 
-  test('that no instance matches does not hold back requests of other pools, new or behind it', async () => {
+  test('that no instance matches does not delay pending or new requests of other pools', async () => {
     const full = await addLabelled(1, { zone: 'a' })
     const running = await submit({ selector: zone('a') })
     const stuck = []
     for (let n = 0; n < 5; n += 1) stuck.push(await submit({ selector: zone('nowhere'), priority: 100 }))
     const behind = [await submit({ selector: zone('a') }), await submit()]
     const b = await addLabelled(1, { zone: 'b' })
-    // The request without a selector waits first, and takes the slot.
+    // The request without a selector is the first that may use this instance.
     await dispatchAll()
     expect(await placeOf(behind[1] ?? '')).toBe(b)
     await finish(running)
@@ -66,7 +66,7 @@ describe('a deployment with an instance selector', () => {
     for (const id of stuck) expect((await pending(id)).status).toBe('pending')
   })
 
-  test('starts when an instance with these labels comes, or gets them', async () => {
+  test('starts when an instance gets matching labels', async () => {
     const other = await addLabelled(1, { zone: 'b' })
     const waits = await submit({ selector: zone('a') })
     await dispatchAll()
@@ -76,7 +76,7 @@ describe('a deployment with an instance selector', () => {
     expect(await placeOf(waits)).toBe(other)
   })
 
-  test('keeps its place before later requests that could use its instances', async () => {
+  test('starts before later requests that could use the same instance', async () => {
     const a = await addLabelled(1, { zone: 'a' })
     const running = await submit({ selector: zone('a') })
     const first = await submit({ selector: zone('a') })
@@ -89,7 +89,7 @@ describe('a deployment with an instance selector', () => {
     expect(await placeOf(later)).toBeNull()
   })
 
-  test('leaves the instances that fit it to others that need them', async () => {
+  test('without a selector leaves a labelled instance to a request that needs it', async () => {
     const [a, any] = [await addLabelled(1, { zone: 'a' }), await addLabelled(1, {})]
     await database.query('UPDATE instances SET draining = true')
     const [free, bound] = [await submit(), await submit({ selector: zone('a') })]
@@ -98,7 +98,7 @@ describe('a deployment with an instance selector', () => {
     expect([await placeOf(free), await placeOf(bound)]).toEqual([any, a])
   })
 
-  test('that lost its instance goes to another one that matches, and does not stop other deployments until then', async () => {
+  test('that lost its instance moves to another matching one, and until then does not stop other deployments', async () => {
     const lost = await addLabelled(2, { zone: 'a' })
     const other = await addLabelled(5, { zone: 'b' })
     const [one, two] = [await submit({ selector: zone('a') }), await submit({ selector: zone('a') })]
@@ -145,7 +145,7 @@ const SELECTORS: (InstanceSelector | undefined)[] = [
 ]
 const LABELS: Labels[] = [{}, { zone: 'a' }, { zone: 'b' }, { zone: 'a', disk: 'ssd' }, { disk: 'ssd' }]
 
-test('whatever waits and whatever is free: only matching instances, none idle in vain, in order within a pool', async () => {
+test('for random requests and instances, each start matches, no usable slot stays free, and each pool keeps its order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ labels: fc.constantFrom(...LABELS), capacity: fc.integer({ min: 1, max: 2 }) }), {

@@ -12,12 +12,12 @@ interface Pending {
   retry_count: number
 }
 
-/** What tests do to the queue, and see of it. */
+/** The operations and queries of tests on the queue. */
 export function requestsOf({ database, asDispatcher, catalog }: CatalogDatabase) {
   return {
     dispatchAll: () => dispatchQueue({ database: asDispatcher, logger, onCommitted: () => {} }),
 
-    /** Starts a deployment, or queues it; gives the command's id. */
+    /** Starts or queues a deployment. Returns the id of the command message. */
     async submit(options: CommandOptions = {}, of = catalog): Promise<string> {
       const command = startCommand(of, options)
       await startDeployment(database, command, { request_id: `request-${command.command_id}` })

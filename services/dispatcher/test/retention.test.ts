@@ -105,7 +105,7 @@ const CHILDREN = [
 ]
 
 describe('deployments', () => {
-  test('leave the release that is in force and the one that it replaced, and no others', async () => {
+  test('leave the release in force and the one that it replaced, and no other releases', async () => {
     const ids = [await deployed(50), await deployed(40), await deployed(35), await deployed(32)]
     const releases = async () =>
       (
@@ -125,7 +125,7 @@ describe('deployments', () => {
     expect(await releases()).toMatchObject([{ kept: 1 }, { kept: 1 }])
   })
 
-  test('that are old go with all that is theirs; younger and running ones stay, and totals are exact', async () => {
+  test('that are old are deleted with all their rows; younger and running ones stay, and the counts are exact', async () => {
     const old = await deployed(40)
     const young = await deployed(20)
     const running = await deployed(null)
@@ -147,7 +147,7 @@ describe('deployments', () => {
     expect(await find({ deploymentDays: 30 })).toMatchObject({ deployments: 0, steps: 0 })
   })
 
-  test('the latest of each source and environment stay, however old', async () => {
+  test('that are the latest of their source and environment stay, whatever their age', async () => {
     const other = await addCatalog(database)
     const [oldest, older, latest] = [await deployed(90), await deployed(80), await deployed(70)]
     const alone = await deployed(95, other.action_id)
@@ -157,7 +157,7 @@ describe('deployments', () => {
     for (const id of [older, latest, alone]) expect(await count('deployments', id)).toBe(1)
   })
 
-  test('what a dropped one left behind at a crash is deleted the next time', async () => {
+  test('that were dropped before a crash lose their remaining rows in the next run of retention', async () => {
     const old = await deployed(40)
     await database.transaction(async (tx) => {
       await tx.query('INSERT INTO dropped_deployments VALUES ($1)', [old])
@@ -169,7 +169,7 @@ describe('deployments', () => {
     expect(await count('dropped_deployments')).toBe(0)
   })
 
-  test('requests of the queue that ended go by the same age', async () => {
+  test('and ended pending requests are deleted at the same age', async () => {
     const add = (status: string, days: number) =>
       database.query(
         `INSERT INTO pending_requests (id, status, priority, command, created_at)
@@ -187,7 +187,7 @@ describe('deployments', () => {
 })
 
 describe('log lines', () => {
-  test('go by days; the deployment, its results and its steps stay', async () => {
+  test('are dropped by day; the deployment, its results and its steps stay', async () => {
     const old = await deployed(40)
     const young = await deployed(20)
     const found = await find({ logDays: 30 })
@@ -201,7 +201,7 @@ describe('log lines', () => {
     expect(left.rowCount).toBe(0)
   })
 
-  test('of a deployment that still runs stay, and those of all days since it began', async () => {
+  test('of a running deployment stay, and so do all lines since its begin', async () => {
     const running = await deployed(null)
     const old = await deployed(40)
     expect((await find({ logDays: 30 })).days).toEqual([])
@@ -210,7 +210,7 @@ describe('log lines', () => {
     expect(await count('log_chunks', old)).toBe(2)
   })
 
-  test('that came on a day without partition go as well', async () => {
+  test('in the default partition are dropped too', async () => {
     const young = await deployed(20)
     await database.query(
       `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines, created_at)
@@ -222,7 +222,7 @@ describe('log lines', () => {
     expect(await count('log_chunks', young)).toBe(2)
   })
 
-  test('a day in use is left to the next time, and does not hold others up', async () => {
+  test('of a day that another transaction reads stay until the next run of retention', async () => {
     const old = await deployed(40)
     await database.transaction(async (tx) => {
       await tx.query('SELECT FROM log_chunks WHERE deployment_id = $1', [old])
@@ -232,7 +232,7 @@ describe('log lines', () => {
   })
 })
 
-test('results go by their own age, and not of what still runs', async () => {
+test('command results are deleted at their own age, but not those of running deployments', async () => {
   const [old, young, running] = [await deployed(40), await deployed(20), await deployed(null)]
   expect(await find({ resultDays: 30 })).toMatchObject({ results: 6 })
   expect(await apply({ resultDays: 30 })).toMatchObject({ results: 6, deployments: 0 })
@@ -242,7 +242,7 @@ test('results go by their own age, and not of what still runs', async () => {
   expect(await count('command_results', running)).toBe(6)
 })
 
-test('one process at a time drops, and what it drops leaves a record', async () => {
+test('one process at a time drops records, and each drop leaves an audit record', async () => {
   await deployed(40)
   const blocker = await database.pool.connect()
   try {
@@ -252,7 +252,7 @@ test('one process at a time drops, and what it drops leaves a record', async () 
     blocker.release(true)
   }
   let done = await apply({ deploymentDays: 30 })
-  // The lock ends with its connection, which the server may notice a moment later.
+  // The lock ends with its connection. The server may notice the closed connection a moment later.
   while (done === null) done = await apply({ deploymentDays: 30 })
   expect(done).toMatchObject({ deployments: 1 })
   const { rows } = await database.query(
@@ -265,7 +265,7 @@ test('one process at a time drops, and what it drops leaves a record', async () 
   expect((await verifyAudit(database)).broken).toBe(0)
 })
 
-test('nothing is dropped where everything is kept for ever', async () => {
+test('retention without limits drops nothing', async () => {
   await deployed(4_000)
   const nowhere = { days: [], results: 0, deployments: 0, steps: 0, requests: 0, auditRecords: 0 }
   expect(await find({})).toEqual(nowhere)

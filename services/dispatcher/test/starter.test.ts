@@ -9,14 +9,14 @@ const { database, asDispatcher, catalog } = await testDatabase()
 
 const received = { request_id: null }
 
-test('what comes while one starts is started together after it, each with all that is its own', async () => {
+test('starts that arrive during a start share the next transaction, each with its own records and messages', async () => {
   await addInstance(database, 3)
   await addInstance(database, 3)
   const start = createStarter(asDispatcher)
   const commands = Array.from({ length: 8 }, (_, priority) => startCommand(catalog, { priority }))
   const outcomes = await Promise.all(
     commands.map(async (command, n) => {
-      // The first is under way by then.
+      // The first start has begun by then.
       if (n > 0) await new Promise(setImmediate)
       return start(command, { request_id: `request-${n}`, deadline: '9999-01-01T00:00:00Z' })
     }),
@@ -49,7 +49,7 @@ test('what comes while one starts is started together after it, each with all th
   expect(transactions.rows).toEqual([{ deployments: 2, records: 2, calls: 8 }])
 })
 
-test('one that is refused, at fault, late or repeated keeps no other that came with it from starting', async () => {
+test('a refused, broken, late or repeated start does not stop the other starts of its batch', async () => {
   await addInstance(database, 10)
   await database.query(
     `INSERT INTO freezes (id, name, start_time, end_time, tenant_id, updated_at)

@@ -17,8 +17,8 @@ import { ADMIN, addInstance, clear, loseInstance, queue } from './fixtures.ts'
 import { targetsOf } from './targets.ts'
 
 /**
- * Random requests for overlapping targets, some at the same time, by dispatchers that may die at any statement. The rule of
- * docs/decisions/0063-one-deployment-per-target.md is computed anew from steps, leases and the queue after each round.
+ * Random requests for overlapping targets, some at the same time, by dispatchers that may die at any statement. After
+ * each round the test computes the rule of docs/decisions/0063-one-deployment-per-target.md from steps, leases and queue.
  */
 const db = await testDatabase()
 const { database, asDispatcher } = db
@@ -109,7 +109,7 @@ async function carryOut({ action: todo, diesAt }: Step): Promise<void> {
         [lease.deployment_id],
       )
       await database.transaction(async (tx) => {
-        // Under the lease, as the bridge does it.
+        // Locks the lease, as the bridge does.
         const held = await tx.query('SELECT FROM leases WHERE epoch = $1 AND ended_at IS NULL FOR SHARE', [lease.epoch])
         if (held.rowCount === 0) return
         await tx.query(
@@ -154,7 +154,7 @@ async function carryOut({ action: todo, diesAt }: Step): Promise<void> {
   }
 }
 
-/** The instances tell that nothing is left of what was cancelled. */
+/** The instances confirm that the commands of all cancelled deployments have ended. */
 async function confirmAll(): Promise<void> {
   const stopped = await rowsOf<{ deployment_id: string; epoch: number }>(
     `SELECT deployment_id, epoch FROM leases WHERE end_reason = 'cancelled' AND stopped_at IS NULL`,
@@ -180,7 +180,7 @@ interface Part {
   killed: boolean
 }
 
-/** The parts of deployments that are not over, as the rule says. */
+/** The parts of deployments that hold their target by the rule. */
 async function openParts(): Promise<Part[]> {
   const parts = await rowsOf<Part & Record<string, unknown>>(
     `SELECT t.deployment_id, t.target_id, d.plan_head #>> '{options,rollback_strategy}' AS strategy,
@@ -213,7 +213,7 @@ async function expectRule(): Promise<void> {
   expect(keysOf(locks.filter(({ target_id }) => held.has(target_id)))).toEqual(keysOf(open))
 }
 
-/** After a dispatch nothing waits that the rule lets start. */
+/** After a dispatch no request is pending that the rule allows to start. */
 async function expectNothingWaits(): Promise<void> {
   const [{ free } = { free: 0 }] = await rowsOf<{ free: number }>(
     `SELECT count(*)::int AS free FROM instance_slots s JOIN instances i ON i.id = s.instance_id
@@ -234,7 +234,7 @@ async function expectNothingWaits(): Promise<void> {
 
 const dispatchNow = () => dispatchQueue({ database: asDispatcher, logger: quiet, onCommitted() {} })
 
-/** With nothing new, each end of what runs lets the first of the queue start, however many targets it needs. */
+/** Without new requests, the first of the queue starts after all running deployments end, whatever its targets. */
 async function settle(): Promise<void> {
   for (;;) {
     await confirmAll()
@@ -262,7 +262,7 @@ async function settle(): Promise<void> {
   }
 }
 
-test('no target has two holders, nothing waits that may start, and wide requests start after finitely many ends', async () => {
+test('no target has two holders, no request waits that may start, and requests for many targets start in the end', async () => {
   await applySettings(asDispatcher, queue)
   await addTargets(Object.fromEntries(NAMES.map((name) => [name, 'queue'])))
   await fc.assert(

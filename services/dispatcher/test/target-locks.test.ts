@@ -21,7 +21,7 @@ beforeEach(() => applySettings(asDispatcher, queue))
 
 const addLockedTargets = (policy: ConcurrencyPolicy | null = 'queue') => addTargets({ a: policy, b: policy, c: policy })
 
-/** Moves all steps of a deployment on its nth target. */
+/** Sets the states of all steps of a deployment on one of its targets. */
 async function moveTarget(id: string, target: number, states: string[]): Promise<void> {
   for (const [action, state] of states.entries()) await setStep(database, id, [target, action], state)
 }
@@ -91,7 +91,7 @@ test('a request that no instance matches reserves nothing', async () => {
   expect(await deploymentOf(second)).toBeNull()
 })
 
-test('a wakening message is there only when somebody waits for a released target', async () => {
+test('a released target causes a slot.freed message only if a request waits for the target', async () => {
   await addLockedTargets()
   await addInstance(database, 4)
   const first = await deploy('ab')
@@ -131,7 +131,7 @@ test.each([
   },
 )
 
-test('reject: the refusal names the holder, the target and since when; nothing is created', async () => {
+test('reject: the refusal names the holder, the target and the time, and no request is created', async () => {
   await addTargets({ a: 'reject', b: 'queue' })
   await addInstance(database, 4)
   const first = await deploy('ab')
@@ -180,7 +180,7 @@ test('supersede: a newer request of the same source replaces the older one and t
     [old],
   )
   expect(rows).toEqual([{ details: { superseded_by: newer } }])
-  // A narrower one leaves it.
+  // A newer request with fewer targets does not replace it.
   const narrow = await deploy('b')
   expect(await pending(newer)).toMatchObject({ status: 'pending' })
   await finish(running)
@@ -191,7 +191,7 @@ test('supersede: a newer request of the same source replaces the older one and t
   expect(await deploymentOf(narrow)).toBeNull()
 })
 
-test('a wide request is not starved by narrow ones that come after it', async () => {
+test('later requests for one target do not starve a request for two targets', async () => {
   await addLockedTargets()
   await addInstance(database, 9)
   const [onA, onB] = [await deploy('a'), await deploy('b')]
@@ -222,7 +222,7 @@ test('a more urgent create may take a free target before a pending request', asy
   expect(await deploymentOf(await deploy('a', { priority: 8 }))).toBeNull()
 })
 
-test('what a freeze holds reserves no target', async () => {
+test('a request that a freeze holds reserves no target', async () => {
   await addLockedTargets()
   await addInstance(database, 9)
   const onA = await deploy('a')
@@ -259,7 +259,7 @@ test('a deployment that lost its instance keeps its targets under its next lease
   expect(await holders()).toEqual({ b: await deploymentOf(second) })
 })
 
-test('after a cancel a target stays held until the instance has told that its command is gone', async () => {
+test('after a cancel a target stays locked until the instance confirms the end of its command', async () => {
   await addLockedTargets()
   await addInstance(database, 4)
   const first = await deploy('ab')
@@ -277,7 +277,7 @@ test('after a cancel a target stays held until the instance has told that its co
   expect(await deploymentOf(onA)).not.toBeNull()
 })
 
-test('the lock of a deleted target goes with it', async () => {
+test('the lock of a deleted target is deleted too', async () => {
   await addLockedTargets()
   await addInstance(database, 4)
   await finish(await deploy('ab'))
@@ -287,7 +287,7 @@ test('the lock of a deleted target goes with it', async () => {
   expect(rows).toEqual([{ target_id: idOf('b') }])
 })
 
-test('a lock that was left behind does not count, and is overwritten', async () => {
+test('an abandoned lock is ignored and overwritten', async () => {
   await addLockedTargets()
   await addInstance(database, 4)
   const first = await deploy('a')
@@ -305,7 +305,7 @@ test('a lock that was left behind does not count, and is overwritten', async () 
   expect(await holders()).toEqual({ a: third })
 })
 
-test('a change of the policy counts for requests that wait', async () => {
+test('a change of the policy applies to pending requests', async () => {
   await addLockedTargets()
   await addInstance(database, 4)
   await deploy('a')
@@ -317,7 +317,7 @@ test('a change of the policy counts for requests that wait', async () => {
   expect(await holders()).toMatchObject({ b: started })
 })
 
-test('a target that got a policy while a request waited is locked at its start', async () => {
+test('a target that got its policy while a request was pending is locked at the start', async () => {
   await addTargets({ a: 'queue', b: null })
   const instance = await addInstance(database, 1)
   const running = await deploy('a')
@@ -329,7 +329,7 @@ test('a target that got a policy while a request waited is locked at its start',
   expect(instance).toEqual(expect.any(String))
 })
 
-test('two creates at the same time: one starts, the other waits', async () => {
+test('of simultaneous creates for the same target, one starts and the others wait', async () => {
   await addLockedTargets()
   await addInstance(database, 9)
   const all = await Promise.all(['ab', 'ba', 'a', 'b', 'c'].map((targets) => deploy(targets)))
@@ -339,7 +339,7 @@ test('two creates at the same time: one starts, the other waits', async () => {
   expect(started[4]).toBe(all[4])
 })
 
-test('10,000 requests for one target neither slow the dispatch nor hide what stands behind them', async () => {
+test('10,000 requests for one target do not delay the requests behind them', async () => {
   await addLockedTargets()
   await addInstance(database, 9)
   const running = await deploy('a')

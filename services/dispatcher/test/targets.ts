@@ -4,12 +4,12 @@ import { finishDeployment } from '../src/deployments/finish.ts'
 import type { CatalogDatabase } from './database.ts'
 import { type CommandOptions, liveLease, startCommand, startDeployment } from './fixtures.ts'
 
-/** What tests of target locks do, and see of them. Targets have the names that the test gives them. */
+/** The operations and queries of tests on target locks. A test chooses the names of its targets. */
 export function targetsOf({ database, asDispatcher, catalog }: CatalogDatabase) {
   const ids = new Map<string, string>()
   const idOf = (name: string) => ids.get(name) ?? ''
 
-  /** A command for targets, such as "ab". */
+  /** A start of a deployment on targets with names of one letter, such as "ab". */
   const command = (targets: string, options: CommandOptions = {}) =>
     startCommand({ ...catalog, target_ids: [...targets].map(idOf) }, options)
 
@@ -35,14 +35,14 @@ export function targetsOf({ database, asDispatcher, catalog }: CatalogDatabase) 
 
     command,
 
-    /** Starts a deployment for targets, or queues it; gives the id of the command. */
+    /** Starts or queues a deployment on targets. Returns the id of the command message. */
     async deploy(targets: string, options: CommandOptions = {}): Promise<string> {
       const start = command(targets, options)
       await startDeployment(database, start, { request_id: null })
       return start.command_id
     },
 
-    /** Who holds what, such as { a: id }. */
+    /** The deployments that hold target locks, by target, such as { a: id }. */
     async holders(): Promise<Record<string, string>> {
       const { rows } = await database.query<{ target_id: string; deployment_id: string }>(
         'SELECT target_id, deployment_id FROM target_locks WHERE deployment_id IS NOT NULL',
@@ -51,7 +51,7 @@ export function targetsOf({ database, asDispatcher, catalog }: CatalogDatabase) 
       return Object.fromEntries(rows.map(({ target_id, deployment_id }) => [names.get(target_id), deployment_id]))
     },
 
-    /** The deployment of a command: its own, or the one of its request. Null while it waits. */
+    /** The deployment of a start: its own, or the one of its request. Null while the request is pending. */
     async deploymentOf(command: string): Promise<string | null> {
       const { rows } = await database.query<{ id: string | null }>(
         `SELECT id FROM deployments WHERE id = $1 UNION ALL SELECT deployment_id FROM pending_requests WHERE id = $1`,

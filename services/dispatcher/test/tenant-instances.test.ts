@@ -24,14 +24,14 @@ const instanceOf = async (id: string) => (await liveLease(database, id))?.instan
 const ofTenant: CommandOptions = { tenant: true }
 
 describe('an instance of a tenant', () => {
-  test('is given deployments of this tenant at once, before instances that serve all', async () => {
+  test('gets the deployments of its tenant before shared instances do', async () => {
     const shared = await addInstance(database, 5)
     const own = await addOwn(1)
     expect(await instanceOf(await submit(ofTenant))).toBe(own)
     expect(await instanceOf(await submit(ofTenant))).toBe(shared)
   })
 
-  test('is never given a deployment of another tenant, or of none', async () => {
+  test('gets no deployment of another tenant or without tenant', async () => {
     await addOwn(5, OTHER)
     const [one, two] = [await submit(ofTenant), await submit()]
     await dispatchAll()
@@ -42,7 +42,7 @@ describe('an instance of a tenant', () => {
     expect(rows).toEqual([{ instance_id: shared }])
   })
 
-  test('is given what waits, past any number of requests that it may not run', async () => {
+  test('gets the pending requests of its tenant, even behind requests that it may not run', async () => {
     const others = []
     for (let n = 0; n < 8; n += 1) others.push(await submit({ priority: 100 }))
     const mine = [await submit(ofTenant), await submit(ofTenant), await submit(ofTenant)]
@@ -53,7 +53,7 @@ describe('an instance of a tenant', () => {
     for (const id of others) expect((await pending(id)).status).toBe('pending')
   })
 
-  test('leaves the instances that serve all to the others, under a limit of tenants too', async () => {
+  test('runs requests of its tenant before shared instances do, also with a tenant limit', async () => {
     await database.query('UPDATE queue_settings SET tenant_running_limit = 2')
     const mine = [await submit(ofTenant), await submit(ofTenant), await submit(ofTenant)]
     const none = await submit()
@@ -68,7 +68,7 @@ describe('an instance of a tenant', () => {
     ])
   })
 
-  test('that is full, or lost, leaves the requests of its tenant to instances that serve all', async () => {
+  test('that is full leaves further requests of its tenant to shared instances', async () => {
     await database.query('UPDATE queue_settings SET tenant_running_limit = 5')
     const own = await addOwn(1)
     expect(await instanceOf(await submit(ofTenant))).toBe(own)
@@ -78,7 +78,7 @@ describe('an instance of a tenant', () => {
     expect((await pending(waits)).dispatched_to_instance_id).toBe(shared)
   })
 
-  test('takes up a deployment of its tenant whose instance was lost, and none of others', async () => {
+  test('takes over an orphan of its tenant, and no other orphan', async () => {
     const lost = await addInstance(database, 2)
     const [mine, others] = [await submit(ofTenant), await submit()]
     await loseInstance(database, lost)
@@ -88,12 +88,12 @@ describe('an instance of a tenant', () => {
     expect([await instanceOf(mine), await instanceOf(others)]).toEqual([own, null])
   })
 
-  test('is found among many at once', async () => {
+  test('gets exactly the requests of its tenant when many requests are dispatched at once', async () => {
     const own = await addOwn(60)
     const shared = await addInstance(database, 60)
     const lost = await addOwn(60, OTHER)
     const ids: { id: string; mine: boolean }[] = []
-    // Slots of a few and of many are locked by different statements.
+    // A batch of many requests locks its slots by another statement than a batch of few.
     await database.query('UPDATE instances SET draining = true')
     for (let n = 0; n < 90; n += 1) ids.push({ id: await submit(n % 2 === 0 ? ofTenant : {}), mine: n % 2 === 0 })
     await database.query('UPDATE instances SET draining = false')
@@ -103,7 +103,7 @@ describe('an instance of a tenant', () => {
     expect(rowCount).toBe(0)
   })
 
-  test('whose slot becomes free is given the next one of its tenant', async () => {
+  test('gets the next request of its tenant when its slot becomes free', async () => {
     const own = await addOwn(1)
     const first = await submit(ofTenant)
     const next = await submit(ofTenant)

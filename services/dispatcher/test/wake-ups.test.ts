@@ -8,10 +8,10 @@ import { testDispatchers } from './dispatchers.ts'
 import { ADMIN, addInstance, liveLease, startCommand } from './fixtures.ts'
 import { requestsOf } from './requests.ts'
 
-/** Messages and the tick wake the queue, and either alone is enough. */
+/** Messages and the tick start a dispatch, and either alone is enough. */
 const db = await testDatabase()
 const { database, catalog } = db
-/** Queues a request without a word to the dispatcher. */
+/** Queues a request without a message to the dispatcher. */
 const { submit } = requestsOf(db)
 const NEVER_MS = 3_600_000
 const dispatchers = testDispatchers()
@@ -56,14 +56,14 @@ test('the tick alone finds a request, an instance, a freed slot, and a freeze th
     [uuidv7()],
   )
   await database.query(`UPDATE leases SET ended_at = now(), end_reason = 'finished' WHERE ended_at IS NULL`)
-  // The tick passes it over now; nobody tells it when the freeze is gone.
+  // The tick skips the held request now. No message announces the end of the freeze.
   await database.query(`UPDATE freezes SET end_time = now() - interval '1 second'`)
   await untilStatuses('dispatched', 'dispatched', 'dispatched')
 })
 
-test('messages alone do: of an instance, the end of a run, a freeze, a cancel', async () => {
+test('messages about an instance, the end of a run, a freeze and a cancel start a dispatch without the tick', async () => {
   await dispatchers.start(database, 'dispatcher', { tickMs: NEVER_MS })
-  // The first tick comes at once; this answer says that it has begun, so the queue is looked at by messages from here on.
+  // The first tick comes at once, and this answer proves that it has begun. From here on, only messages start a dispatch.
   await others.request('deployment.start', startCommand(catalog), { timeoutMs: 10_000, request_id: null })
   const instance_id = await addInstance(database, 1)
   await tell('instance.updated', { instance_id })

@@ -72,7 +72,7 @@ async function addFreeze(tenant_id: string | null = null): Promise<string> {
   return id
 }
 
-/** Something that webhooks are told of. */
+/** Creates a freeze, which is an event for webhooks. */
 async function freeze(tenant_id: string | null = null): Promise<string> {
   const freeze_id = await addFreeze(tenant_id)
   await tell('freeze.created', { freeze_id, tenant_id })
@@ -101,7 +101,7 @@ async function deliveries(webhookId: string): Promise<DeliveryRow[]> {
   return rows
 }
 
-/** Waits until the webhook's first delivery has been tried so often and nobody has it in hand. */
+/** Waits until the first delivery of the webhook has so many attempts and no claim. */
 const tried = (webhookId: string, attempts: number) =>
   waitFor(
     async () => {
@@ -111,7 +111,7 @@ const tried = (webhookId: string, attempts: number) =>
     { what: `attempt ${attempts}` },
   )
 
-/** The time of the next attempt has come. */
+/** Makes the next attempt of all deliveries due. */
 const due = () => database.query(`UPDATE webhook_deliveries SET next_attempt_at = now() WHERE claim IS NULL`)
 
 const counts = async (...hooks: string[]) => (await Promise.all(hooks.map(deliveries))).map((rows) => rows.length)
@@ -123,7 +123,7 @@ test('an event is delivered once, signed as the standard says, with the item of 
   const freeze_id = await freeze()
   const delivery = await tried(webhook, 1)
   expect(delivery).toMatchObject({ status: 'delivered', response_status: 204, error: null })
-  // Whatever either dispatcher still made of it would come before the next.
+  // A second delivery of the same event would arrive before the next event.
   await freeze()
   await waitFor(() => to.received.length >= 2)
   expect(to.received.filter(({ event }) => event.data['id'] === freeze_id)).toHaveLength(1)
@@ -140,7 +140,7 @@ test('an event is delivered once, signed as the standard says, with the item of 
   })
 })
 
-test('an event that cannot be put into words is tried again later, and keeps no other waiting', async () => {
+test('an event whose item cannot be read is retried later, and does not delay other events', async () => {
   const to = await receiver()
   const webhook = await addWebhook(to.url, { events: ['target.updated', 'freeze.created'] })
   const target_id = uuidv7()
@@ -169,7 +169,7 @@ test('an event that cannot be put into words is tried again later, and keeps no 
 })
 
 describe('a delivery that fails', () => {
-  test('is tried again, later and later, under its id and with the same body, until it is delivered', async () => {
+  test('is retried with exponential backoff, the same id and the same body, until it succeeds', async () => {
     await startDispatchers()
     const to = await receiver()
     to.answer = () => ({ status: 500, body: 'no\0t now'.repeat(500) })
@@ -186,7 +186,7 @@ describe('a delivery that fails', () => {
       waits.push(rows[0]?.wait ?? 0)
       await due()
     }
-    // 5 s, doubled each time, of which half is left to chance. The attempt itself takes a moment.
+    // The backoff begins with 5 s, doubles each time, and is random in its upper half. The attempt itself takes a moment.
     for (const [index, wait] of waits.entries()) {
       expect(wait).toBeGreaterThanOrEqual(2.5 * 2 ** index)
       expect(wait).toBeLessThan(5 * 2 ** index + 20)
@@ -222,7 +222,7 @@ describe('a delivery that fails', () => {
     expect(elsewhere.received).toEqual([])
   })
 
-  test('waits as long as the receiver asks for', async () => {
+  test('waits for the time in Retry-After', async () => {
     await startDispatchers()
     const to = await receiver()
     to.answer = () => ({ status: 429, headers: { 'retry-after': '3600' } })
@@ -232,7 +232,7 @@ describe('a delivery that fails', () => {
     expect(next_attempt_at.getTime() - Date.now()).toBeGreaterThan(50 * 60_000)
   })
 
-  test('for 410 switches the webhook off, with the reason', async () => {
+  test('with the status 410 disables the webhook and stores the reason', async () => {
     await startDispatchers()
     const to = await receiver()
     to.answer = () => ({ status: 410 })
@@ -248,11 +248,11 @@ describe('a delivery that fails', () => {
     expect(await counts(webhook, next)).toEqual([1, 1])
   })
 
-  test('goes to no address that is not public: neither one that is written so nor one that a name leads to by now', async () => {
+  test('is not sent to a private address, neither to one in the URL nor to one that its name resolves to', async () => {
     const to = await receiver()
     const named = new URL(to.url)
     named.hostname = 'rebinding.test'
-    // What was public when the webhook was made leads here by now.
+    // The name was public when the webhook was created. Now it resolves to this machine.
     destinations = { allowPrivate: false, resolve: async () => [{ address: '127.0.0.1', family: 4 }] }
     await startDispatchers()
     const hooks = [await addWebhook(to.url), await addWebhook(named.href)]
@@ -265,7 +265,7 @@ describe('a delivery that fails', () => {
   })
 })
 
-test('a receiver that hangs delays nobody else, and has a bounded number of calls', async () => {
+test('a receiver that does not answer delays no other webhook, and gets a bounded number of simultaneous calls', async () => {
   await startDispatchers()
   const [stuck, fine] = [await receiver(), await receiver()]
   stuck.answer = null
@@ -281,8 +281,8 @@ test('a receiver that hangs delays nobody else, and has a bounded number of call
   expect(stuck.received).toHaveLength(MAX_PER_WEBHOOK)
 })
 
-describe('what a dispatcher that died had in hand', () => {
-  test('is left to it while its claim lasts, and then delivered by another, under the same id', async () => {
+describe('the delivery that a dead dispatcher has claimed', () => {
+  test('is not sent while the claim lasts, and is then sent by another dispatcher with the same id', async () => {
     const to = await receiver()
     const webhook = await addWebhook(to.url)
     await startDispatchers()
@@ -296,7 +296,7 @@ describe('what a dispatcher that died had in hand', () => {
     expect(await claimDue(asDispatcher, 10)).toEqual([])
     to.answer = () => ({ status: 200 })
     await startDispatchers()
-    // Another delivery goes out meanwhile, and so the dispatchers looked.
+    // Another delivery succeeds meanwhile, so the dispatchers have searched for due deliveries.
     await freeze()
     await waitFor(async () => (await deliveries(webhook))[1]?.status === 'delivered')
     expect((await deliveries(webhook)).map(({ status }) => status)).toEqual(['pending', 'delivered'])
@@ -308,7 +308,7 @@ describe('what a dispatcher that died had in hand', () => {
 })
 
 describe('tenants', () => {
-  test('are told of what they see alone; a webhook of none is told of everything', async () => {
+  test('receive only events of records that they see; a webhook without tenant receives all events', async () => {
     await startDispatchers()
     const [a, b, everybody] = [await receiver(), await receiver(), await receiver()]
     const events = ['freeze.created', 'freeze.deleted', 'deployment.queued', 'instance.updated']
@@ -328,7 +328,7 @@ describe('tenants', () => {
     const waits = await start(false)
     const ofA = await freeze(catalog.tenant_id)
     const shared = await freeze(null)
-    // Of what is gone nothing can be read any more.
+    // The event of a deleted record has no item.
     const goneOfA = uuidv7()
     await tell('freeze.deleted', { freeze_id: goneOfA, tenant_id: catalog.tenant_id })
     const instance_id = await addInstance(database, 1)
@@ -350,7 +350,7 @@ describe('tenants', () => {
     expect(told).toEqual(expected.map((ids) => ids.sort()))
   })
 
-  test('see the values of variables as lists show them: masked where the record marks their names', async () => {
+  test('receive the values of sensitive variables masked, as lists show them', async () => {
     await startDispatchers()
     const [a, b] = [await receiver(), await receiver()]
     const events = ['target.updated']
@@ -378,7 +378,7 @@ describe('redelivery', () => {
   const redeliver = (webhook_id: string, delivery_id: string, caller = ADMIN) =>
     gateway.request('webhook.redeliver', { webhook_id, delivery_id, caller }, { timeoutMs: 10_000, request_id: 'r' })
 
-  test('sends a delivery again under its id; a webhook that is switched off, and another tenant, are refused', async () => {
+  test('repeats a delivery with its id, and is refused for another tenant and for a disabled webhook', async () => {
     await startDispatchers()
     const to = await receiver()
     const webhook = await addWebhook(to.url, { tenant_id: catalog.tenant_id })
@@ -402,7 +402,7 @@ describe('redelivery', () => {
   })
 })
 
-test('what is old is forgotten, and what waited for too long is given up', async () => {
+test('the sweep deletes deliveries after their retention, and fails pending ones that have expired', async () => {
   const webhook = await addWebhook('http://127.0.0.1:1/')
   const add = (status: string, age: string, expires: string) =>
     database.query(
