@@ -38,7 +38,7 @@ const rowOf = async (id: string) =>
 const drain = (instance_id: string, received = order(), as = caller) =>
   changeInstance(bridge.bridge.database, { instance_id, caller: as, draining: true }, received)
 
-test('a change past its deadline, or one that was refused, has no effect and leaves no second record', async () => {
+test('a late or already refused change of an instance has no effect', async () => {
   const { id } = await joinInstance(bridge)
   expect(await drain(id, order(-1))).toBeNull()
   const refused = order()
@@ -53,7 +53,7 @@ test('a change past its deadline, or one that was refused, has no effect and lea
   expect(await rowOf(id)).toMatchObject({ draining: false })
 })
 
-test('a command that comes twice is carried out once', async () => {
+test('a repeated command message has one effect', async () => {
   const { id } = await joinInstance(bridge)
   const received = order()
   expect(await drain(id, received)).toEqual({ instance_id: id })
@@ -62,13 +62,13 @@ test('a command that comes twice is carried out once', async () => {
   expect(await rowOf(id)).toMatchObject({ draining: false })
 })
 
-test('a caller of a tenant is refused here too', async () => {
+test('a caller of a tenant may not drain a shared instance', async () => {
   const { id } = await joinInstance(bridge)
   const error = await drain(id, order(), { ...caller, tenant_id: uuidv7() as never }).catch((problem) => problem)
   expect(error).toMatchObject({ code: 'INSUFFICIENT_PERMISSIONS' })
 })
 
-test('a sync keeps labels that were set, until the instance claims other ones', async () => {
+test('a sync keeps the labels that an administrator set, until the instance claims other labels', async () => {
   const instance = await joinInstance(bridge, { labels: { zone: 'a' } })
   const { id: instance_id } = instance
   await changeInstance(bridge.bridge.database, { instance_id, caller, labels: { zone: 'set' } }, order())
@@ -99,7 +99,7 @@ describe('a removal', () => {
     await expect(remove(instance.id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  test('by force voids every credential at once and ends the sync that waits', async () => {
+  test('by force revokes all credentials at once and ends the waiting sync', async () => {
     const instance = await joinInstance(bridge)
     await postSync(bridge, instance)
     const next = await post(`${bridge.url}/v1/instances/credential`, instance.credential, {})
@@ -118,7 +118,7 @@ describe('a removal', () => {
     }
   })
 
-  test('by force leaves the leases live: commands may still run, so that they end as those of a lost instance', async () => {
+  test('by force leaves the leases live, because commands may still run; they end like those of a lost instance', async () => {
     const instance = await joinInstance(bridge)
     await postSync(bridge, instance)
     const { epoch } = await seedRun(bridge.database, { instanceId: instance.id })
@@ -131,7 +131,7 @@ describe('a removal', () => {
     expect((await rowOf(instance.id))?.['last_heartbeat_at']).toEqual(before?.['last_heartbeat_at'])
   })
 
-  test('waits for a lease that is just being made, and nothing is leased after it', async () => {
+  test('waits for a transaction that inserts a lease, and frees no slot afterwards', async () => {
     const { id } = await joinInstance(bridge)
     await bridge.database.query('UPDATE instances SET last_heartbeat_at = now() WHERE id = $1', [id])
     let removal: Promise<unknown> = Promise.resolve()

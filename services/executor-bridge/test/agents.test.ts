@@ -20,7 +20,7 @@ async function newTarget(connection: object = { type: 'agent' }): Promise<string
   return id
 }
 
-/** A token as the gateway gives one out. */
+/** Inserts an agent token as the gateway does. */
 async function grant(targetId: string, life = '1 hour'): Promise<string> {
   const id = uuidv7()
   const token = `${id}.${randomToken()}`
@@ -46,7 +46,7 @@ const eventsOf = async (targetId: string) =>
   ).rows.length
 
 describe('enrolment', () => {
-  test('gives the agent a key that only the key ring opens, and shows its target as there', async () => {
+  test('gives the agent a key, stores the key sealed, and makes the target online', async () => {
     const target = await newTarget()
     const { status, body } = await enrol(await grant(target))
     expect(status).toBe(201)
@@ -60,13 +60,13 @@ describe('enrolment', () => {
     expect(await eventsOf(target)).toBe(1)
   })
 
-  test('takes a token once, also of ten that come at once', async () => {
+  test('accepts a token once, also from ten simultaneous calls', async () => {
     const token = await grant(await newTarget())
     const answers = await Promise.all(Array.from({ length: 10 }, () => enrol(token)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(401)])
   })
 
-  test('refuses tokens that are unknown, wrong, expired, of another kind of target, or older than another', async () => {
+  test('refuses tokens that are unknown, wrong, expired, superseded, or of another type of target', async () => {
     const target = await newTarget()
     const older = await grant(target)
     await bridge.database.query(
@@ -81,12 +81,12 @@ describe('enrolment', () => {
     for (const token of [undefined, 'x', unknown, wrong, local, expired, older])
       expect((await enrol(token)).status).toBe(401)
     expect((await enrol(newer)).status).toBe(201)
-    // The former agent's token does not come back to life when another has enrolled.
+    // The superseded token stays invalid after another agent has enrolled.
     expect((await enrol(newer)).status).toBe(401)
     expect((await enrol(older)).status).toBe(401)
   })
 
-  test('refuses another major version by naming both, and does not spend the token', async () => {
+  test('refuses another major version, names both versions, and does not use up the token', async () => {
     const token = await grant(await newTarget())
     const { status, body } = await enrol(token, { version: OTHER_VERSIONS.major })
     expect(status).toBe(409)
@@ -100,7 +100,7 @@ describe('enrolment', () => {
     expect((await enrol(await grant(await newTarget()), fields)).status).toBe(400)
   })
 
-  test('of another agent replaces the former: its credential is good no more', async () => {
+  test('of another agent replaces the former one, whose credential becomes invalid', async () => {
     const target = await newTarget()
     const former = await enrol(await grant(target))
     await bridge.database.query(
@@ -116,7 +116,7 @@ describe('enrolment', () => {
 })
 
 describe('a heartbeat', () => {
-  test('keeps the target online, and tells when it is so again', async () => {
+  test('keeps the target online, and publishes an event when the target is online again', async () => {
     const target = await newTarget()
     const agent = await enrol(await grant(target))
     expect((await beat(agent)).body).toEqual({ heartbeat_seconds: 30 })
@@ -133,7 +133,7 @@ describe('a heartbeat', () => {
     expect(rows).toEqual([{ fresh: true }])
   })
 
-  test('reports another address and version', async () => {
+  test('stores a changed address and version of the agent', async () => {
     const target = await newTarget()
     const agent = await enrol(await grant(target))
     await beat(agent, { host: 'db-1.example.com', port: 9_000, version: OTHER_VERSIONS.minor })

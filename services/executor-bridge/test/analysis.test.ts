@@ -39,7 +39,7 @@ const send = async (run: SeededRun, first_event: number, events: RunEvent[], bri
 const DISK = "cp: error writing '/opt/app': No space left on device\n"
 const failed = (target: number, action: number, fields: Partial<Extract<RunEvent, { type: 'step_ended' }>> = {}) =>
   ended(target, action, { state: 'failed', exit_code: 1, error_message: 'exit code 1', stderr_tail: DISK, ...fields })
-/** As an instance reports that a step failed for good. */
+/** The log line with which an instance reports that a step has failed. */
 const report = (target: number, action: number, number: number): RunEvent => ({
   type: 'log',
   at: '2026-01-31T09:00:02.000Z',
@@ -72,7 +72,7 @@ const linesOf = async (run: SeededRun): Promise<StoredLine[]> => {
 const byRules = { model_version: 'rules-2', summary: 'The disk is full', fingerprint: 'disk-full' }
 
 describe('a command that failed', () => {
-  test('is explained in the transaction of its result, and in the line that reports it, stored and live', async () => {
+  test('has an analysis in its result and in the log line that reports it, stored and live', async () => {
     const run = await newRun({ targets: 2 })
     await send(run, 0, [started(0, 0), started(1, 0), ended(0, 0), failed(1, 0), report(1, 0, 0)])
     expect(await resultsOf(run)).toMatchObject([
@@ -84,7 +84,7 @@ describe('a command that failed', () => {
     expect(plain.published.at(-1)?.lines).toMatchObject([{ x }])
   })
 
-  test('is explained in its report also when that comes in a batch of its own', async () => {
+  test('has an analysis in its log line also if the line comes in a later batch', async () => {
     const run = await newRun()
     await send(run, 0, [started(0, 0), failed(0, 0)])
     await send(run, 2, [report(0, 0, 0)])
@@ -94,7 +94,7 @@ describe('a command that failed', () => {
     })
   })
 
-  test('has the fingerprint of those that failed alike, whatever their targets are called', async () => {
+  test('has the same fingerprint on all targets on which it failed for the same reason', async () => {
     const run = await newRun({ targets: 3 })
     const events = [0, 1, 2].flatMap((target) => [
       started(target, 0),
@@ -109,7 +109,7 @@ describe('a command that failed', () => {
     expect(fingerprints[0]).toMatch(/^unknown-[0-9a-f]{8}$/)
   })
 
-  test('is explained anew when it fails another time', async () => {
+  test('gets a new analysis when a later attempt fails', async () => {
     const run = await newRun()
     await send(run, 0, [started(0, 0), failed(0, 0)])
     await db.database.query(`UPDATE steps SET state = 'running' WHERE deployment_id = $1`, [run.deploymentId])
@@ -117,7 +117,7 @@ describe('a command that failed', () => {
     expect(await resultsOf(run)).toMatchObject([{ analysis: { summary: 'The command frob was not found' } }])
   })
 
-  test('is not explained where that is switched off', async () => {
+  test('has no analysis if the deployment has analyses switched off', async () => {
     const run = await newRun()
     await db.database.query('UPDATE deployments SET analysis_enabled = false WHERE id = $1', [run.deploymentId])
     await send(run, 0, [started(0, 0), failed(0, 0), report(0, 0, 0)])
@@ -125,7 +125,7 @@ describe('a command that failed', () => {
     expect((await linesOf(run))[0]?.x).toEqual({ exit_code: 1 })
   })
 
-  test('whose output Postgres could not keep is explained with what it can', async () => {
+  test('has an analysis although its output has characters that Postgres refuses', async () => {
     const run = await newRun()
     await send(run, 0, [started(0, 0), failed(0, 0, { exit_code: 9, stderr_tail: 'frob\0\ud800 \\u0000 gave up' })])
     expect((await resultsOf(run))[0].analysis.summary).toMatch(/gave up/)
@@ -144,7 +144,7 @@ describe('an endpoint', () => {
     for (const one of running.splice(0)) await one.close()
   })
 
-  /** A real HTTP server; `answer` may leave a question without one. */
+  /** A real HTTP server. `answer` may leave a request without an answer. */
   async function startEndpoint(answer: (response: ServerResponse, asked: Asked) => void) {
     const asked: Asked[] = []
     const server = createServer(async (request: IncomingMessage, response) => {
@@ -197,7 +197,7 @@ describe('an endpoint', () => {
   }
   const analysisOf = async (run: SeededRun) => (await resultsOf(run))[0]?.analysis
 
-  test('that answers well is taken at its word; the fingerprint stays', async () => {
+  test('that answers correctly replaces the analysis of the rules, except its fingerprint', async () => {
     const { asked, url } = await startEndpoint((response) => response.end(saying(opinion, { model: 'oracle-1-small' })))
     const { bridge } = await bridgeAsking(url)
     const run = await newRun()
@@ -220,7 +220,7 @@ describe('an endpoint', () => {
     expect(JSON.stringify(asked)).not.toContain('target 0')
   })
 
-  test('may put its JSON between fences, and call itself nothing', async () => {
+  test('may put its JSON into a code block and leave out the name of its model', async () => {
     const { url } = await startEndpoint((response) =>
       response.end(saying(`\`\`\`json\n${JSON.stringify(opinion)}\n\`\`\``)),
     )
@@ -230,7 +230,7 @@ describe('an endpoint', () => {
     await waitFor(async () => (await analysisOf(run))?.model_version === 'oracle-1', { what: 'what the endpoint says' })
   })
 
-  test('is asked once about many commands that failed alike', async () => {
+  test('is called once for many commands with the same failure', async () => {
     const { asked, url } = await startEndpoint((response) => response.end(saying(opinion)))
     const { bridge } = await bridgeAsking(url)
     const run = await newRun({ targets: 20 })
@@ -255,7 +255,7 @@ describe('an endpoint', () => {
     ['a broken connection', (response) => void response.socket?.destroy()],
     ['nothing in time', () => {}],
   ])(
-    'that answers with %s leaves the rules standing, and the next question is asked all the same',
+    'that answers with %s leaves the analysis of the rules, and the next failure is sent to it too',
     async (_, answer) => {
       let well = false
       const { asked, url } = await startEndpoint((response) =>
@@ -264,7 +264,7 @@ describe('an endpoint', () => {
       const { bridge } = await bridgeAsking(url, { SLIPWAY_ANALYSIS_TIMEOUT_SECONDS: '1' })
       const [run, next] = [await newRun(), await newRun()]
       await send(run, 0, [started(0, 0), failed(0, 0)], bridge)
-      // They were there with the answer to the batch, which waited for nobody.
+      // The answer to the batch did not wait for the endpoint: the analysis of the rules is stored.
       expect(await analysisOf(run)).toMatchObject(byRules)
       await waitFor(() => asked.length === 1, { what: 'the question' })
       well = true
@@ -274,7 +274,7 @@ describe('an endpoint', () => {
     },
   )
 
-  test('that is slow is asked a few questions at a time, holds up no batch, and is given up at a stop', async () => {
+  test('that does not answer gets four calls at a time, delays no batch, and is not waited for at a stop', async () => {
     const { asked, url } = await startEndpoint(() => {})
     const { bridge, analyst } = await bridgeAsking(url)
     const run = await newRun({ targets: 300 })
@@ -292,7 +292,7 @@ describe('an endpoint', () => {
     expect(asked).toHaveLength(4)
   })
 
-  test('at an address that is not public is not called unless the settings allow it', async () => {
+  test('at a private address is not called unless the settings allow it', async () => {
     const { asked, url } = await startEndpoint((response) => response.end(saying(opinion)))
     const { bridge, analyst } = await bridgeAsking(url, { SLIPWAY_ANALYSIS_ALLOW_PRIVATE: 'false' })
     const run = await newRun()
@@ -302,7 +302,7 @@ describe('an endpoint', () => {
     expect(await analysisOf(run)).toMatchObject(byRules)
   })
 
-  test('needs a model, and a URL that can be called', async () => {
+  test('needs a model, and a URL without user name', async () => {
     await expect(bridgeAsking('http://127.0.0.1:1/v1', { SLIPWAY_ANALYSIS_MODEL: '' })).rejects.toThrow(
       /SLIPWAY_ANALYSIS_MODEL is missing/,
     )

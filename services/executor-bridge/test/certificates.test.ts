@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
 import { makeCertificates, repositoryRoot, type TestCertificates } from '@slipway/testing'
 
-// Processes that start take their time on a busy machine.
+// On a busy machine, a process takes seconds to start.
 jest.setTimeout(60_000)
 
 interface Secret {
@@ -23,7 +23,7 @@ let calls: string[]
 let server: https.Server
 let certificates: TestCertificates
 let folder: string
-/** Called between reading and writing. */
+/** Called between the read and the write of a Secret. */
 let meanwhile: () => void
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   fs.writeFileSync(path.join(folder, 'token'), 'token-of-the-job\n')
   fs.writeFileSync(path.join(folder, 'namespace'), 'slipway')
   fs.symlinkSync(path.join(repositoryRoot, 'deploy/certificates.sh'), path.join(folder, 'slipway-certificates'))
-  // The API server of Kubernetes, as far as the command needs it.
+  // A server with the parts of the Kubernetes API that the command uses.
   const pair = { cert: fs.readFileSync(certificates.certFile), key: fs.readFileSync(certificates.keyFile) }
   server = https.createServer(pair, async (request, response) => {
     calls.push(`${request.method} ${request.url}`)
@@ -87,7 +87,7 @@ function run(env: Record<string, string> = {}, names = ['executor-bridge bridge.
 const value = (name: string, key: string) => Buffer.from(secrets.get(name)?.data?.[key] ?? '', 'base64').toString()
 const certificate = () => new X509Certificate(value('slipway-bridge-tls', 'tls.crt'))
 
-test('fills empty Secrets, and touches no others', async () => {
+test('fills empty Secrets and calls the API for no other Secret', async () => {
   expect((await run()).code).toBe(0)
   expect(Object.keys(secrets.get('slipway-bridge-ca')?.data ?? {}).sort()).toEqual(['ca.crt', 'ca.key'])
   expect(Object.keys(secrets.get('slipway-bridge-tls')?.data ?? {}).sort()).toEqual(['ca.crt', 'tls.crt', 'tls.key'])
@@ -102,7 +102,7 @@ test('fills empty Secrets, and touches no others', async () => {
   ])
 })
 
-test('keeps what is good, renews what is not, and keeps a former CA trusted', async () => {
+test('keeps valid certificates, renews the other ones, and keeps a former CA trusted', async () => {
   await run()
   const [authority, first] = [value('slipway-bridge-ca', 'ca.crt'), certificate().serialNumber]
   await run()
@@ -121,7 +121,7 @@ test('keeps what is good, renews what is not, and keeps a former CA trusted', as
   expect(value('slipway-bridge-tls', 'ca.crt')).toBe(`${authority}${value('slipway-bridge-ca', 'ca.crt')}`)
 })
 
-test('changes nothing that somebody else has changed meanwhile, and fails', async () => {
+test('fails without overwriting a Secret that changed after it was read', async () => {
   meanwhile = () =>
     secrets.set('slipway-bridge-ca', { metadata: { resourceVersion: '5' }, data: { 'ca.key': 'b3RoZXI=' } })
   const { code, stderr } = await run()
@@ -130,7 +130,7 @@ test('changes nothing that somebody else has changed meanwhile, and fails', asyn
   expect(value('slipway-bridge-ca', 'ca.key')).toBe('other')
 })
 
-test('says which Secret it may not read', async () => {
+test('names the Secret that it may not read', async () => {
   secrets.delete('slipway-bridge-tls')
   const { code, stderr } = await run()
   expect({ code, stderr }).toEqual({
@@ -139,7 +139,7 @@ test('says which Secret it may not read', async () => {
   })
 })
 
-test('does not speak with an API server of another CA', async () => {
+test('sends no request to an API server with a certificate of another CA', async () => {
   const other = makeCertificates()
   const { code } = await run({ NODE_EXTRA_CA_CERTS: other.caFile })
   other.remove()

@@ -37,7 +37,7 @@ beforeEach(async () => {
   run = await seedRun(database, { instanceId: instance.id })
 })
 
-/** Content as the gateway stores it. */
+/** Stores content as the gateway does. */
 async function store(bytes: Buffer): Promise<string> {
   const id = createHash('sha256').update(bytes).digest('hex')
   const upload = uuidv7()
@@ -54,7 +54,7 @@ async function store(bytes: Buffer): Promise<string> {
   return id
 }
 
-/** Has the action of the run use the content. */
+/** Makes the action of the run use the content. */
 async function use(id: string, { deploymentId } = run, file: object = { path: './bin/app' }): Promise<void> {
   await database.query(
     `INSERT INTO source_contents (source_id, version, content_id)
@@ -71,7 +71,7 @@ async function use(id: string, { deploymentId } = run, file: object = { path: '.
 const get = (id: string, credential = instance.credential) =>
   fetch(`${bridge.url}/v1/content/${id}`, { headers: { authorization: `Bearer ${credential}` } })
 
-test.each([0, 1, 2 * CHUNK, 2 * CHUNK + 9])('content of %i bytes arrives whole', async (size) => {
+test.each([0, 1, 2 * CHUNK, 2 * CHUNK + 9])('content of %i bytes is sent completely', async (size) => {
   const bytes = randomBytes(size)
   const id = await store(bytes)
   await use(id)
@@ -82,7 +82,7 @@ test.each([0, 1, 2 * CHUNK, 2 * CHUNK + 9])('content of %i bytes arrives whole',
   await database.query('DELETE FROM contents WHERE id = $1', [id])
 })
 
-test('it is for instances that run something with it, and for as long as they do', async () => {
+test('content is sent only to an instance that has a live run which uses it', async () => {
   const id = await store(randomBytes(10))
   const status = async (which: string, credential?: string) => (await get(which, credential)).status
   expect(await status(id)).toBe(404)
@@ -98,7 +98,7 @@ test('it is for instances that run something with it, and for as long as they do
   expect(await status(id)).toBe(404)
 })
 
-test('damaged content is never sent whole', async () => {
+test('damaged content is never sent completely', async () => {
   for (const [size, damaged] of [
     [10, 0],
     [2 * CHUNK, 0],
@@ -121,7 +121,7 @@ test('damaged content is never sent whole', async () => {
   }
 })
 
-test('the run names its files, with plain paths and a mode, and whether the cache is to be passed by', async () => {
+test('a specification has the files with normalized paths and modes, and the option bypass_cache', async () => {
   const id = await store(randomBytes(11))
   await use(id)
   const specs = async () => (await postSync(bridge, instance)).body.start.map(({ spec }: { spec: RunSpec }) => spec)

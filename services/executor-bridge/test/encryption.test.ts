@@ -56,12 +56,12 @@ test.each(['127.0.0.1', '127.8.9.10', '::1', 'localhost'])('allows plain HTTP on
   expect(await keyPairFilesOf({ ...local, SLIPWAY_BRIDGE_HOST: host })).toBeNull()
 })
 
-test('allows plain HTTP elsewhere when it is asked for', async () => {
+test('allows plain HTTP on all addresses if SLIPWAY_BRIDGE_PLAIN is true', async () => {
   const settings = { SLIPWAY_BRIDGE_HOST: '0.0.0.0', SLIPWAY_BRIDGE_PLAIN: true }
   expect(await keyPairFilesOf(settings)).toBeNull()
 })
 
-test('takes a certificate and its key on any address', async () => {
+test('accepts a certificate and its key on any address', async () => {
   expect(await keyPairFilesOf({ ...local, ...cert(), ...key(), SLIPWAY_BRIDGE_HOST: '0.0.0.0' })).toEqual({
     certificate: { variable: 'SLIPWAY_BRIDGE_TLS_CERT_FILE', file: pair.certFile },
     key: { variable: 'SLIPWAY_BRIDGE_TLS_KEY_FILE', file: pair.keyFile },

@@ -41,7 +41,7 @@ const newRun = (options: Partial<RunOptions> = {}) => {
   return seedRun(db.database, { instanceId: instance.id, slot, ...options })
 }
 
-/** What an instance sends of a run that was stopped. */
+/** Sends events of a stopped run, as an instance does. */
 const sendAfterStop = (run: SeededRun, firstEvent: number, events: RunEvent[]) =>
   post(`${one.url}/v1/runs/${run.deploymentId}/events`, instance.credential, {
     epoch: run.epoch,
@@ -102,7 +102,7 @@ const outboxOf = async (run: SeededRun) =>
   ).rows
 
 describe('a batch of events', () => {
-  test('moves steps, keeps the result of each command, stores the lines and counts', async () => {
+  test('changes the states of steps, stores command results and lines, and counts ended steps', async () => {
     const run = await newRun()
     const failure = { state: 'failed', exit_code: 3, error_message: 'exit code 3', stderr_tail: 'oops' } as const
     const events = [
@@ -161,7 +161,7 @@ describe('a batch of events', () => {
     ])
   })
 
-  test('that comes again changes nothing and is acknowledged', async () => {
+  test('that is repeated changes nothing and is acknowledged', async () => {
     const run = await newRun()
     const events = [started(0, 0), line(0), line(1), ended(0, 0)]
     await send(run, 0, events)
@@ -171,7 +171,7 @@ describe('a batch of events', () => {
     expect(await storedLines(run)).toEqual(['line 0', 'line 1'])
   })
 
-  test('that overlaps with what was applied adds only what is new', async () => {
+  test('that overlaps with applied events adds only the new ones', async () => {
     const run = await newRun()
     await send(run, 0, [started(0, 0), line(0), line(1)])
     expect((await send(run, 1, [line(0), line(1), line(2), ended(0, 0)])).body).toEqual({ next_event: 5 })
@@ -179,14 +179,14 @@ describe('a batch of events', () => {
     expect(await progressOf(run)).toMatchObject({ next_line: 3, ended_steps: 1 })
   })
 
-  test('after a gap is not applied; the answer says where to go on', async () => {
+  test('after a gap is not applied, and the answer names the next expected event', async () => {
     const run = await newRun()
     await send(run, 0, [started(0, 0)])
     expect(await send(run, 2, [ended(0, 0)])).toEqual({ status: 200, body: { next_event: 1 } })
     expect(await stepsOf(run)).toMatchObject([{ state: 'running' }, {}, {}, {}])
   })
 
-  test('whose lines leave a gap is refused whole', async () => {
+  test('with a gap in its line numbers is refused completely', async () => {
     const run = await newRun()
     const { status, body } = await send(run, 0, [started(0, 0), line(1)])
     expect([status, body.error.code]).toEqual([400, 'VALIDATION_ERROR'])
@@ -213,7 +213,7 @@ describe('a batch of events', () => {
     })
   })
 
-  test('that does not fit the schema, is too long or no JSON is refused', async () => {
+  test('that violates the schema, is too long or is not JSON is refused', async () => {
     const run = await newRun()
     const url = `${one.url}/v1/runs/${run.deploymentId}/events`
     const lines = Array.from({ length: MAX_BATCH_EVENTS + 1 }, (_, n) => line(n))
@@ -226,7 +226,7 @@ describe('a batch of events', () => {
     expect((await post(url, instance.credential, big)).status).toBe(413)
   })
 
-  test('keeps text that Postgres could not: NUL and half surrogates become U+FFFD', async () => {
+  test('with NUL and half surrogates is stored with U+FFFD in their place', async () => {
     const run = await newRun()
     const hostile = `a\0b\ud800c \\u0000 😀`
     const failed = ended(0, 0, { state: 'failed', exit_code: 1, error_message: hostile, stdout_tail: hostile })
@@ -237,7 +237,7 @@ describe('a batch of events', () => {
     expect((await stepsOf(run))[0]).toMatchObject({ error_message: mended })
   })
 
-  test('a further attempt counts in retry_count and the last one is the result', async () => {
+  test('with a further attempt increments retry_count, and the last attempt gives the result', async () => {
     const run = await newRun({ maxRetries: 1 })
     await send(run, 0, [started(0, 0, 0)])
     await send(run, 1, [
@@ -247,7 +247,7 @@ describe('a batch of events', () => {
     expect((await stepsOf(run))[0]).toMatchObject({ state: 'failed', retry_count: 1, exit_code: 7 })
   })
 
-  test('no time is later than its record, whatever the clock of the instance says', async () => {
+  test('of an instance with a clock ahead stores no time in the future', async () => {
     const run = await newRun({ maxRetries: 1 })
     const ahead = new Date(Date.now() + 3_600_000).toISOString()
     const start = (action: number, attempt: number) => ({ ...started(0, action, attempt), at: ahead }) as RunEvent
@@ -265,12 +265,12 @@ describe('a batch of events', () => {
       ...[second?.['started_at'], second?.['attempt_started_at'], second?.['completed_at']],
     ].map(Number)
     expect(Math.max(...times)).toBeLessThanOrEqual(Number(now))
-    // The cancel comes after the record of the last attempt, and that after the record of the first.
+    // The cancel is later than the start of the last attempt, which is later than the start of the first.
     expect(times.slice(-3)).toEqual(times.slice(-3).sort((a, b) => a - b))
     expect(second?.['retry_count']).toBe(1)
   })
 
-  test('a rollback keeps exit code and error of the command and the count of failed steps', async () => {
+  test('with a rollback keeps the exit code and error of the command and the count of failed steps', async () => {
     const run = await newRun({ targets: 1, actions: 1 })
     const at = '2026-01-31T09:00:04Z'
     await send(run, 0, [started(0, 0), ended(0, 0, { state: 'failed', exit_code: 3, error_message: 'exit code 3' })])
@@ -296,7 +296,7 @@ describe('a batch of events', () => {
     ])
   })
 
-  test('tells of the end once, however often it comes', async () => {
+  test('with the end of a run publishes run.finished once, also if the batch is repeated', async () => {
     const run = await newRun()
     await send(run, 0, [finished('failed')])
     await send(run, 0, [finished('failed')])
@@ -304,7 +304,7 @@ describe('a batch of events', () => {
     expect((await send(run, 1, [line(0)])).status).toBe(400)
   })
 
-  test('pins the first host key of a target and never another', async () => {
+  test('pins the first host key of a target and ignores later ones', async () => {
     const run = await newRun()
     const key = (text: string): RunEvent => ({
       type: 'host_key',
@@ -320,7 +320,7 @@ describe('a batch of events', () => {
     ])
   })
 
-  test('notes why a target was not reached, but not why a command failed on it', async () => {
+  test('stores why a target was not reached, but not why a command failed there', async () => {
     const run = await newRun()
     const failed = (target: number, reason: 'target_refused' | 'signal', error_message: string) =>
       ended(target, 0, { state: 'failed', exit_code: null, reason, error_message })
@@ -340,7 +340,7 @@ describe('a batch of events', () => {
     ])
   })
 
-  test('tells of a target when it is reached again, and not each time that it is reached', async () => {
+  test('publishes target.updated when a target is reachable again, not each time that it is reached', async () => {
     const run = await newRun()
     const [local, remote] = run.targetIds
     await db.database.query(`UPDATE targets SET connection = '{"type":"ssh"}' WHERE id = $1`, [remote])
@@ -362,7 +362,7 @@ describe('a batch of events', () => {
     expect(await told()).toEqual([event, event])
   })
 
-  test('reads the steps that it moves, not all of the deployment, in a table that Postgres knows nothing of', async () => {
+  test('reads only the steps that it changes, also without statistics of the table', async () => {
     const run = await newRun({ targets: 50, actions: 20 })
     const read = await db.as('executor-bridge').transaction(async (tx) => {
       const soFar = async () => {
@@ -377,11 +377,11 @@ describe('a batch of events', () => {
       await moveSteps(tx, run.deploymentId, steps, new Map())
       return (await soFar()) - before
     })
-    // The releases of two targets begin, for which their 20 steps each are read; the deployment has 1,000.
+    // The releases of two targets begin. Each reads the 20 steps of its target. The deployment has 1,000 steps.
     expect(read).toBeLessThan(60)
   })
 
-  test('moves no step that somebody else moves meanwhile, were the locks of its run not held', async () => {
+  test('changes no step that another transaction changes at the same time, even without the locks of the run', async () => {
     const run = await newRun()
     const { steps } = foldEvents([started(0, 0)], { targets: 2, actions: 2 }, 0)
     let moving: Promise<unknown> | undefined
@@ -397,7 +397,7 @@ describe('a batch of events', () => {
     expect(await stepsOf(run)).toMatchObject(Array(4).fill({ state: 'cancelled' }))
   })
 
-  test('changes nothing about a step that was ended otherwise', async () => {
+  test('changes nothing in a step that has ended in another way', async () => {
     const run = await newRun()
     await db.database.query(`UPDATE steps SET state = 'cancelled' WHERE deployment_id = $1`, [run.deploymentId])
     expect((await send(run, 0, [started(0, 0), ended(0, 0)])).status).toBe(400)
@@ -408,7 +408,7 @@ describe('a batch of events', () => {
 })
 
 describe('the lease', () => {
-  test('fences: without it, under another epoch or for another instance nothing is applied', async () => {
+  test('fences: events of another instance, another epoch or an ended lease are refused', async () => {
     const run = await newRun()
     const stranger = await joinInstance(one)
     const url = `${one.url}/v1/runs/${run.deploymentId}/events`
@@ -422,7 +422,7 @@ describe('the lease', () => {
     expect((await stepsOf(run))[0]).toMatchObject({ state: 'running' })
   })
 
-  test('of a later epoch counts events from 0, goes on with the lines and counts steps afresh', async () => {
+  test('of a later epoch begins with event 0, continues the line numbers and counts steps again', async () => {
     const run = await newRun()
     await send(run, 0, [started(0, 0), line(0), ended(0, 0), started(1, 0), line(1)])
     await endLease(db.database, run.epoch)
@@ -444,12 +444,12 @@ describe('the lease', () => {
     expect(await send(run, 5, [line(2)])).toMatchObject({ status: 409 })
   })
 
-  test('that ended with a cancel lets only the last output in, and only as such', async () => {
+  test('that ended with a cancel accepts only last output that is marked as such', async () => {
     const run = await newRun({ maxRetries: 3 })
     await send(run, 0, [started(0, 0), line(0)])
     await cancel(run)
     const before = await stepsOf(run)
-    // A further attempt and the end of the command come too late, and so does the start of another step.
+    // Three events are too late: a further attempt, the end of the command, and the start of another step.
     const late = [started(0, 0, 1), line(1, 'bye'), ended(0, 0, { attempt: 1 }), started(1, 0), finished()]
     expect(await send(run, 2, late)).toMatchObject({ status: 409, body: { error: { code: 'FENCED' } } })
     expect(await sendAfterStop(run, 2, late)).toEqual({ status: 200, body: { next_event: 7 } })
@@ -466,12 +466,12 @@ describe('the lease', () => {
   })
 
   test.each([
-    ['its instance has told that nothing of the run is left', `stopped_at = now()`],
+    ['its instance has confirmed the end of its commands', `stopped_at = now()`],
     ['20 seconds', `ended_at = now() - interval '21 seconds'`],
     ['its instance was lost', `end_reason = 'lost'`],
     ['its run had finished', `end_reason = 'finished'`],
-    ['it became live again, which it never does', `ended_at = NULL, end_reason = NULL`],
-  ])('takes no last output after %s', async (_what, change) => {
+    ['it became live again (which never happens)', `ended_at = NULL, end_reason = NULL`],
+  ])('accepts no last output after %s', async (_what, change) => {
     const run = await newRun()
     await send(run, 0, [started(0, 0), line(0)])
     await cancel(run)
@@ -480,7 +480,7 @@ describe('the lease', () => {
     expect(await storedLines(run)).toEqual(['line 0'])
   })
 
-  test('that ended before anything of its run was recorded takes nothing', async () => {
+  test('that ended before the first event of its run accepts no last output', async () => {
     const run = await newRun()
     await cancel(run)
     expect(await sendAfterStop(run, 0, [started(0, 0), line(0)])).toMatchObject({ status: 409 })
@@ -497,7 +497,7 @@ describe('the lease', () => {
   })
 })
 
-test('two bridges that apply the same events at once, in different cuts, apply each once', async () => {
+test('two bridges that receive the same events at once, in batches of different sizes, apply each event once', async () => {
   const run = await newRun({ targets: 10, actions: 2 })
   const events: RunEvent[] = []
   let lines = 0
@@ -528,7 +528,7 @@ test('two bridges that apply the same events at once, in different cuts, apply e
   })
   expect(await outboxOf(run)).toHaveLength(1)
 
-  // Every number of an event was told to the watchers exactly once.
+  // Each event number was published to the stream clients exactly once.
   const told = [...one.published, ...other.published]
     .filter((batch) => batch.epoch === run.epoch)
     .sort((a, b) => a.first_event - b.first_event)

@@ -2,7 +2,7 @@ import type { RunEvent } from '@slipway/contracts'
 
 const at = '2026-01-31T09:00:00.000Z'
 
-/** Events as an instance sends them. */
+/** Run events as an instance sends them. */
 export const started = (target: number, action: number, attempt = 0): RunEvent => ({
   type: 'step_started',
   at,

@@ -21,7 +21,7 @@ import {
   type TestBridge,
 } from './setup.ts'
 
-/** What an instance that is somebody else's by now could try, with a credential that is good. */
+/** Attacks of an instance that an attacker has taken over, with a valid credential. */
 let db: OpenTestDatabase
 let own: TestBridge
 let server: ListeningServer
@@ -73,14 +73,18 @@ const traces = async (run: SeededRun) => {
 }
 const NOTHING = { results: 0, chunks: 0, moved: 0 }
 
-describe('what is refused changes nothing and is one line of the log that says why', () => {
+describe('a refused request changes nothing and writes one log line with the reason:', () => {
   const cases: [string, RunEvent[], RegExp][] = [
-    ['a step of another plan', [started(7, 0)], /target 7, action 0 is outside the plan of 2 targets/],
-    ['a result twice in a batch', [started(0, 0), ended(0, 0), ended(0, 0)], /step 0\/0 is completed/],
-    ['lines out of their order', [line(5)], /line 5 came where line 0 was expected/],
-    ['a line that never ends', [line(0, 'x'.repeat(70_001))], /not valid/],
-    ['an output that is no end of one', [started(0, 0), ended(0, 0, { stdout_tail: 'x'.repeat(8_001) })], /not valid/],
-    ['a skip of everything', [{ type: 'steps_skipped', at: 'never', steps: [] } as RunEvent], /not valid/],
+    ['a step outside the plan', [started(7, 0)], /target 7, action 0 is outside the plan of 2 targets/],
+    ['two results of a step in a batch', [started(0, 0), ended(0, 0), ended(0, 0)], /step 0\/0 is completed/],
+    ['a wrong line number', [line(5)], /line 5 came where line 0 was expected/],
+    ['a line of 70,001 characters', [line(0, 'x'.repeat(70_001))], /not valid/],
+    [
+      'an output tail of 8,001 characters',
+      [started(0, 0), ended(0, 0, { stdout_tail: 'x'.repeat(8_001) })],
+      /not valid/,
+    ],
+    ['an empty list of skipped steps', [{ type: 'steps_skipped', at: 'never', steps: [] } as RunEvent], /not valid/],
   ]
   test.each(cases)('%s', async (_what, events, reason) => {
     const run = await newRun()
@@ -98,7 +102,7 @@ describe('what is refused changes nothing and is one line of the log that says w
     expect(await traces(run)).toEqual(NOTHING)
   })
 
-  test('results of a run that another instance holds', async () => {
+  test('results of a run of another instance', async () => {
     const run = await newRun()
     const stranger = await joinInstance(own)
     logged.length = 0
@@ -110,14 +114,14 @@ describe('what is refused changes nothing and is one line of the log that says w
     expect(await traces(run)).toEqual(NOTHING)
   })
 
-  test('the version of another release, which both are named in', async () => {
+  test('a join with another major version; the line names both versions', async () => {
     logged.length = 0
     await postJoin({ url }, await addGrant(db.database), joinBody({ version: OTHER_VERSIONS.major }))
     expect(logged).toHaveLength(1)
     expect(logged[0]?.['reason']).toContain(`has version ${OTHER_VERSIONS.major}, Slipway has ${SLIPWAY_VERSION}`)
   })
 
-  test('more than a body may hold, compressed too', async () => {
+  test('a body that is too large, plain and compressed', async () => {
     const run = await newRun()
     const text = JSON.stringify(batch(run, [line(0, 'x'.repeat(20 * 1024 * 1024))]))
     const headers = { authorization: `Bearer ${instance.credential}`, 'content-type': 'application/json' }
@@ -133,7 +137,7 @@ describe('what is refused changes nothing and is one line of the log that says w
   })
 })
 
-describe('an order of events that no run can have', () => {
+describe('an illegal order of events', () => {
   const at = '2026-01-31T09:00:00.000Z'
   const rollingBack: RunEvent = { type: 'rolling_back', at }
   const undoing = (target: number, action: number): RunEvent => ({ type: 'rollback_started', at, target, action })
@@ -168,16 +172,16 @@ describe('an order of events that no run can have', () => {
       /cannot end with success/,
     ],
     [
-      'a rollback that ends and never began',
+      'the end of a rollback that never began',
       [finished('rolled_back')],
       /run that is running cannot end with rolled_back/,
     ],
     ['a result without a start', [ended(0, 0)], /Step 0\/0 cannot become completed/],
     ['a second result', [...done, ended(0, 0)], /0\/0/],
     ['a start after the result', [...done, started(0, 0, 1)], /0\/0/],
-    ['a skip of what ran', [...done, skipped(0, 0)], /0\/0/],
-    ['an undoing of what never ran', [rollingBack, undoing(0, 0)], /0\/0/],
-    ['an end of an undoing that never began', [...done, rollingBack, undone(0, 0)], /0\/0/],
+    ['a skip of a completed step', [...done, skipped(0, 0)], /0\/0/],
+    ['a rollback of a step that never ran', [rollingBack, undoing(0, 0)], /0\/0/],
+    ['the end of a rollback script that never began', [...done, rollingBack, undone(0, 0)], /0\/0/],
   ]
 
   test.each(cases)('%s ends the run failed, with the reason', async (_what, events, reason) => {
@@ -188,12 +192,12 @@ describe('an order of events that no run can have', () => {
     })
     const end = { outcome: 'failed', reason: 'illegal_event', error_message: expect.stringMatching(reason) }
     expect(await ends(run)).toMatchObject([end])
-    // Nothing comes after it, and nothing is told twice.
+    // Later events are refused, and the end is published once.
     expect((await post(eventsUrl(run), instance.credential, batch(run, [started(1, 1)]))).status).toBe(400)
     expect(await ends(run)).toHaveLength(1)
   })
 
-  test.each(cases)('%s does so event by event too', async (_what, events) => {
+  test.each(cases)('%s is also refused if each event comes in its own batch', async (_what, events) => {
     const run = await newRun()
     const statuses: number[] = []
     for (const [first_event, event] of events.entries()) {
@@ -204,7 +208,7 @@ describe('an order of events that no run can have', () => {
     expect(await ends(run)).toMatchObject([{ outcome: 'failed' }])
   })
 
-  test('of one run does not stop another of the same instance', async () => {
+  test('in one run does not stop another run of the same instance', async () => {
     const [bad, good] = [await newRun(), await newRun()]
     await post(eventsUrl(bad), instance.credential, batch(bad, [rollingBack, finished()]))
     const events = [...done, finished()]
@@ -212,7 +216,7 @@ describe('an order of events that no run can have', () => {
     expect(await ends(good)).toMatchObject([{ outcome: 'success' }])
   })
 
-  test('a rollback whose beginning an instance reported that is lost may be ended by the next one', async () => {
+  test('the next instance may end a rollback that a lost instance began', async () => {
     const run = await newRun()
     await post(eventsUrl(run), instance.credential, batch(run, [...done, rollingBack, undoing(0, 0)]))
     await endLease(db.database, run.epoch)
@@ -224,7 +228,7 @@ describe('an order of events that no run can have', () => {
   })
 })
 
-test('bytes that are no UTF-8 become U+FFFD', async () => {
+test('bytes that are not UTF-8 become U+FFFD', async () => {
   const run = await newRun()
   const text = JSON.stringify(batch(run, [line(0, 'a#b')]))
   const bytes = Buffer.from(text)

@@ -44,7 +44,7 @@ const eventsOf = async (id: string) =>
 const beat = (instance: Joined, runs: RunRef[] = [], fields: Partial<SyncRequest> = {}) =>
   postSync(bridge, instance, { runs: runs.map((run) => ({ ...run, next_event: null })), ...fields })
 
-/** Moves the instance's past back, as if so many seconds had gone by. */
+/** Moves the times of the instance and its leases into the past by so many seconds. */
 const age = (instance: Joined, seconds: number) =>
   bridge.database.query(
     `WITH l AS (UPDATE leases SET acquired_at = acquired_at - make_interval(secs => $2) WHERE instance_id = $1)
@@ -62,7 +62,7 @@ const isFresh = async (instance: Joined) =>
   ).rows[0]?.fresh
 
 describe('a sync', () => {
-  test('renews, and wakes the dispatcher only when the instance had been away', async () => {
+  test('is a heartbeat, and wakes the dispatcher only if the instance had been lost', async () => {
     const instance = await joinInstance(bridge)
     await beat(instance)
     expect(await eventsOf(instance.id)).toEqual(['instance.created'])
@@ -79,7 +79,7 @@ describe('a sync', () => {
     for (const credential of wrong) expect((await beat({ ...instance, credential })).status).toBe(401)
   })
 
-  test('keeps what the instance says of itself: slots, version and labels follow', async () => {
+  test('updates slots, version and labels to what the instance reports', async () => {
     const instance = await joinInstance(bridge, { capacity: 2, labels: { zone: 'a' } })
     await bridge.database.query(`UPDATE instances SET labels = '{"zone":"set"}' WHERE id = $1`, [instance.id])
     const itself = { capacity: 2, labels: { zone: 'a' } }
@@ -96,7 +96,7 @@ describe('a sync', () => {
     expect(await eventsOf(instance.id)).toEqual(['instance.created', 'instance.updated'])
   })
 
-  test('sends its head with the heartbeat, and its body when something changes', async () => {
+  test('sends the response head after the heartbeat, and the body after a change', async () => {
     const instance = await joinInstance(bridge)
     const began = Date.now()
     const response = await fetch(`${bridge.url}/v1/sync`, {
@@ -112,7 +112,7 @@ describe('a sync', () => {
     expect(Date.now() - began).toBeLessThan(20_000)
   })
 
-  test('ends when its wait is over, whatever was collected as garbage meanwhile', async () => {
+  test('ends after its wait, also if garbage was collected meanwhile', async () => {
     const instance = await joinInstance(bridge)
     const { wakeUps } = bridge.bridge
     const answer = beat(instance, [], { wait_seconds: 2 })
@@ -124,7 +124,7 @@ describe('a sync', () => {
     expect(wakeUps.size).toBe(0)
   })
 
-  test('of which the caller has gone waits no longer; one of a removed instance ends at once', async () => {
+  test('ends when its caller disconnects or its instance is removed', async () => {
     const instance = await joinInstance(bridge)
     const { wakeUps } = bridge.bridge
     const gone = new AbortController()
@@ -149,7 +149,7 @@ describe('a sync', () => {
     expect((await removed).body).toMatchObject({ start: [], stop: [] })
   })
 
-  test('stops reported runs without a live lease of that epoch, and leaves those that have one', async () => {
+  test('stops reported runs that have no live lease of their epoch, and no other runs', async () => {
     const instance = await joinInstance(bridge)
     const kept = await seedRun(bridge.database, { instanceId: instance.id, slot: 0 })
     const gone = await seedRun(bridge.database, { instanceId: instance.id, slot: 1 })
@@ -167,7 +167,7 @@ describe('a sync', () => {
     expect(await isFresh(instance)).toBe(true)
   })
 
-  test('that misses a run which it had renews nothing and says so, until the lease has ended', async () => {
+  test('that does not report a run with events is refused until the lease of the run has ended', async () => {
     const instance = await joinInstance(bridge)
     const run = await seedRun(bridge.database, { instanceId: instance.id })
     const events = `${bridge.url}/v1/runs/${run.deploymentId}/events`
@@ -183,7 +183,7 @@ describe('a sync', () => {
     expect(await isFresh(instance)).toBe(true)
   })
 
-  test('may miss a run that has ended, while the dispatcher has yet to end its lease', async () => {
+  test('may leave out a finished run whose lease the dispatcher has not ended yet', async () => {
     const instance = await joinInstance(bridge)
     const run = await seedRun(bridge.database, { instanceId: instance.id })
     const events = `${bridge.url}/v1/runs/${run.deploymentId}/events`
@@ -193,7 +193,7 @@ describe('a sync', () => {
     expect(await isFresh(instance)).toBe(true)
   })
 
-  test('that has not taken a run for too long loses its leases, unless it declines the run', async () => {
+  test('that has not started a run for 31 s is refused, unless it declines the run', async () => {
     const instance = await joinInstance(bridge)
     const run = await seedRun(bridge.database, { instanceId: instance.id })
     await bridge.database.query(`UPDATE leases SET acquired_at = now() - interval '31 s' WHERE epoch = $1`, [run.epoch])

@@ -55,7 +55,7 @@ const remove = (instance_id: string) =>
   )
 
 describe('a join', () => {
-  test('gives a credential and slots, tells of the instance, and keeps no secret in clear', async () => {
+  test('gives a credential and slots, publishes the instance, and stores no secret in clear text', async () => {
     const token = await grant({ labels: { pool: 'eu' } })
     const name = 'first'
     const { status, body } = await joinWith(token, { name, capacity: 2, labels: { pool: 'eu' } })
@@ -81,14 +81,14 @@ describe('a join', () => {
     ])
   })
 
-  test('makes an instance that is given nothing until its first sync', async () => {
+  test('makes an instance without a heartbeat until its first sync', async () => {
     const { body } = await joinWith(await grant())
     expect(await rowOf(body.instance_id)).toMatchObject({ last_heartbeat_at: null })
     expect((await postSync(bridge, body)).status).toBe(200)
     expect((await rowOf(body.instance_id))?.['last_heartbeat_at']).toBeInstanceOf(Date)
   })
 
-  test('takes another patch of the same minor version', async () => {
+  test('accepts another patch version of the same minor version', async () => {
     expect((await joinWith(await grant(), { version: `${OTHER_VERSIONS.patch}-rc.1` })).status).toBe(201)
   })
 
@@ -106,7 +106,7 @@ describe('a join', () => {
   })
 })
 
-describe('a join is refused, spends nothing and leaves a record:', () => {
+describe('a join is refused, uses up no token and leaves an audit record:', () => {
   const refused = async (token: string | undefined, fields: Record<string, unknown> = {}) => {
     const name = `refused-${randomToken(6)}`
     const before = await usedOf(token)
@@ -116,7 +116,7 @@ describe('a join is refused, spends nothing and leaves a record:', () => {
     return `${status} ${body.error.message}`
   }
 
-  test('without a token, with text that is none, with the secret of another token, and a revoked one', async () => {
+  test('without a token, with an invalid text, with the secret of another token, and with a revoked token', async () => {
     const [one, other] = [await grant(), await grant()]
     const mixed = `${one.split('.')[0]}.${other.split('.')[1]}`
     const revoked = await grant()
@@ -162,7 +162,7 @@ describe('a join is refused, spends nothing and leaves a record:', () => {
     expect([status, body.error.details.errors[0].path]).toEqual([400, '/capacity'])
   })
 
-  test('and the record says why, without the token', async () => {
+  test('with a record that has the reason and not the token', async () => {
     const token = await grant()
     await joinWith(token, { name: 'old-release', version: OTHER_VERSIONS.major })
     const records = await auditOf('old-release')
@@ -176,13 +176,13 @@ describe('a join is refused, spends nothing and leaves a record:', () => {
     expect(JSON.stringify(records)).not.toContain(token.split('.')[1])
   })
 
-  test('with a service account token, where the bridge has no cluster', async () => {
+  test('with a service account token, if the bridge has no settings for Kubernetes', async () => {
     expect(await refused('eyJh.eyJp.c2ln')).toMatch(/^401 .*SLIPWAY_KUBERNETES_ISSUER/)
   })
 })
 
-describe('a token counts', () => {
-  test('once, when two join with it at once', async () => {
+describe('a token is accepted', () => {
+  test('once, if several instances join with it at once', async () => {
     for (let round = 0; round < 5; round += 1) {
       const token = await grant()
       const statuses = (await Promise.all(Array.from({ length: 6 }, () => joinWith(token)))).map(({ status }) => status)
@@ -191,13 +191,13 @@ describe('a token counts', () => {
     }
   })
 
-  test('as often as it says, when many join with it at once', async () => {
+  test('as often as its grant says, if many instances join with it at once', async () => {
     const token = await grant({ uses: 3 })
     const statuses = (await Promise.all(Array.from({ length: 8 }, () => joinWith(token)))).map(({ status }) => status)
     expect(statuses.filter((status) => status === 201)).toHaveLength(3)
   })
 
-  test('for one instance, when two join under one name at once', async () => {
+  test('for one instance, if several join under the same name at once', async () => {
     const token = await grant({ uses: 10 })
     const name = 'crowd'
     const answers = await Promise.all(Array.from({ length: 6 }, () => joinWith(token, { name })))
@@ -207,7 +207,7 @@ describe('a token counts', () => {
 })
 
 describe('a name that exists', () => {
-  test('cannot be taken, whether the instance is online or not, and the message says how it is released', async () => {
+  test('is refused, whether the instance is online or not, and the message says how to release the name', async () => {
     const instance = await joinInstance(bridge, { name: 'taken' })
     const token = await grant({ uses: 5 })
     for (const online of [false, true]) {
@@ -219,7 +219,7 @@ describe('a name that exists', () => {
     expect([await usedOf(token), (await postSync(bridge, instance)).status]).toEqual([0, 200])
   })
 
-  test('can be taken when it was released; leases from before end as lost before the new one is given anything', async () => {
+  test('is accepted after its release; former leases must end as lost before the new instance gets runs', async () => {
     const former = await joinInstance(bridge, { name: 'released', capacity: 3 })
     await postSync(bridge, former)
     const run = await seedRun(bridge.database, { instanceId: former.id })
@@ -253,14 +253,14 @@ describe('a join whose answer was lost', () => {
     return { token, first, second: await joinWith(token, { name, join_key, ...fields }) }
   }
 
-  test('can be repeated with its join key, and is one use of the token and one instance', async () => {
+  test('can be repeated with its join key, and gives one instance for one use of the token', async () => {
     const { token, first, second } = await repeated({})
     expect([second.status, second.body.instance_id, await usedOf(token)]).toEqual([201, first.body.instance_id, 1])
     expect((await postSync(bridge, { credential: first.body.credential })).status).toBe(401)
     expect((await postSync(bridge, { credential: second.body.credential })).status).toBe(200)
   })
 
-  test('cannot be repeated by somebody else with the same token', async () => {
+  test('cannot be repeated with the same token and another join key', async () => {
     for (const other of [undefined, randomToken()]) {
       const { first, second } = await repeated({ join_key: other })
       expect(second.status).toBe(401)
@@ -268,7 +268,7 @@ describe('a join whose answer was lost', () => {
     }
   })
 
-  test('cannot be repeated once its credential was used', async () => {
+  test('cannot be repeated after its credential was used', async () => {
     const { first, second } = await repeated({}, (instance) => postSync(bridge, instance))
     expect(second.status).toBe(401)
     expect((await postSync(bridge, { credential: first.body.credential })).status).toBe(200)
@@ -306,7 +306,7 @@ describe('pods', () => {
   }
   const joinPod = (token: string, fields: Record<string, unknown>) => postJoin(cluster, token, joinBody(fields))
 
-  test('join with their service account, under the name of the pod', async () => {
+  test('join with their service account under the name of the pod', async () => {
     const { status, body } = await joinPod(tokenOf('pod-0'), { name: 'pod-0', labels: { pool: 'eu' } })
     expect(status).toBe(201)
     const { rows } = await cluster.database.query('SELECT * FROM instances WHERE id = $1', [body.instance_id])
@@ -315,7 +315,7 @@ describe('pods', () => {
     ])
   })
 
-  test('cannot take another name, nor labels beyond the setting', async () => {
+  test('cannot join under another name, or with labels that the setting does not allow', async () => {
     expect((await joinPod(tokenOf('pod-1'), { name: 'pod-2' })).body.error.message).toContain('SLIPWAY_INSTANCE_NAME')
     const beyond = await joinPod(tokenOf('pod-1'), { name: 'pod-1', labels: { pool: 'us' } })
     expect([beyond.status, beyond.body.error.message]).toEqual([
@@ -324,7 +324,7 @@ describe('pods', () => {
     ])
   })
 
-  test('that were replaced take their name again and begin anew', async () => {
+  test('that replace an earlier pod keep its name, and its leases are lost', async () => {
     const token = tokenOf('pod-3')
     const first = (await joinPod(token, { name: 'pod-3' })).body
     await postSync(cluster, first)
@@ -338,7 +338,7 @@ describe('pods', () => {
     expect((await postSync(cluster, second)).status).toBe(200)
   })
 
-  test('cannot take the name of an instance that joined otherwise, or with another service account', async () => {
+  test('cannot take the name of an instance that joined with a join token or another service account', async () => {
     await joinInstance(cluster, { name: 'pod-4' })
     expect((await joinPod(tokenOf('pod-4'), { name: 'pod-4' })).status).toBe(409)
     await joinPod(tokenOf('pod-5', 'other/instance'), { name: 'pod-5' })
@@ -347,8 +347,8 @@ describe('pods', () => {
   })
 })
 
-describe('later', () => {
-  test('a sync with a label that the instance may not claim renews nothing and says why', async () => {
+describe('after the join', () => {
+  test('a sync with a label that the instance may not claim is refused with the reason and is no heartbeat', async () => {
     const instance = await joinInstance(bridge)
     await bridge.database.query(`UPDATE instances SET allowed_labels = '{"pool":"eu"}' WHERE id = $1`, [instance.id])
     await postSync(bridge, instance, { labels: { pool: 'eu' } })
@@ -362,19 +362,19 @@ describe('later', () => {
     expect((await postSync(bridge, instance, { labels: {} })).status).toBe(200)
   })
 
-  test('strangers fill neither the audit log nor the database', async () => {
+  test('joins with invalid tokens leave at most 60 audit records in a minute', async () => {
     await bridge.database.query('DELETE FROM audit_records').catch(() => {})
     const count = async () =>
       (await bridge.database.query<{ n: number }>('SELECT count(*)::int AS n FROM audit_records')).rows[0]?.n ?? 0
     const before = await count()
     await Promise.all(Array.from({ length: 150 }, (_, n) => post(`${bridge.url}/v1/instances`, `nobody-${n}`, {})))
     await waitFor(async () => (await count()) > before)
-    // One minute may end in between.
+    // The calls may span two minutes, each with 60 records.
     expect((await count()) - before).toBeLessThanOrEqual(120)
   })
 })
 
-test('labels of settings: a pair allows one value, a key any', () => {
+test('a setting of allowed labels: a pair allows one value, a key alone allows any value', () => {
   const allowed = parseAllowedLabels('site=berlin,pool,empty=')
   expect(allowed).toEqual({ site: 'berlin', pool: null, empty: '' })
   expect(labelBeyond(allowed, { site: 'berlin', pool: 'x', empty: '' })).toBeUndefined()

@@ -6,7 +6,7 @@ import { createLiveStreams } from '../src/live-streams.ts'
 
 const failures = async () => parseMetrics((await exposition()).text).value('slipway_live_failures_total')
 
-test('a batch that Redis does not take holds nobody up, and is counted', async () => {
+test('a batch that cannot be published to Redis throws no error and is counted', async () => {
   const before = (await failures()) ?? 0
   const redis = connectRedis({ url: 'redis://127.0.0.1:1', name: 'test', logger: testLogger })
   const live = createLiveStreams(redis, 'test', testLogger)

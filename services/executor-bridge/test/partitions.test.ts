@@ -10,7 +10,7 @@ let db: OpenTestDatabase
 beforeEach(async () => {
   db = await openTestDatabase()
   databases.push(db)
-  // As after days without a bridge: only the default partition is left.
+  // Only the default partition is left, as after days without a bridge.
   await db.database.query(`DO $$
     DECLARE partition regclass;
     BEGIN
@@ -36,7 +36,7 @@ async function store(daysAhead: number, rows = 1): Promise<string> {
   return id
 }
 
-/** The day of a partition by its name, as days from today; with the number of its rows. */
+/** The partitions as days from today, each with the number of its rows. */
 async function partitions(): Promise<Record<string, number>> {
   const { rows } = await db.database.query<{ day: string; rows: number }>(
     `SELECT coalesce((to_date(right(c.relname, 8), 'YYYYMMDD') - (now() AT TIME ZONE 'UTC')::date)::text, 'default') AS day,
@@ -73,7 +73,7 @@ test('lines of a day without partition move into the partition of that day, and 
   expect(await partitions()).toEqual({ default: 0, '-4': 2, '0': 4, '1': 0, '2': 0 })
 })
 
-test('a partition that takes over lines holds back the lines of other tenants, as any other does', async () => {
+test('a partition that takes over lines has row-level security, as every other one', async () => {
   await store(0)
   await make()
   const { rows } = await db.database.query<{ name: string; held: boolean; policies: number }>(
@@ -87,7 +87,7 @@ test('a partition that takes over lines holds back the lines of other tenants, a
   await stranger.end()
 })
 
-test('a day that cannot be made stops no other day, and is made once the reason is gone', async () => {
+test('a day that cannot be made stops no other day, and is made after the cause is removed', async () => {
   const { rows } = await db.database.query<{ name: string }>(
     `SELECT 'log_chunks_' || to_char((now() AT TIME ZONE 'UTC')::date + 1, 'YYYYMMDD') AS name`,
   )
@@ -107,14 +107,14 @@ test('a day with too many lines to move stays in the default partition, and the 
   expect(await linesOf(id)).toBe(10_001)
 })
 
-test('no line is lost while lines move and others are written', async () => {
+test('no line is lost while lines move and new ones are written', async () => {
   const old = await store(0, 5_000)
   let writing = true
   const written: string[] = []
   const writers = Array.from({ length: 4 }, async () => {
     while (writing) written.push(await store(0))
   })
-  // Bridges that work at the same time: one makes the partition.
+  // Three bridges work at the same time. One of them makes the partition.
   while ((await partitions())['0'] === undefined) await Promise.all([make(), make(), make()])
   writing = false
   await Promise.all(writers)
@@ -124,7 +124,7 @@ test('no line is lost while lines move and others are written', async () => {
   expect(await partitions()).toMatchObject({ default: 0 })
 })
 
-test('a reader who holds the default partition delays the partitions, not the writers behind them', async () => {
+test('a transaction that reads the default partition delays the new partitions, not the writes', async () => {
   const reader = await db.database.pool.connect()
   await reader.query('BEGIN')
   await reader.query('SELECT FROM log_chunks_default')
@@ -140,7 +140,7 @@ test('a reader who holds the default partition delays the partitions, not the wr
   expect(await partitions()).toEqual({ default: 0, '0': 1, '1': 0, '2': 0 })
 })
 
-test('the metrics tell how many days have a partition, and the rows of days that have none', async () => {
+test('the metrics have the number of days with a partition, and the rows of days without one', async () => {
   await store(0, 10_001)
   const ticker = keepLogPartitions(db.as('executor-bridge'), testLogger)
   await ticker.stop()
@@ -152,7 +152,7 @@ test('the metrics tell how many days have a partition, and the rows of days that
   expect(await measured('slipway_log_default_rows')).toBe('0')
 })
 
-test('the function of the release before makes every day it can', async () => {
+test('the function that the previous release calls makes every possible day', async () => {
   await store(0, 10_001)
   await db.database.query('SELECT ensure_log_partitions(2)')
   expect(await partitions()).toEqual({ default: 10_001, '1': 0, '2': 0 })

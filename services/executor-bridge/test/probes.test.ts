@@ -25,7 +25,7 @@ beforeEach(() => bridge.database.query('TRUNCATE targets, target_facts, outbox C
 afterEach(() => bridge.database.query('UPDATE instances SET last_heartbeat_at = NULL'))
 
 interface Prober extends Joined {
-  /** Why it does not reach a target; null where it does. */
+  /** Why the instance does not reach a target. Null if it does. */
   problem: (id: string) => string | null
   asked: ProbeTarget[]
 }
@@ -42,7 +42,7 @@ async function addTarget(connection: object = { type: 'ssh', host: 'h', port: 22
   return id
 }
 
-/** A sync of an instance that can take probes: what it is asked. */
+/** Sends a sync of an instance that accepts probes. Returns the targets to probe. */
 const sync = async (instance: Joined, probes: ProbeResult[] = []): Promise<ProbeTarget[]> => {
   const { status, body } = await postSync(bridge, instance, { probe_slots: MAX_PROBED_TARGETS, probes })
   expect(status).toBe(200)
@@ -53,7 +53,7 @@ const resultOf = ({ id, host, port }: ProbeTarget, problem: string | null = null
   return { id, host, port, problem, host_key: problem === null ? 'ssh-ed25519 AAAA' : null }
 }
 
-/** Has the instance probe what is due, and report what it found. */
+/** Makes the instance probe the due targets and report the results. */
 const ask = async (instance: Prober) => {
   const targets = await sync(instance)
   instance.asked.push(...targets)
@@ -91,7 +91,7 @@ const makeDue = () =>
   bridge.database.query(`UPDATE target_facts SET next_probe_at = now(), last_seen_at = last_seen_at - interval '60 s'`)
 
 describe('a probe', () => {
-  test('is for enabled ssh targets; what was reached is seen, its key pinned, and told', async () => {
+  test('is for enabled ssh targets; a reached target is online, its host key pinned, and an event published', async () => {
     const target = await addTarget()
     await addTarget({ type: 'local' })
     await addTarget({ type: 'ssh', host: 'h', username: 'u' }, false)
@@ -101,7 +101,7 @@ describe('a probe', () => {
     expect(await factsOf(target)).toMatchObject({ host_key: 'ssh-ed25519 AAAA', last_seen_at: expect.any(Date) })
     expect(await told()).toEqual([target])
 
-    // Not again before the interval is over, give or take a tenth, and then with the key.
+    // The next probe comes after the interval, plus or minus 10 %, and has the host key.
     const next = (await factsOf(target))?.next
     expect(next).toBeGreaterThan(0.85 * SECONDS)
     expect(next).toBeLessThan(1.1 * SECONDS)
@@ -113,7 +113,7 @@ describe('a probe', () => {
     expect(await told()).toEqual([target])
   })
 
-  test('passes over a target that a run has just reached', async () => {
+  test('skips a target that a run has just reached', async () => {
     const target = await addTarget()
     await bridge.database.query('INSERT INTO target_facts (target_id, last_seen_at) VALUES ($1, now())', [target])
     const instance = await prober()
@@ -140,7 +140,7 @@ describe('a probe', () => {
     expect(await sync(holder)).toEqual([place])
   })
 
-  test('comes by two instances at once to each target once, and as many at a time as the instance can take', async () => {
+  test('of each target is given to one of two instances, and each instance gets at most as many as it accepts', async () => {
     await Promise.all(Array.from({ length: 25 }, () => addTarget()))
     const instances = [await prober(), await prober()]
     const asked = await Promise.all(
@@ -154,7 +154,7 @@ describe('a probe', () => {
     expect([ids.length, new Set(ids).size]).toEqual([25, 25])
   })
 
-  test('that misses is made again soon, by another instance, and the one that reaches it stays with it', async () => {
+  test('that fails is soon repeated by another instance, and the instance that reaches the target keeps its probes', async () => {
     const target = await addTarget()
     const [near, far] = [await prober(), await prober()]
     far.problem = () => 'no answer from h:2222'
@@ -169,13 +169,13 @@ describe('a probe', () => {
     await makeDue()
     await ask(far)
     expect(far.asked).toHaveLength(1)
-    // When that one is gone, others are asked again.
+    // When that instance is offline, other instances get the probe again.
     await setOffline(near)
     await ask(far)
     expect(far.asked).toHaveLength(2)
   })
 
-  test('comes only from instances that match the selectors of the target, its environment and its tenant', async () => {
+  test('is given only to instances that match the selectors of the target and of its environment', async () => {
     const [zoneA, zoneB] = [await prober(), await prober()]
     const label = (instance: Joined, value: string) =>
       bridge.database.query('UPDATE instances SET labels = $2 WHERE id = $1', [instance.id, { zone: value }])
@@ -191,7 +191,7 @@ describe('a probe', () => {
     await bridge.database.query('UPDATE targets SET instance_selector = $2 WHERE id = $1', [own, selector])
     await bridge.database.query('UPDATE targets SET environment_id = $2 WHERE id = $1', [placed, environment])
     expect(await sync(zoneB)).toEqual([])
-    // It is the only one that may: a miss does not end its probes.
+    // No other instance matches, so a failed probe does not end the probes of this one.
     zoneA.problem = () => 'no answer'
     await ask(zoneA)
     expect(zoneA.asked.map(({ id }) => id).sort()).toEqual([own, placed].sort())
@@ -199,7 +199,7 @@ describe('a probe', () => {
     expect(await sync(zoneB)).toEqual([])
     await ask(zoneA)
     expect(zoneA.asked).toHaveLength(4)
-    // Its labels go to the other one, which takes over although this one is online.
+    // The instances swap their labels. The other one takes over although this one is online.
     await label(zoneA, 'b')
     await label(zoneB, 'a')
     await makeDue()
@@ -207,7 +207,7 @@ describe('a probe', () => {
     expect(await sync(zoneB)).toHaveLength(2)
   })
 
-  test('of a target that nobody reaches goes on at the interval', async () => {
+  test('of a target that no instance reaches is repeated at the interval', async () => {
     const target = await addTarget()
     const instance = await prober()
     instance.problem = () => 'connection refused by h:2222'
@@ -219,7 +219,7 @@ describe('a probe', () => {
     expect(await told()).toEqual([])
   })
 
-  test('that fails tells why and since when, in plain bounded text, until the target is reached', async () => {
+  test('that fails stores the reason as bounded plain text and the begin of the failures, until one succeeds', async () => {
     const target = await addTarget()
     const instance = await prober()
     const errors = async () =>
@@ -245,7 +245,7 @@ describe('a probe', () => {
     instance.problem = () => null
     await ask(instance)
     expect(await errors()).toMatchObject({ failing: false })
-    // The next failures begin a new time.
+    // The next failure begins a new period.
     await bridge.database.query(`UPDATE target_facts SET failing_since = failing_since - interval '1 hour'`)
     await makeDue()
     instance.problem = () => 'no answer from h:2222'
@@ -253,7 +253,7 @@ describe('a probe', () => {
     expect((await errors())?.failing_since.getTime()).toBeGreaterThanOrEqual(first?.failing_since.getTime() ?? Infinity)
   })
 
-  test('says nothing of a target whose address was changed meanwhile, or that is gone', async () => {
+  test('is ignored if the address of its target was changed meanwhile, or the target was deleted', async () => {
     const [target, gone] = [await addTarget(), await addTarget()]
     const instance = await prober()
     const asked = await sync(instance)
@@ -269,7 +269,7 @@ describe('a probe', () => {
     for (const id of [target, gone]) expect((await factsOf(id))?.last_seen_at ?? null).toBeNull()
   })
 
-  test('counts only from the instance that was asked, and once', async () => {
+  test('is accepted only from the instance that got it, and once', async () => {
     const target = await addTarget()
     const [instance, stranger] = [await prober(), await prober()]
     const [asked] = (await sync(instance)) as [ProbeTarget]
@@ -283,7 +283,7 @@ describe('a probe', () => {
   })
 })
 
-test('a target that cannot be told of does not keep the others', async () => {
+test('a target whose status cannot be published does not stop the other ones', async () => {
   const [bad, good] = [await addTarget(), await addTarget()]
   await bridge.database.query(
     `INSERT INTO target_facts (target_id, last_seen_at, told_status) SELECT unnest($1::uuid[]), now() - interval '91 s', 'online'`,
@@ -303,7 +303,7 @@ test('a target that cannot be told of does not keep the others', async () => {
   expect((await told()).sort()).toEqual([bad, good].sort())
 })
 
-test('a target whose secrets cannot be read keeps nothing else from the instance', async () => {
+test('a target with secrets that cannot be opened does not stop the probes of other targets', async () => {
   const [bad, good] = [await addTarget(), await addTarget()]
   const unreadable = keys.seal('no JSON', `target:${bad}:connection`)
   await bridge.database.query('UPDATE targets SET connection_secrets = $2 WHERE id = $1', [bad, unreadable])
@@ -318,7 +318,7 @@ test('a target whose secrets cannot be read keeps nothing else from the instance
   expect((await sync(instance)).map(({ id }) => id)).toEqual([good])
 })
 
-test('a target that nothing reaches any more is told to be stale, then offline, each once', async () => {
+test('a target that is not reached any more is published as stale and as offline, each once', async () => {
   const [ssh, local] = [await addTarget(), await addTarget({ type: 'local' })]
   await bridge.database.query('INSERT INTO target_facts (target_id, last_seen_at) SELECT unnest($1::uuid[]), now()', [
     [ssh, local],
@@ -333,7 +333,7 @@ test('a target that nothing reaches any more is told to be stale, then offline, 
   expect(await after('91 s')).toEqual([ssh])
   expect(await after('599 s')).toEqual([ssh])
   expect(await after('601 s')).toEqual([ssh, ssh])
-  // That it is back is told by whoever has reached it.
+  // The probe or run that reaches the target publishes that it is online again.
   expect(await after('1 s')).toEqual([ssh, ssh])
   expect(await after('91 s')).toEqual([ssh, ssh, ssh])
 })

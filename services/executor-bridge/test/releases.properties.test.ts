@@ -25,7 +25,7 @@ const RUNS = 3
 const TARGETS = 2
 const ACTIONS = 2
 
-/** One change: of some steps of a run to a state, or the end of a run. */
+/** One change: some steps of a run get a state, and the run may end. */
 const change = fc.record({
   run: fc.nat({ max: RUNS - 1 }),
   places: fc.uniqueArray(fc.tuple(fc.nat({ max: TARGETS - 1 }), fc.nat({ max: ACTIONS - 1 })), {
@@ -39,7 +39,7 @@ const change = fc.record({
 
 const OPEN: readonly StepState[] = ['running', 'rolling_back']
 
-/** What the tables say, without what depends on the moment at which it was written. */
+/** The rows of the tables, without columns that depend on the moment of the write. */
 async function releases(runs: readonly SeededRun[]) {
   const ids = runs.map(({ deploymentId }) => deploymentId)
   const { rows } = await bridge.database.query(
@@ -54,7 +54,7 @@ async function releases(runs: readonly SeededRun[]) {
 }
 
 /**
- * The same with states and heads computed anew from the steps. What has begun is kept: a lost attempt leaves no trace in its step.
+ * The same rows with states and heads computed again from the steps. `begun_at` is kept: a step does not show a lost attempt.
  */
 async function recomputed(runs: readonly SeededRun[]) {
   const ids = runs.map(({ deploymentId }) => deploymentId)
@@ -73,7 +73,7 @@ async function recomputed(runs: readonly SeededRun[]) {
   return releases(runs)
 }
 
-test('the releases are those that the steps make, whatever changed in whatever order', async () => {
+test('after random changes in random order, the releases are those computed from the steps', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(change, { maxLength: 40 }), async (changes) => {
       const runs: SeededRun[] = []
@@ -121,7 +121,7 @@ test('the releases are those that the steps make, whatever changed in whatever o
       expect(written).toEqual(await recomputed(runs))
       for (const { deployment_id, state } of written.releases) {
         const run = runs.findIndex(({ deploymentId }) => deploymentId === deployment_id)
-        // Steps that run or roll back here when their deployment ends are closed by the dispatcher, which this test has not.
+        // The dispatcher closes steps that run or roll back when their deployment ends. This test has no dispatcher.
         const open = [...states].some(([place, at]) => place.startsWith(`${run} `) && OPEN.includes(at))
         if (ended.has(run) && !open) expect(['running', 'rolling_back']).not.toContain(state)
       }

@@ -60,7 +60,7 @@ async function stateOf(run: SeededRun, target = 0): Promise<string | null> {
   return rows[0]?.state ?? null
 }
 
-/** What is in force on a target and the latest attempt there, each by the name of its run. */
+/** The release in force on a target and the latest release there, each by the name of its run. */
 async function headsOf(runs: Record<string, SeededRun>, target = 0) {
   const [{ sourceId, targetIds }] = Object.values(runs) as [SeededRun]
   const { rows } = await bridge.database.query<{ current: string | null; latest: string | null }>(
@@ -84,7 +84,7 @@ const undo = (target: number, action: number, ok = true): RunEvent[] => [
   { type: 'rollback_ended', at: at(31), target, action, ok, error_message: null },
 ]
 
-/** Both commands of a target, from this second on. */
+/** Start and end of both commands of a target, beginning at this second. */
 const applied = (target: number, second: number) => [
   ...[start(target, 0, second), end(target, 0, second + 1)],
   ...[start(target, 1, second + 1), end(target, 1, second + 2)],
@@ -114,7 +114,7 @@ describe('the release of a target', () => {
     expect(rows).toEqual([{ begun_at: new Date(at(10)), ended_at: new Date(at(12)) }])
   })
 
-  test('is failed after a failed command, and what was there before stays in force', async () => {
+  test('is failed after a failed command, and the former release stays in force', async () => {
     const before = await newRun()
     await send(before, ...applied(0, 0), finished())
     const run = await newRun({ like: before })
@@ -137,13 +137,13 @@ describe('the release of a target', () => {
     expect([await stateOf(run, 0), await stateOf(run, 1)]).toEqual(['failed', null])
   })
 
-  test('is applied in spite of a failed command where failures are ignored', async () => {
+  test('is applied in spite of a failed command if failures are ignored', async () => {
     const run = await newRun({ strategies: { failure_strategy: 'ignore_failures' } })
     await send(run, start(0, 0), end(0, 0, 1, FAILED), start(0, 1, 1), end(0, 1, 2))
     expect(await stateOf(run)).toBe('applied')
   })
 
-  test('is cancelled with its deployment, except where it was applied before', async () => {
+  test('is cancelled with its deployment, except on targets where it is applied already', async () => {
     const run = await newRun({ targets: 3 })
     await send(run, ...applied(0, 0), start(1, 0))
     await finish(run, 'cancelled')
@@ -161,7 +161,7 @@ describe('the release of a target', () => {
     expect(await stateOf(run)).toBe('cancelled')
   })
 
-  test('is cancelled while its lost command waits for another instance', async () => {
+  test('is cancelled while its command waits for another instance after a loss', async () => {
     const run = await newRun()
     await send(run, start(0, 0))
     await bridge.database.query(
@@ -172,7 +172,7 @@ describe('the release of a target', () => {
     expect(await stateOf(run)).toBe('cancelled')
   })
 
-  test('goes on when its instance is lost and the command is repeated', async () => {
+  test('continues after its instance is lost and the command is repeated', async () => {
     const run = await newRun()
     await send(run, start(0, 0))
     await bridge.database.query(
@@ -186,7 +186,7 @@ describe('the release of a target', () => {
 })
 
 describe('a rollback', () => {
-  test('brings back what was in force before', async () => {
+  test('makes the former release the one in force again', async () => {
     const before = await newRun()
     await send(before, ...applied(0, 0), finished())
     const run = await newRun({ like: before, strategies: { rollback_strategy: 'all_executed' } })
@@ -214,14 +214,14 @@ describe('a rollback', () => {
     expect([await stateOf(run, 0), await stateOf(run, 1)]).toEqual(['applied', 'rolled_back'])
   })
 
-  test('that fails leaves nothing of the run in force', async () => {
+  test('that fails leaves no release of the run in force', async () => {
     const run = await newRun({ strategies: { rollback_strategy: 'all_executed' } })
     await send(run, ...applied(0, 0), ...undo(0, 1, false), ...undo(0, 0))
     expect(await stateOf(run)).toBe('rollback_failed')
     expect(await headsOf({ run })).toEqual({ current: null, latest: 'run' })
   })
 
-  test('that is cut off between two scripts has ended with its deployment', async () => {
+  test('that is interrupted between two scripts ends with its deployment', async () => {
     const run = await newRun({ strategies: { rollback_strategy: 'all_executed' } })
     await send(run, ...applied(0, 0), ...undo(0, 1))
     expect(await stateOf(run)).toBe('rolling_back')
@@ -229,7 +229,7 @@ describe('a rollback', () => {
     expect(await stateOf(run)).toBe('rolled_back')
   })
 
-  test('of an older run leaves a later one in force, and then the one before both', async () => {
+  test('of an older run leaves the later release in force; the rollback of both restores the one before', async () => {
     const first = await newRun()
     await send(first, ...applied(0, 0))
     const second = await newRun({ like: first, strategies: { rollback_strategy: 'all_executed' } })
@@ -243,8 +243,8 @@ describe('a rollback', () => {
   })
 })
 
-describe('of several runs of a source on a target', () => {
-  test('the one that was applied last is in force, in whatever order they are reported', async () => {
+describe('several runs of a source on a target', () => {
+  test('leave the one in force that was applied last, in whatever order they are reported', async () => {
     const early = await newRun()
     const late = await newRun({ like: early })
     await send(late, ...applied(0, 20))
@@ -252,7 +252,7 @@ describe('of several runs of a source on a target', () => {
     expect(await headsOf({ early, late })).toEqual({ current: 'late', latest: 'late' })
   })
 
-  test('each keeps what it replaced', async () => {
+  test('store the release that each of them replaced', async () => {
     const first = await newRun()
     await send(first, ...applied(0, 0))
     const second = await newRun({ like: first })
@@ -264,7 +264,7 @@ describe('of several runs of a source on a target', () => {
     expect(rows).toEqual([{ id: first.deploymentId }])
   })
 
-  test('two that report at the same time do not block each other', async () => {
+  test('do not block each other when they report at the same time', async () => {
     const one = await newRun({ targets: 40, actions: 1 })
     const two = await newRun({ like: one, actions: 1 })
     const events = (order: number[]) => order.flatMap((target) => [start(target, 0), end(target, 0, 2)])
@@ -274,7 +274,7 @@ describe('of several runs of a source on a target', () => {
       `SELECT count(*) AS heads, count(DISTINCT current_deployment_id) AS current FROM release_heads WHERE source_id = $1`,
       [one.sourceId],
     )
-    // Both ended at the same time: the higher id decides, on all targets alike.
+    // Both runs ended at the same time. The run with the higher id is in force on all targets.
     expect(rows).toEqual([{ heads: 40, current: 1 }])
   })
 })

@@ -46,11 +46,11 @@ async function member(): Promise<Joined> {
 }
 
 describe('a new credential', () => {
-  test('leaves the one before it good until it is used, and for an hour after that', async () => {
+  test('leaves the former one valid until its own first use, and for an hour after that', async () => {
     const instance = await member()
     const next = await rotate(instance.credential)
     expect(next).not.toBe(instance.credential)
-    // However long the new one is not used.
+    // The former credential stays valid for as long as the new one is not used.
     await hourLater(instance)
     expect(await isGood(instance.credential)).toBe(true)
     expect(await isGood(next)).toBe(true)
@@ -59,14 +59,14 @@ describe('a new credential', () => {
     expect([await isGood(instance.credential), await isGood(next)]).toEqual([false, true])
   })
 
-  test('whose answer was lost changes nothing: another one is given', async () => {
+  test('whose answer was lost is replaced by the next one, and the former one stays valid', async () => {
     const instance = await member()
     const lost = await rotate(instance.credential)
     const next = await rotate(instance.credential)
     expect([await isGood(lost), await isGood(next), await isGood(instance.credential)]).toEqual([false, true, true])
   })
 
-  test('is not stored in clear, and needs a credential', async () => {
+  test('is not stored in clear text, and is given only for a valid credential', async () => {
     const instance = await member()
     const next = await rotate(instance.credential)
     const { rows } = await bridge.database.query('SELECT * FROM instances WHERE id = $1', [instance.id])
@@ -76,7 +76,7 @@ describe('a new credential', () => {
     }
   })
 
-  test('can be exchanged by the one before it, and by itself', async () => {
+  test('can be exchanged for a further one', async () => {
     const instance = await member()
     const next = await rotate(instance.credential)
     expect(await isGood(next)).toBe(true)
@@ -85,7 +85,7 @@ describe('a new credential', () => {
 })
 
 describe('two bridges', () => {
-  test('take a new credential that is first used at both at once', async () => {
+  test('accept a new credential that is first used at both at the same time', async () => {
     const instance = await member()
     for (let round = 0; round < 5; round += 1) {
       const next = await rotate(instance.credential)
@@ -96,7 +96,7 @@ describe('two bridges', () => {
     }
   })
 
-  test('that give new credentials at once leave the present one good, and the last one given', async () => {
+  test('that give new credentials at the same time leave the present one and the last one valid', async () => {
     const instance = await member()
     const given = await Promise.all([rotate(instance.credential), rotate(instance.credential, second)])
     expect(await isGood(instance.credential)).toBe(true)

@@ -61,14 +61,14 @@ const newRun = (options: Partial<RunOptions> = {}) => {
 
 const refOf = ({ deploymentId, epoch }: SeededRun) => ({ deployment_id: deploymentId, epoch })
 
-/** What an answer to a sync has the instance start. */
+/** The runs to start in the answer to a sync. */
 const starts = async (at: Pick<TestBridge, 'url'> = bridge) => {
   const { status, body } = await postSync(at, instance, { capacity: 100 })
   expect([status, compile(SyncResponse)(body)]).toEqual([200, []])
   return body.start
 }
 
-/** The specification that the instance gets of its only run. */
+/** The specification of the only run of the instance. */
 const start = async (at?: Pick<TestBridge, 'url'>) => (await starts(at))[0]?.spec
 
 const endOf = async (run: SeededRun) =>
@@ -80,7 +80,7 @@ const endOf = async (run: SeededRun) =>
   ).rows.map(({ body }) => body)
 
 describe('a run to start', () => {
-  test('of a check has the checks of the actions in place of their scripts', async () => {
+  test('of a check has the check scripts of the actions in place of their scripts', async () => {
     const run = await newRun({ targets: 1, actions: 1 })
     const { rows } = await db.database.query<{ action_id: string }>(
       `UPDATE deployments SET is_check = true, plan_head = jsonb_set(plan_head, '{options,is_check}', 'true')
@@ -98,13 +98,13 @@ describe('a run to start', () => {
     expect(spec).toMatchObject({ actions: [{ script: 'look', rollback_script: null, interpreter: 'bash' }] })
     await declare({ script: 'look', interpreter: 'python3' })
     expect(await start()).toMatchObject({ actions: [{ interpreter: 'python3' }] })
-    // Never the script itself, whatever the definition says.
+    // Without a check script, the run fails. It never gets the script of the action.
     await declare(undefined)
     expect(await start()).toBeUndefined()
     expect(await endOf(run)).toMatchObject([{ outcome: 'failed', reason: 'not_started' }])
   })
 
-  test('comes with a specification that fits the contract', async () => {
+  test('has a specification that matches the contract', async () => {
     const run = await newRun({ targets: 2, actions: 2 })
     const spec = await start()
     expect(compile(RunSpec)(spec)).toEqual([])
@@ -120,7 +120,7 @@ describe('a run to start', () => {
     })
   })
 
-  test('comes again until the instance reports it', async () => {
+  test('is repeated in each sync until the instance reports it', async () => {
     const run = await newRun()
     expect(await starts()).toHaveLength(1)
     expect(await starts()).toHaveLength(1)
@@ -128,7 +128,7 @@ describe('a run to start', () => {
     expect(body).toMatchObject({ start: [], stop: [] })
   })
 
-  test('with many steps is fetched by a call of its own, by the instance that holds the lease alone', async () => {
+  test('with many steps is fetched by a separate call, only by the instance that holds the lease', async () => {
     const run = await newRun({ targets: 60, actions: 2 })
     expect(await starts()).toEqual([{ ...refOf(run), spec: null }])
     const url = `${bridge.url}/v1/runs/${run.deploymentId}/spec?epoch=`
@@ -145,7 +145,7 @@ describe('a run to start', () => {
     expect((await get(run.epoch, 'nobody')).status).toBe(401)
   })
 
-  test('opens sealed values and connection secrets, pins the learned host key, and logs none of it', async () => {
+  test('has opened secrets and the pinned host key, and the bridge logs none of them', async () => {
     const run = await newRun({ targets: 1, actions: 1 })
     const [targetId] = run.targetIds as [string]
     const sealed = (value: unknown) => ({
@@ -206,7 +206,7 @@ describe('a run to start', () => {
     expect(written).not.toContain('PLANTED')
   })
 
-  test('comes with others, each with what is its own, without those whose lease has ended', async () => {
+  test('comes with other runs, each with its own data, and without runs of ended leases', async () => {
     const runs = [await newRun({ targets: 3 }), await newRun({ actions: 2 }), await newRun(), await newRun()]
     const [, , ended, later] = runs as [SeededRun, SeededRun, SeededRun, SeededRun]
     await endLease(db.database, ended.epoch)
@@ -229,7 +229,7 @@ describe('a run to start', () => {
     expect(rows).toEqual(kept.map((run) => ({ epoch: run.epoch, failed: run === later })))
   })
 
-  test('that cannot be given now does not keep others from their start', async () => {
+  test('that cannot be sent now does not stop the start of other runs', async () => {
     const [bad, good] = [await newRun(), await newRun()]
     await db.database.query(`UPDATE steps SET state = 'running' WHERE deployment_id = $1`, [bad.deploymentId])
     expect((await starts()).map(({ epoch }: { epoch: number }) => epoch)).toEqual([good.epoch])
@@ -240,7 +240,7 @@ describe('a run to start', () => {
 
   test.each<[string, RegExp, (run: SeededRun) => Promise<unknown>]>([
     [
-      'whose action is gone',
+      'whose action was deleted',
       /action "release 0" no longer exists/,
       (run) =>
         db.database.query(
@@ -249,7 +249,7 @@ describe('a run to start', () => {
         ),
     ],
     [
-      'whose target is gone',
+      'whose target was deleted',
       /Target "target 0" no longer exists/,
       (run) => db.database.query('DELETE FROM targets WHERE id = ANY ($1)', [run.targetIds]),
     ],
@@ -262,7 +262,7 @@ describe('a run to start', () => {
           JSON.stringify({ password: { $sealed: `v1.elsewhere.${Buffer.alloc(200).toString('base64url')}` } }),
         ]),
     ],
-  ])('ends a run %s as failed, with the reason', async (_what, reason, spoil) => {
+  ])('%s ends as failed, with the reason', async (_what, reason, spoil) => {
     const run = await newRun()
     await spoil(run)
     expect(await starts()).toEqual([])
@@ -279,7 +279,7 @@ describe('a run to start', () => {
     expect(await endOf(run)).toHaveLength(1)
   })
 
-  test('that the instance refuses for good ends failed, with the reason; a report of another instance counts nothing', async () => {
+  test('that its instance refuses ends as failed with the reason; refusals of other instances are ignored', async () => {
     const run = await newRun()
     const other = await joinInstance(bridge)
     const refused = [{ ...refOf(run), reason: 'too many targets' }]
@@ -291,7 +291,7 @@ describe('a run to start', () => {
     expect(await endOf(run)).toEqual([{ ...refOf(run), outcome: 'failed', reason: 'not_started', error_message }])
   })
 
-  test('that the instance declines goes to another one, unless it has begun', async () => {
+  test('that its instance declines goes to another one, unless it has begun', async () => {
     const [run, begun] = [await newRun(), await newRun()]
     await post(`${bridge.url}/v1/runs/${begun.deploymentId}/events`, instance.credential, {
       epoch: begun.epoch,
@@ -304,7 +304,7 @@ describe('a run to start', () => {
     expect(rows.map(({ body }) => body)).toEqual([refOf(run)])
   })
 
-  test('of a later epoch tells what has ended, and goes on with the lines', async () => {
+  test('of a later epoch has the states of ended steps and the next line number', async () => {
     const run = await newRun({ targets: 2, actions: 2 })
     await post(`${bridge.url}/v1/runs/${run.deploymentId}/events`, instance.credential, {
       epoch: run.epoch,
@@ -334,7 +334,7 @@ describe('a run to start', () => {
   })
 })
 
-test('what a stopped run came to is told to the dispatcher, when it is of this instance and has ended', async () => {
+test('run.stopped is published only if the lease is of the reporting instance and has ended', async () => {
   const [ended, live] = [await newRun(), await newRun()]
   await endLease(db.database, ended.epoch)
   const other = await joinInstance(bridge)

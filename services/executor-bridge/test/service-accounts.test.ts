@@ -17,7 +17,7 @@ type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
 let keys: { cluster: KeyPair; stranger: KeyPair }
 let server: Server
 let issuer: string
-/** What the API server of this test does next. */
+/** How the API server of this test answers. */
 let cluster: { keys: KeyPair[]; isUp: boolean; issuer: string; keysUrl: string; seen: IncomingMessage[] }
 
 beforeAll(async () => {
@@ -68,17 +68,17 @@ const sign = (payload: JWTPayload, { pair = keys.cluster, kid = 'cluster' }: { p
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 describe('a token of a pod', () => {
-  test('says the service account and the pod', async () => {
+  test('identifies the service account and the pod', async () => {
     expect(await accounts().identify(await sign(claims()))).toEqual({ account: ACCOUNT, pod: 'instance-0' })
   })
 
-  test('is judged by keys at a given URL, without discovery', async () => {
+  test('is verified with keys at a given URL, without discovery', async () => {
     const given = accounts({ keysUrl: `${issuer}/openid/v1/jwks` })
     expect(await given.identify(await sign(claims()))).toMatchObject({ pod: 'instance-0' })
     expect(cluster.seen.map(({ url }) => url)).toEqual(['/openid/v1/jwks'])
   })
 
-  test('is judged by keys that the bridge reads with its own token', async () => {
+  test('is verified with keys that the bridge reads with its own token', async () => {
     await accounts({ tokenFile }).identify(await sign(claims()))
     expect(cluster.seen.map(({ headers }) => headers.authorization)).toEqual([
       'Bearer token-of-the-bridge',
@@ -86,14 +86,14 @@ describe('a token of a pod', () => {
     ])
   })
 
-  test('is judged by keys that are read once', async () => {
+  test('is verified with keys that are read once', async () => {
     const judge = accounts()
     for (let n = 0; n < 5; n += 1) await judge.identify(await sign(claims()))
     expect(cluster.seen).toHaveLength(2)
   })
 })
 
-describe('a token lets nobody join', () => {
+describe('a token is refused', () => {
   const refusedWith = async (token: string, rules: Partial<ServiceAccountRules> = {}) =>
     accounts(rules)
       .identify(token)
@@ -129,14 +129,14 @@ describe('a token lets nobody join', () => {
     expect(await refusedWith(await sign(claims(more)))).toMatch(reason)
   })
 
-  test('signed by another key, whether it names that key or one of the cluster', async () => {
+  test('that another key has signed, whether it names that key or one of the cluster', async () => {
     for (const kid of ['cluster', 'stranger']) {
       const token = await sign(claims(), { pair: keys.stranger, kid })
       expect(await refusedWith(token)).toMatch(/^401 .*not signed by a key of the cluster/)
     }
   })
 
-  test('without a signature, or with one made with the public key', async () => {
+  test('without a signature, or with a signature made with the public key', async () => {
     const none = `${encoded({ alg: 'none' })}.${encoded(claims())}.`
     const publicKey = await exportJWK(keys.cluster.publicKey)
     const shared = await new SignJWT(claims())
@@ -147,7 +147,7 @@ describe('a token lets nobody join', () => {
     }
   })
 
-  test('with other claims under the signature of a good one', async () => {
+  test('with other claims under the signature of a valid token', async () => {
     const [head, , signature] = (await sign(claims())).split('.')
     const forged = [head, encoded(claims({ 'kubernetes.io': { pod: { name: 'instance-1' } } })), signature].join('.')
     expect(await refusedWith(forged)).toMatch(/^401 .*not signed by a key of the cluster/)
@@ -155,7 +155,7 @@ describe('a token lets nobody join', () => {
 })
 
 describe('without the keys of the cluster', () => {
-  test('nobody joins, and the refusal says to try again; once they are back the same token counts', async () => {
+  test('each token is refused with 503; the same token is accepted after the keys are available again', async () => {
     cluster.isUp = false
     const judge = accounts()
     const token = await sign(claims())
@@ -167,12 +167,12 @@ describe('without the keys of the cluster', () => {
   test.each<[string, () => void]>([
     ['of another issuer', () => (cluster.issuer = 'https://elsewhere.example.com')],
     ['with keys at no URL', () => (cluster.keysUrl = 'nowhere')],
-  ])('discovery %s is not believed', async (_what, change) => {
+  ])('a discovery document %s is refused', async (_what, change) => {
     change()
     await expect(accounts().identify(await sign(claims()))).rejects.toMatchObject({ status: 503 })
   })
 
-  test('a file that is missing is named', async () => {
+  test('the refusal names a missing CA file', async () => {
     await expect(accounts({ caFile: '/nonexistent/ca.crt' }).identify(await sign(claims()))).rejects.toMatchObject({
       status: 503,
       message: expect.stringContaining('/nonexistent/ca.crt'),
@@ -180,7 +180,7 @@ describe('without the keys of the cluster', () => {
   })
 })
 
-test('a pod joins at the bridge with its token, and with a token of another pod it does not', async () => {
+test('a pod joins with its own token and not with the token of another pod', async () => {
   const bridge = await startBridgeWithDatabase()
   try {
     bridge.bridge.serviceAccounts = accounts()

@@ -15,7 +15,7 @@ export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')
 
 export interface TestBridge {
   bridge: Bridge
-  /** For preparing and looking; the bridge itself has the rights of its role. */
+  /** Connects as the owner, for preparing and checking. The bridge itself has the rights of its role. */
   owner: Database
   url: string
   published: StreamBatch[]
@@ -23,8 +23,8 @@ export interface TestBridge {
 }
 
 /**
- * A bridge as main.ts makes it, without broker; what it would publish is kept, unless `live` is given. It connects with its own
- * role to the database of `owner`.
+ * A bridge as main.ts makes it, without broker. `published` keeps its live batches unless `live` is given. The bridge
+ * connects with its own role to the database of `owner`.
  */
 export async function startBridge(
   owner: Database,
@@ -67,7 +67,7 @@ export interface BridgeWithDatabase extends TestBridge {
   database: Database
 }
 
-/** The same on a database of its own, which `close` drops. */
+/** A bridge on its own database, which `close` drops. */
 export async function startBridgeWithDatabase(): Promise<BridgeWithDatabase> {
   const { database, drop } = await openTestDatabase()
   const bridge = await startBridge(database)
@@ -119,7 +119,7 @@ export interface TestGrant {
   expires_in_seconds?: number
 }
 
-/** A grant as the gateway inserts it. Returns its token. */
+/** Inserts a grant as the gateway does. Returns its token. */
 export async function addGrant(database: Database, grant: TestGrant = {}): Promise<string> {
   const { uses = 1, labels = {}, tenant_id = null, expires_in_seconds = 3_600 } = grant
   const id = uuidv7()
@@ -135,7 +135,7 @@ export async function addGrant(database: Database, grant: TestGrant = {}): Promi
 export const postJoin = (bridge: Pick<TestBridge, 'url'>, token: string | undefined, body: unknown) =>
   post(`${bridge.url}/v1/instances`, token, body)
 
-/** An instance that has joined with a grant of its own, for any values of its labels, and counts as online. */
+/** An instance that has joined with its own grant, which allows any values of its labels. It counts as online. */
 export async function joinInstance(bridge: TestBridge, fields: Record<string, unknown> = {}): Promise<Joined> {
   const request = joinBody(fields)
   const database = bridge.owner
@@ -147,7 +147,7 @@ export async function joinInstance(bridge: TestBridge, fields: Record<string, un
   return { id: body.instance_id, credential: body.credential }
 }
 
-/** A sync of an instance that has nothing and waits for nothing, with these fields. */
+/** A sync of an instance without runs that does not wait, with these fields. */
 export const syncBody = (fields: Partial<SyncRequest> = {}): SyncRequest => ({
   version: SLIPWAY_VERSION,
   capacity: 3,
@@ -182,7 +182,7 @@ export interface RunOptions {
   targets?: number
   actions?: number
   maxRetries?: number
-  /** Of the same source on the same targets as this run. */
+  /** The new run has the source and the targets of this run. */
   like?: Pick<SeededRun, 'sourceId' | 'targetIds'>
   strategies?: { failure_strategy?: FailureStrategy; rollback_strategy?: RollbackStrategy }
 }
