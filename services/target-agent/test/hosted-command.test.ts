@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals'
 import { FileError, type LocalCommand } from '@slipway/execution'
 import { HostedCommand } from '../src/commands/hosted-command.ts'
 
-test('damaged content is told of before the end of the command can be read', async () => {
+test('damaged content is reported before the end of the command can be read', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'slipway-command-'))
   try {
     const ref = { id: 'command', deploymentId: 'deployment', epoch: 1 }

@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** All frames from an offset on, as kind and content. */
+/** All frames from an offset, as kind and content. */
 async function framesOf(spool: Spool, from = 0): Promise<[number, string][]> {
   const pieces: Buffer[] = []
   for (let at = from; ; ) {
@@ -33,7 +33,7 @@ async function framesOf(spool: Spool, from = 0): Promise<[number, string][]> {
   return frames
 }
 
-test('keeps output and the end across a restart, without a frame that was not finished', async () => {
+test('a spool keeps the output and the end over a restart, without an incomplete frame', async () => {
   const spool = await Spool.create(folder, LIMIT)
   await spool.add('stdout', Buffer.from('one'))
   await spool.add('stderr', Buffer.from('two'))
@@ -51,7 +51,7 @@ test('keeps output and the end across a restart, without a frame that was not fi
   ])
 })
 
-test('has the command wait while too much waits, and forgets what was acknowledged', async () => {
+test('a full spool makes the command wait, and acknowledged output is deleted', async () => {
   const spool = await Spool.create(folder, LIMIT)
   const chunk = Buffer.alloc(64 * 1024, 'x')
   let added = 0
@@ -72,12 +72,12 @@ test('has the command wait while too much waits, and forgets what was acknowledg
   }
   await adding
   expect(offset).toBeGreaterThan(200 * 64 * 1024 - LIMIT)
-  // What may wait, and the one segment that is not acknowledged as a whole.
+  // The limit, and the one segment that is acknowledged only in part.
   expect(most).toBeLessThan(LIMIT + 5 * 1024 * 1024)
   expect(await spool.read(0, 10)).toBeNull()
 })
 
-test('where nobody makes room and there is no more time, says how much is lost', async () => {
+test('a full spool that stops waiting reports how many bytes are lost', async () => {
   const spool = await Spool.create(folder, LIMIT)
   const adding = spool.add('stdout', Buffer.alloc(LIMIT + 200_000, 'x'))
   spool.stopWaiting()
@@ -93,7 +93,7 @@ test('where nobody makes room and there is no more time, says how much is lost',
   ])
 })
 
-test('on a disk that is full loses the output, not the end, and says so', async () => {
+test('a spool on a full disk keeps the end and reports how much output is lost', async () => {
   symlinkSync('/dev/full', path.join(folder, `${'0'.repeat(15)}.spool`))
   const spool = await Spool.create(folder, LIMIT)
   await spool.add('stdout', Buffer.from('lost'))
