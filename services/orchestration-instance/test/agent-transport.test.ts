@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterEach(() => host?.closeTransports())
 afterAll(async () => {
-  // A start that failed left less.
+  // After a failed start, some of these are missing.
   await proxy?.close()
   await host?.remove()
   rmSync(folder, { recursive: true, force: true })
@@ -38,7 +38,7 @@ const lines = (text: string) => text.split('\n').filter((line) => line !== '')
 const place = (name: string) => path.join(folder, `${name}-${randomUUID()}`)
 
 describe('a command', () => {
-  test('runs with its environment, interpreter and working directory, and its end is known', async () => {
+  test('runs with its environment, interpreter and working directory, and its end is reported', async () => {
     const { end, stdout, stderr } = await run({
       script: 'console.log(process.env.X, process.cwd().endsWith("/inner")); console.error("bad"); process.exit(3)',
       interpreter: 'node',
@@ -52,12 +52,12 @@ describe('a command', () => {
     })
   })
 
-  test('sees nothing of the environment of the agent', async () => {
+  test('does not get the environment of the agent', async () => {
     const { stdout } = await run({ script: 'env' })
     expect(stdout).not.toContain('SLIPWAY_AGENT')
   })
 
-  test('gets files, which are sent once', async () => {
+  test('gets files, and each content is sent once', async () => {
     const source = place('content')
     writeFileSync(source, Buffer.alloc(3_000_000, 'x'))
     const content = hashToken('x'.repeat(3_000_000))
@@ -79,7 +79,7 @@ describe('a command', () => {
     expect((await run({ script: 'cat file', files })).stdout).toBe('right')
   })
 
-  test('that writes much more than may wait is slowed down, and nothing is lost', async () => {
+  test('that writes more than the spool holds is slowed down, and no output is lost', async () => {
     let held = 0
     const slow = async () => {
       held += 1
@@ -90,7 +90,7 @@ describe('a command', () => {
     expect(stderr).toBe('1\n2\n3\n4\n5\n')
   })
 
-  test('lives on while it writes nothing, or nobody takes what it writes, for longer than nobody may ask', async () => {
+  test('runs on while it is silent, or its output is not read, for longer than the orphan timeout', async () => {
     const silent = run({ script: 'sleep 7; echo done' })
     const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 7_000))
     const untaken = run({ script: 'echo begun; sleep 8' }, { onOutput: pause })
@@ -100,7 +100,7 @@ describe('a command', () => {
     ])
   })
 
-  test('that cannot start says why', async () => {
+  test('that cannot start fails with the reason', async () => {
     await expect(run({ workingDirectory: '/nowhere' })).rejects.toThrow(
       'the working directory /nowhere does not exist on the target',
     )
@@ -110,11 +110,11 @@ describe('a command', () => {
     const file = place('starts')
     const identity = { ...commandOf({}).identity, deploymentId: randomUUID() }
     const parts = { script: `echo start >>${file}; sleep 0.5; echo out`, identity }
-    // Whoever comes second may find it forgotten.
+    // The second call may find the command forgotten.
     const both = await Promise.allSettled([run(parts), run(parts)])
     expect(lines(readFileSync(file, 'utf8'))).toEqual(['start'])
     expect(both.some((each) => each.status === 'fulfilled' && each.value.stdout === 'out\n')).toBe(true)
-    // It is known even after its output was fetched and forgotten.
+    // The agent still knows that the command ran after its output was fetched and forgotten.
     await expect(run(parts)).rejects.toThrow('no longer knows the command')
     expect(lines(readFileSync(file, 'utf8'))).toEqual(['start'])
   })
@@ -122,8 +122,8 @@ describe('a command', () => {
 
 describe('a kill', () => {
   test.each([
-    ['that is heeded', 'trap "echo asked; exit 0" TERM; sleep 60 & wait', 10_000, 'asked\n'],
-    ['that is ignored', 'trap "" TERM; (trap "" TERM; sleep 60) & while :; do sleep 1; done', 500, ''],
+    ['with TERM', 'trap "echo asked; exit 0" TERM; sleep 60 & wait', 10_000, 'asked\n'],
+    ['with KILL after an ignored TERM', 'trap "" TERM; (trap "" TERM; sleep 60) & while :; do sleep 1; done', 500, ''],
   ])('%s ends the whole process group', async (_name, script, graceMs, said) => {
     const mark = randomUUID()
     const abort = new AbortController()
@@ -136,7 +136,7 @@ describe('a kill', () => {
     await eventually('nothing of it is left', () => processesWith(mark).length === 0)
   })
 
-  test('before the start means that nothing starts', async () => {
+  test('before the start prevents the start', async () => {
     const file = place('never')
     const abort = new AbortController()
     abort.abort(new Kill('enough', 0))
@@ -144,7 +144,7 @@ describe('a kill', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  test('while the agent cannot be reached is unconfirmed, and the agent ends the command by itself', async () => {
+  test('without a connection to the agent is unconfirmed, and the agent kills the command by itself', async () => {
     const mark = randomUUID()
     const abort = new AbortController()
     const running = run(
@@ -190,7 +190,7 @@ describe('a lost link', () => {
     },
   )
 
-  test('that does not come back kills the command, of which the agent tells when it does', async () => {
+  test('that does not come back makes the agent kill the command and report the kill later', async () => {
     const mark = randomUUID()
     const running = run({ script: 'echo begun; sleep 60', environment: { MARK: mark } }, { address: proxied() })
     const failing = expect(running).rejects.toThrow('killed: no instance asked about it for 5 s')
@@ -201,7 +201,7 @@ describe('a lost link', () => {
     await failing
   })
 
-  test('while it starts starts it once', async () => {
+  test('during the start does not start the command twice', async () => {
     const file = place('starts')
     proxy.freeze()
     const running = run({ script: `echo start >>${file}` }, { address: proxied() })
@@ -215,7 +215,7 @@ describe('a lost link', () => {
 })
 
 describe('an agent that dies', () => {
-  test('while a command runs reports it after its restart, with the output until then, and nothing runs on', async () => {
+  test('while a command runs kills the command, and reports the kill and the output after its restart', async () => {
     const mark = randomUUID()
     const file = place('starts')
     const output: Buffer[] = []
@@ -231,7 +231,7 @@ describe('an agent that dies', () => {
     expect(lines(Buffer.concat(output).toString())).toEqual(Array.from({ length: 2_000 }, (_, n) => String(n + 1)))
   })
 
-  test('after a command has ended hands its output and its end over when it is back', async () => {
+  test('after a command has ended sends the output and the end after its restart', async () => {
     const done = place('done')
     proxy.refuse(false)
     const output: Buffer[] = []
@@ -247,7 +247,7 @@ describe('an agent that dies', () => {
     expect({ end, stdout }).toEqual({ end: { exitCode: 0, signal: null, confirmed: true }, stdout: 'one\ntwo\n' })
   })
 
-  test('is told of as such where nothing listens any more', async () => {
+  test('gives the error that the agent refused the connection', async () => {
     await host.agent.end('SIGTERM')
     await expect(run({})).rejects.toThrow(`the agent on db-1 (127.0.0.1:${host.agent.port}) refused the connection`)
     await host.agent.start()
@@ -255,7 +255,7 @@ describe('an agent that dies', () => {
   })
 })
 
-test('a second agent on the port of one that runs says so, and touches nothing that is its', async () => {
+test('a second agent on a used port exits with an error and does not disturb the first agent', async () => {
   const until = gate(folder)
   const output: Buffer[] = []
   const running = run({ script: `echo begun; ${until.wait}; touch inner && echo ended` }, { output })
@@ -279,7 +279,7 @@ test('a second agent on the port of one that runs says so, and touches nothing t
 })
 
 describe('another run of the deployment', () => {
-  test('under a higher epoch ends what the former left, before it starts', async () => {
+  test('under a higher epoch kills the commands of the former run before it starts', async () => {
     const mark = randomUUID()
     const deploymentId = randomUUID()
     const of = (epoch: number) => ({ ...commandOf({}).identity, deploymentId, epoch })
@@ -294,7 +294,7 @@ describe('another run of the deployment', () => {
     await expect(run({ identity: late })).rejects.toThrow('Another instance has a newer lease of the deployment')
   })
 
-  test('that another instance takes over ends what the lost one left, though nothing is started there again', async () => {
+  test('on another instance kills the commands of the lost instance, also where it starts no command itself', async () => {
     const mark = randomUUID()
     const took = new FakeBridge()
     await took.listen()
@@ -322,7 +322,7 @@ describe('another run of the deployment', () => {
     expect(took.problems).toEqual([])
   })
 
-  test('waits its turn to end what the former left, when there is much of it', async () => {
+  test('waits for the semaphore before it kills the commands of the former run', async () => {
     const until = gate(folder)
     const of = (deploymentId: string, epoch: number) => ({ ...commandOf({}).identity, deploymentId, epoch })
     const [first, second] = [randomUUID(), randomUUID()]
@@ -336,7 +336,7 @@ describe('another run of the deployment', () => {
     await eventually('the former runs', () => processesWith(mark).length > 0)
     const transport = host.transport({ abandoning })
     for (const deploymentId of [first, second]) transport.abandon(of(deploymentId, 2))
-    // What goes past the semaphore reaches the agent meanwhile.
+    // A command does not use the semaphore, so it reaches the agent meanwhile.
     expect((await run({ script: 'sleep 0.5' })).end).toMatchObject({ exitCode: 0 })
     until.open()
     expect(await former).toMatchObject({ end: { exitCode: 0 } })

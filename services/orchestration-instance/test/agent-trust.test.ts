@@ -18,7 +18,7 @@ afterAll(() => host?.remove())
 
 const run: AgentHost['run'] = (parts, options) => host.run(parts, options)
 
-test('what is no path is refused, and the agent lives on', async () => {
+test('an invalid path or query is refused, and the agent keeps running', async () => {
   const link = new AgentLink(host.address())
   for (const [asked, status] of [
     ['//', 404],
@@ -30,14 +30,14 @@ test('what is no path is refused, and the agent lives on', async () => {
   link.close()
 })
 
-test('without the key nobody is let in', async () => {
+test('the agent refuses a connection without its key', async () => {
   const stranger = { ...host.address(), key: Buffer.alloc(32, 1).toString('base64') }
   await expect(run({}, { address: stranger })).rejects.toThrow('does not accept its key')
   await expect(run({}, { address: { ...host.address(), id: randomUUID() } })).rejects.toThrow('does not accept its key')
   await expect(fetch(`http://127.0.0.1:${host.agent.port}/v1/commands/x`)).rejects.toThrow()
 })
 
-test('an agent without the key is not believed', async () => {
+test('the instance refuses an agent without the key', async () => {
   const impostor = https.createServer({ ...AGENT_TLS, pskCallback: () => Buffer.alloc(32, 1) })
   await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve))
   const { port } = impostor.address() as AddressInfo
@@ -47,7 +47,7 @@ test('an agent without the key is not believed', async () => {
   impostor.close()
 })
 
-describe('an agent that lies', () => {
+describe('an agent with wrong answers', () => {
   const accepted = JSON.stringify({ version: '1.0.0', orphaned_after_seconds: 5 })
   const frame = (kind: number, content: Buffer, size = content.length) => {
     const head = Buffer.alloc(5)
@@ -63,7 +63,7 @@ describe('an agent that lies', () => {
       ),
     )
 
-  /** Answers a start with `first`, and questions for output with `output`. */
+  /** Runs a command on a server that answers the start with `first`, and calls for output with `output`. */
   async function against(first: [number, string], output: Buffer): Promise<unknown> {
     const liar = https.createServer(
       { ...AGENT_TLS, pskCallback: () => Buffer.from(AGENT_KEY, 'base64') },
@@ -85,18 +85,13 @@ describe('an agent that lies', () => {
   const fitting: [number, string] = [201, accepted]
 
   test.each<[string, [number, string], Buffer, string]>([
-    ['accepts with anything', [201, '<html>'], Buffer.alloc(0), 'gave a wrong answer'],
-    ['accepts at great length', [201, 'x'.repeat(300_000)], Buffer.alloc(0), 'gave a wrong answer: more than'],
-    ['refuses with anything', [500, 'no'], Buffer.alloc(0), 'gave a wrong answer: status 500'],
-    ['sends more than it was asked for', fitting, Buffer.alloc(2_000_000, 1), 'gave a wrong answer'],
+    ['accepts without valid JSON', [201, '<html>'], Buffer.alloc(0), 'gave a wrong answer'],
+    ['accepts with too many bytes', [201, 'x'.repeat(300_000)], Buffer.alloc(0), 'gave a wrong answer: more than'],
+    ['refuses without valid JSON', [500, 'no'], Buffer.alloc(0), 'gave a wrong answer: status 500'],
+    ['sends more bytes than requested', fitting, Buffer.alloc(2_000_000, 1), 'gave a wrong answer'],
     ['sends a frame without end', fitting, frame(1, Buffer.alloc(70_000), 2 ** 31), 'a frame of 2147483648 bytes'],
-    ['sends a frame of no kind', fitting, frame(9, Buffer.alloc(1)), 'a frame of kind 9'],
-    [
-      'says that it ended in no way',
-      fitting,
-      frame(3, Buffer.from('{"exit_code":"0"}')),
-      'gave a wrong answer: an end with',
-    ],
+    ['sends a frame of an unknown kind', fitting, frame(9, Buffer.alloc(1)), 'a frame of kind 9'],
+    ['reports an invalid end', fitting, frame(3, Buffer.from('{"exit_code":"0"}')), 'gave a wrong answer: an end with'],
     [
       'asks for other content',
       [409, JSON.stringify({ error: { code: 'MISSING_CONTENT', message: '', missing: ['a'.repeat(64)] } })],
@@ -117,22 +112,22 @@ describe('an agent that lies', () => {
       Buffer.alloc(0),
       'The agent has version 2.0.0 and the instance 1.0.0',
     ],
-    ['colours its reasons', fitting, end({ error: 'red\u001b[31m' }), 'red [31m'],
+    ['sends an escape sequence in an error', fitting, end({ error: 'red\u001b[31m' }), 'red [31m'],
   ])('%s', async (_name, first, output, message) => {
     await expect(against(first, output)).rejects.toThrow(message)
   })
 
-  test('does not before this is tried', async () => {
+  test('accepts correct answers from the same server (the control of these tests)', async () => {
     const output = Buffer.concat([frame(1, Buffer.from('out')), end({ exit_code: 4 })])
     expect(await against(fitting, output)).toMatchObject({ end: { exitCode: 4 }, stdout: 'out' })
   })
 })
 
-test('where none is enrolled the command says so', async () => {
+test('a command for a target without agent fails with that reason', async () => {
   await expect(run({}, { address: null })).rejects.toThrow('no agent is enrolled for db-1')
 })
 
-test('a revoked agent kills what it runs and lets nobody in, until the bridge takes it again', async () => {
+test('a revoked agent kills its commands and refuses connections until the bridge accepts it again', async () => {
   const mark = randomUUID()
   const running = run({ script: 'sleep 60', environment: { MARK: mark } }).catch((error: Error) => error.message)
   await eventually('the command runs', () => processesWith(mark).length > 0)

@@ -36,7 +36,7 @@ const answering = (status: number, text: string) => {
   answer = (response) => response.writeHead(status).end(text)
 }
 
-test('sends batches over one connection, as they are, in bytes', async () => {
+test('sends batches unchanged over one connection', async () => {
   const bodies: string[] = []
   answer = (response, body) => {
     bodies.push(body)
@@ -51,7 +51,7 @@ test('sends batches over one connection, as they are, in bytes', async () => {
   expect(accepted).toBe(1)
 })
 
-test('tells refusals apart', async () => {
+test('throws a different error for each kind of refusal', async () => {
   answering(401, '{}')
   await expect(send()).rejects.toThrow(UnauthorizedError)
   answering(409, '{"error":{"code":"FENCED","message":"The lease has ended"}}')
@@ -64,7 +64,7 @@ test('tells refusals apart', async () => {
   await expect(send()).rejects.toThrow('the answer of the bridge is not valid: /next_event')
 })
 
-test('takes no answer that breaks off or has no end', async () => {
+test('refuses an answer that breaks off or does not end', async () => {
   answer = (response) => {
     response.writeHead(200, { 'content-length': 100 }).write('{"next_event":')
     setImmediate(() => response.destroy())

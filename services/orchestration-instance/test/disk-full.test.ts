@@ -43,7 +43,7 @@ afterEach(async () => {
 
 const filler = () => path.join(instance.folder, 'filler')
 
-/** Takes all the room that there is, as another program would. */
+/** Fills the disk, as another program could. */
 function fillDisk(): void {
   for (let piece = MIB; piece >= 1; piece /= 2) {
     const bytes = Buffer.alloc(Math.floor(piece), 1)
@@ -69,7 +69,7 @@ const becomesFull = () =>
 const becomesRoomy = () =>
   eventually('the instance is ready again and takes runs', async () => (await isReady()) && accepts() === true)
 
-/** No attempt was spent, no line is missing, and the instance never ended. */
+/** Expects that no attempt was used up, no line is missing, and the instance never ended. */
 function expectUnharmed(specs: RunSpec[]): void {
   for (const spec of specs) {
     expect(bridge.eventsOf(spec, 'step_started').filter(({ attempt }) => attempt > 0)).toEqual([])
@@ -106,7 +106,7 @@ onSmallDisk(
         declined.some(({ deployment_id }) => deployment_id === refused.deployment_id),
       ),
     )
-    // Longer than the commands may take, were their clocks not stopped.
+    // This is longer than the timeout of the commands, which does not run while the disk is full.
     await delay((TIMEOUT_SECONDS + 2) * 1_000)
     expect(await isReady()).toBe(false)
     expect(specs.some((spec) => bridge.eventsOf(spec, 'finished').length === 0)).toBe(true)
@@ -123,7 +123,7 @@ onSmallDisk(
 )
 
 onSmallDisk(
-  'journals that fill the disk themselves become shorter when the bridge takes events again',
+  'journals that fill the disk become shorter when the bridge accepts events again',
   async () => {
     await instance.start()
     bridge.takesNoEvents = true
@@ -132,13 +132,13 @@ onSmallDisk(
       specOf({ actions: [{ script: `yes ${line} | head -n 60000`, timeout_seconds: 600 }] }),
     )
     await Promise.all(specs.map((spec) => bridge.startRun(spec)))
-    // Only what has begun before the bridge stopped to take events can write.
+    // Only a command that started while the bridge accepted events can write.
     await delay(500)
     bridge.takesNoEvents = false
     await eventually('output comes', () => specs.every((spec) => bridge.lines(spec).length > 0))
     bridge.takesNoEvents = true
     await becomesFull()
-    // What the bridge took before may still leave the journals.
+    // Events that the bridge has accepted before may still be removed from the journals.
     await eventually('the journals fill the disk', () => {
       const { bfree, bsize } = statfsSync(instance.folder)
       return bfree * bsize < 2 * MIB
@@ -156,7 +156,7 @@ onSmallDisk(
 )
 
 onSmallDisk(
-  'a step waits while there is no room for its command, within the same try',
+  'a step waits for room on the disk within the same attempt',
   async () => {
     await instance.start()
     const content = bridge.addContent(Buffer.alloc(3 * MIB, 'x'))
@@ -183,7 +183,7 @@ onSmallDisk(
 )
 
 onSmallDisk(
-  'content that does not fit on the disk fails its step, and does not keep it waiting',
+  'content that does not fit on the disk fails its step at once',
   async () => {
     await instance.start()
     const content = bridge.addContent(Buffer.alloc((DISK_MIB - 4) * MIB, 'x'))
@@ -213,7 +213,7 @@ onSmallDisk(
 )
 
 onSmallDisk(
-  'a run can be stopped while the disk is full, and its journal goes',
+  'a run can be stopped while the disk is full, and its journal is deleted',
   async () => {
     await instance.start()
     const spec = specOf({ actions: [{ script: `while :; do echo ${'x'.repeat(500)}; done`, timeout_seconds: 600 }] })
@@ -233,7 +233,7 @@ onSmallDisk(
 )
 
 onSmallDisk(
-  'an instance that starts on a full disk waits for room, and then goes on',
+  'an instance that starts on a full disk waits for room and then continues its run',
   async () => {
     await instance.start()
     const gate = path.join(instance.folder, 'gate')

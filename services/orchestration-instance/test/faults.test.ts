@@ -26,7 +26,7 @@ afterEach(async () => {
   expect(bridge.problems).toEqual([])
 })
 
-/** Every script notes its starts here, where no journal can be wrong about them. */
+/** A file in which every script notes its starts, independently of the journal. */
 function witness() {
   const file = path.join(instance.folder, `${randomUUID()}.witness`)
   return {
@@ -49,7 +49,7 @@ function expectGapless(spec: RunSpec): void {
   expect(lineNumbers(spec)).toEqual(lineNumbers(spec).map((_, index) => index))
 }
 
-test('killed in the middle of a command, nothing lives on; started again, the run goes on and repeats no attempt', async () => {
+test('a killed instance leaves no command running; after its restart the run continues without repeating an attempt', async () => {
   await instance.start()
   const mark = randomUUID()
   const { note, starts } = witness()
@@ -83,7 +83,7 @@ test('killed in the middle of a command, nothing lives on; started again, the ru
   expect(bridge.joins).toHaveLength(1)
 })
 
-test('without attempts left, the interrupted command has failed and the run ends by its strategy', async () => {
+test('an interrupted command without further attempts has failed, and the run ends by its strategy', async () => {
   await instance.start()
   const { note, starts } = witness()
   const spec = specOf({
@@ -107,7 +107,7 @@ test('without attempts left, the interrupted command has failed and the run ends
   expect(bridge.eventsOf(spec, 'steps_skipped')).toMatchObject([{ steps: [[0, 2]] }])
 })
 
-test('killed again and again at any moment, with a bridge that loses answers: each attempt starts at most once', async () => {
+test('each attempt starts at most once, although the instance is killed repeatedly and the bridge loses answers', async () => {
   const { note, starts } = witness()
   const spec = specOf({
     targets: ['one', 'two', 'three'],
@@ -140,7 +140,7 @@ test('killed again and again at any moment, with a bridge that loses answers: ea
   await eventually('its journal is gone', () => journals().length === 0)
 })
 
-test('a last line of the journal that is torn is left out', async () => {
+test('an incomplete last line of the journal is ignored', async () => {
   await instance.start()
   const spec = specOf({ actions: [{ script: 'echo up; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 600', max_retries: 1 }] })
   await bridge.startRun(spec)
@@ -152,7 +152,7 @@ test('a last line of the journal that is torn is left out', async () => {
   expectGapless(spec)
 })
 
-test('a run that went to another instance meanwhile does not go on here', async () => {
+test('a restarted instance does not continue a run that another instance has taken over', async () => {
   await instance.start()
   const { note, starts } = witness()
   const spec = specOf({ actions: [{ script: `${note}; sleep 600`, max_retries: 3 }] })
@@ -165,8 +165,8 @@ test('a run that went to another instance meanwhile does not go on here', async 
   expect(starts()).toHaveLength(1)
 })
 
-test('without a bridge for too long it kills its commands; when the lease is still its own, the run goes on', async () => {
-  // Fenced eight seconds before that.
+test('an instance without the bridge for too long kills its commands; if it still has the lease, the run continues', async () => {
+  // The instance kills its commands 8 s before the lease ends.
   bridge.lostAfterSeconds = 10
   await instance.start()
   const mark = randomUUID()
@@ -195,7 +195,7 @@ test('without a bridge for too long it kills its commands; when the lease is sti
   expectGapless(spec)
 })
 
-test('frozen, it keeps no command alive beyond its lease, here or on an ssh target; thawed, it goes on by its journal', async () => {
+test('a frozen instance keeps no local or ssh command alive beyond its lease, and continues by its journal later', async () => {
   bridge.lostAfterSeconds = 10
   const sshd = await startSshd()
   try {
@@ -228,7 +228,7 @@ test('frozen, it keeps no command alive beyond its lease, here or on an ssh targ
   }
 })
 
-test('commands outlive many renewals of the lease', async () => {
+test('a command runs on during many renewals of the lease', async () => {
   bridge.lostAfterSeconds = 10
   await instance.start()
   const spec = specOf({ actions: [{ script: 'sleep 9; echo done' }] })
@@ -237,7 +237,7 @@ test('commands outlive many renewals of the lease', async () => {
   expect(bridge.output(spec)).toEqual(['done'])
 })
 
-test('a bridge that is away for a while, and then does not know the credential for a while, costs nothing', async () => {
+test('a bridge that is down and later refuses the credential for a while costs no attempt and no line', async () => {
   await instance.start()
   const spec = specOf({ actions: [{ script: 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done' }] })
   await bridge.startRun(spec)
@@ -252,11 +252,11 @@ test('a bridge that is away for a while, and then does not know the credential f
   expect(bridge.joins).toHaveLength(1)
 })
 
-/** Bytes of all journals. */
+/** The size of all journals in bytes. */
 const journalBytes = () =>
   journals().reduce((sum, name) => sum + statSync(path.join(instance.folder, 'journals', name)).size, 0)
 
-test('a command starts once the bridge knows of it, so that whoever goes on after a loss does not start it again', async () => {
+test('a command starts only after the bridge has accepted its step_started event', async () => {
   await instance.start()
   bridge.takesNoEvents = true
   const { note, starts } = witness()
@@ -270,7 +270,7 @@ test('a command starts once the bridge knows of it, so that whoever goes on afte
   expect(starts()).toHaveLength(2)
 })
 
-test('a rollback script starts once the bridge knows of it: one that a cancel comes before never starts', async () => {
+test('a rollback script does not start if a cancel comes before the bridge accepts its rollback_started event', async () => {
   await instance.start()
   const { note, starts } = witness()
   const until = gate(instance.folder)
@@ -291,7 +291,7 @@ test('a rollback script starts once the bridge knows of it: one that a cancel co
   expect(starts()).toEqual([])
 })
 
-test('while the bridge takes nothing commands go on: what they write waits on the disk, over a restart too', async () => {
+test('while the bridge accepts no events, commands run on, and their output is kept on disk, also over a restart', async () => {
   await instance.start()
   const { note, starts } = witness()
   const until = gate(instance.folder)
@@ -319,7 +319,7 @@ test('while the bridge takes nothing commands go on: what they write waits on th
   expectGapless(spec)
 })
 
-test('a journal does not keep the lines that the bridge has, and a restart goes on from what is left', async () => {
+test('a journal drops the lines that the bridge has accepted, and a restart continues from the rest', async () => {
   await instance.start({ SLIPWAY_JOURNAL_MIB: '4' })
   const { note, starts } = witness()
   const spec = specOf({
@@ -344,7 +344,7 @@ test('a journal does not keep the lines that the bridge has, and a restart goes 
   expectGapless(spec)
 })
 
-test('where the journal is full, commands wait with their output', async () => {
+test('commands that write are paused while the journal is full', async () => {
   await instance.start({ SLIPWAY_JOURNAL_MIB: '10' })
   const total = 60_000
   const { note, starts } = witness()
@@ -378,7 +378,7 @@ test('where the journal is full, commands wait with their output', async () => {
   expectGapless(spec)
 })
 
-test('of a command that writes without end the beginning and the end are kept, and how much is missing', async () => {
+test('an output beyond the limit keeps its beginning, its end and the size of the missing part', async () => {
   await instance.start({ SLIPWAY_STEP_OUTPUT_BYTES: '100000' })
   const spec = specOf({ actions: [{ script: 'seq 1 1000000; echo oops >&2; sleep 0.3; echo the end; exit 3' }] })
   await bridge.startRun(spec)
@@ -402,7 +402,7 @@ test('of a command that writes without end the beginning and the end are kept, a
   expectGapless(spec)
 })
 
-test('stopped by a signal it lets commands end, and what it has to kill goes on after the restart', async () => {
+test('after SIGTERM the instance lets commands end; after a restart it repeats those that it had to kill', async () => {
   await instance.start()
   const mark = randomUUID()
   const { note, starts } = witness()
@@ -427,7 +427,7 @@ test('stopped by a signal it lets commands end, and what it has to kill goes on 
   expect([...starts()].sort()).toEqual(['a@quick 0', 'a@slow 0', 'a@slow 1'])
 })
 
-test('stopped by a signal while it ends a cancelled command, it still sends the last output', async () => {
+test('after SIGTERM during a cancel, the instance still sends the last output of the command', async () => {
   await instance.start()
   const script = `trap 'sleep 3; echo bye; exit' TERM; echo up; while :; do sleep 0.1; done`
   const spec = specOf({ actions: [{ script }] })
@@ -440,7 +440,7 @@ test('stopped by a signal while it ends a cancelled command, it still sends the 
   expect(bridge.output(spec)).toEqual(['up', 'bye'])
 })
 
-test('its identity is its own, and secrets lie nowhere in clear', async () => {
+test('only the owner reads the identity and the journals, and journals have no secrets in clear text', async () => {
   await instance.start()
   expect(statSync(path.join(instance.folder, 'identity.json')).mode & 0o777).toBe(0o600)
   const secret = `hunter2-${randomUUID()}`
@@ -461,7 +461,7 @@ test('its identity is its own, and secrets lie nowhere in clear', async () => {
 const has = (journal: string, text: string) =>
   readFileSync(path.join(instance.folder, 'journals', journal), 'utf8').includes(text)
 
-/** Without those that are still being written: they are renamed at any moment. */
+/** The names of all journals without drafts, which are renamed at any moment. */
 function journals(): string[] {
   return readdirSync(path.join(instance.folder, 'journals')).filter((name) => !name.endsWith('.draft'))
 }

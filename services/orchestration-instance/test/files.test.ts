@@ -58,7 +58,7 @@ async function run(
 }
 
 describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
-  test('files stand in the working directory before the command starts, with their bytes and permissions', async () => {
+  test('files are in the working directory with their bytes and permissions before the command starts', async () => {
     const large = bridge.addContent(randomBytes(700_000))
     const small = bridge.addContent(Buffer.from('#!/bin/sh\necho "it runs"\n'))
     const empty = bridge.addContent(Buffer.alloc(0))
@@ -84,7 +84,7 @@ describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
     expect(outcome).toBe('success')
   })
 
-  test('a directory that stays gets them in place of what was there, and relative ones too', async () => {
+  test('files replace existing ones in an absolute working directory, and a relative one gets files too', async () => {
     const [old, fresh] = ['old', 'new'].map((text) => bridge.addContent(Buffer.from(`${text} ${kind}\n`)))
     const place = path.join(outside, `${kind}.txt`)
     for (const content of [old, fresh]) {
@@ -101,7 +101,7 @@ describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
     expect(within.output).toEqual([expect.stringMatching(/\/a\/b$/), `new ${kind}`])
   })
 
-  test('a rollback script gets them as well', async () => {
+  test('a rollback script gets the files too', async () => {
     const content = bridge.addContent(Buffer.from(`undo ${kind}\n`))
     const { outcome, output } = await run(
       targetOf(kind),
@@ -127,7 +127,7 @@ describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
     expect(existsSync(marker)).toBe(false)
   })
 
-  test('a cancel during the transfer ends the attempt, and nothing is left', async () => {
+  test('a cancel during the transfer ends the attempt, and the command does not start', async () => {
     const content = bridge.addContent(randomBytes(3_000_000))
     let arrived = () => {}
     const asked = new Promise<void>((resolve) => {
@@ -156,7 +156,7 @@ describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
 })
 
 describe('the cache', () => {
-  test('content is fetched once for all who want it at once, and not again', async () => {
+  test('fetches content once for simultaneous commands, and not again for later ones', async () => {
     const content = bridge.addContent(Buffer.from('once\n'))
     const targets = ['a', 'b', 'c', 'd'].map((name) => targetOf('local', name))
     const first = await run(targets, { files: [file(content)] }, { target_mode: 'parallel' })
@@ -166,7 +166,7 @@ describe('the cache', () => {
     expect(bridge.contentCalls).toEqual([content])
   })
 
-  test('bypass_cache fetches once for the whole run, though it is there', async () => {
+  test('is skipped by bypass_cache, with one fetch for the whole run', async () => {
     const content = bridge.addContent(Buffer.from('fresh\n'))
     await run(targetOf('local'), { files: [file(content)] })
     const targets = ['a', 'b', 'c'].map((name) => targetOf('local', name))
@@ -177,7 +177,7 @@ describe('the cache', () => {
     expect(bridge.contentCalls).toEqual([content, content, content])
   })
 
-  test.each<Kind>(['local', 'ssh'])('a file in it that is damaged is fetched again, for a %s target', async (kind) => {
+  test.each<Kind>(['local', 'ssh'])('fetches damaged content again, for a %s target', async (kind) => {
     const content = bridge.addContent(Buffer.from(`right ${kind}\n`))
     await run(targetOf(kind), { files: [file(content)] })
     writeFileSync(cacheFile(content), `wrong ${kind}\n`)
@@ -188,14 +188,14 @@ describe('the cache', () => {
     expect(bridge.contentCalls).toHaveLength(3)
   })
 
-  test('commands cannot change it through their files', async () => {
+  test('does not change when commands change their files', async () => {
     const content = bridge.addContent(Buffer.from('kept\n'))
     await run(targetOf('local'), { script: 'echo changed >x', files: [file(content)] })
     expect((await run(targetOf('local'), { files: [file(content)] })).output).toEqual(['kept'])
     expect(bridge.contentCalls).toEqual([content])
   })
 
-  test('other bytes than were asked for are not taken', async () => {
+  test('refuses content with a wrong hash', async () => {
     const content = bridge.addContent(randomBytes(100))
     bridge.contents.set(content, randomBytes(100))
     const { error_message } = await run(targetOf('local'), { files: [file(content)] }, {})
@@ -205,14 +205,14 @@ describe('the cache', () => {
     expect(cached()).not.toContain(content)
   })
 
-  test('an answer that breaks off is asked for again', async () => {
+  test('repeats a fetch whose answer breaks off', async () => {
     const content = bridge.addContent(Buffer.from('whole\n'))
     bridge.breaksOff = 2
     expect((await run(targetOf('local'), { files: [file(content)] })).output).toEqual(['whole'])
     expect(bridge.contentCalls).toEqual([content, content, content])
   })
 
-  test('what was used longest ago goes when it is full, and a restart keeps the rest', async () => {
+  test('deletes the least recently used content when it is full, and keeps the rest over a restart', async () => {
     const [a, b, c] = [1, 2, 3].map(() => bridge.addContent(randomBytes(1.5 * 1024 * 1024))) as [string, string, string]
     const use = (content: string) => run(targetOf('local'), { script: 'true', files: [file(content)] })
     for (const content of [a, b, a, c]) await use(content)

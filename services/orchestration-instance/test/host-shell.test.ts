@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => host.stop())
 
 describe('the shell on the host', () => {
-  test('leaves INT to what it runs, and takes every character', async () => {
+  test('does not ignore INT in commands, and passes on every character', async () => {
     const { made } = host.transport()
     const VALUE = `ā漢\u0081\u0088 "$(id)" \\n \`x\` ' ${String.fromCharCode(1)}\t`
     for (const script of ['true', `sh -c 'kill -INT $$'; printf '%s\\n' "$? $VALUE" 'ā漢\\n'`]) {
@@ -27,7 +27,7 @@ describe('the shell on the host', () => {
     }
   })
 
-  test('tells exit codes from signals, and goes on after each', async () => {
+  test('distinguishes exit codes from signals, and runs the next command after each', async () => {
     const { made } = host.transport()
     expect(await start(made, 'exit 137').end).toMatchObject({ exitCode: 137, signal: null })
     expect(await start(made, 'kill -SEGV $$').end).toMatchObject({ exitCode: null, signal: 'SIGSEGV' })
@@ -35,7 +35,7 @@ describe('the shell on the host', () => {
     expect(await start(made, 'exit 255').end).toMatchObject({ exitCode: 255, signal: null })
   })
 
-  test('takes a long script as a second one', async () => {
+  test('runs a long script as its second command', async () => {
     const { made } = host.transport()
     await start(made, 'true').end
     const command = start(made, `: ${'x'.repeat(200_000)}\necho end`)
@@ -43,7 +43,7 @@ describe('the shell on the host', () => {
     expect(command.output.stdout).toBe('end\n')
   })
 
-  test('is missed when a command kills it, and nothing runs on', async () => {
+  test('that a command kills makes the command fail, and no process is left', async () => {
     const { made } = host.transport()
     const mark = randomUUID()
     const command = start(made, `export MARK=${mark}; echo up; sleep 600 & kill -KILL $PPID; sleep 600`)
@@ -52,7 +52,7 @@ describe('the shell on the host', () => {
     expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
   })
 
-  test('kills by itself when nobody tells it that commands may live on, but not what comes after', async () => {
+  test('kills a command whose lifeline is not renewed, and not the next command', async () => {
     const lifeline = new Lifeline()
     lifeline.renew(performance.now() + 60_000)
     const { made } = host.transport({ lifeline })
@@ -65,10 +65,10 @@ describe('the shell on the host', () => {
     expect(await start(made, 'sleep 1.5').end).toMatchObject({ exitCode: 0 })
   })
 
-  /** A host with this in the place of login shells. */
+  /** A host that runs this in place of the login shell. */
   const hostThat = (says: string) => SshHost.start([`ForceCommand ${says}`])
 
-  test('is understood where a greeting has no end of line, and starts in no folder of the same name', async () => {
+  test('works after a greeting without a newline, and ignores CDPATH', async () => {
     const greeting = 'printf welcome; printf welcome >&2; export CDPATH=/usr; exec sh -c "$SSH_ORIGINAL_COMMAND"'
     const other = await hostThat(greeting)
     const inside = start(other.transport().made, 'pwd; echo err >&2', { workingDirectory: 'bin' })
@@ -80,10 +80,10 @@ describe('the shell on the host', () => {
     await other.stop()
   })
 
-  /** A bash that is given this finds no such folder. */
+  /** Makes bash fail to enter /proc, as if the folder did not exist. */
   const NO_PROC = 'BASH_FUNC_cd%%=() { case "$*" in */proc*) return 1 ;; esac; builtin cd "$@"; }'
 
-  /** A host on which programs are found in one folder, with this one as `sh`, and without those that are left out. */
+  /** A host with all programs in one folder, with `shell` as its `sh`, and without some of the programs. */
   async function hostWith(shell: string, without: readonly string[]) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-programs-'))
     for (const name of readdirSync('/usr/bin')) {
@@ -107,7 +107,7 @@ describe('the shell on the host', () => {
     ['dash', ['setsid']],
     ['bash', ['setsid']],
     ['bash', ['/proc']],
-  ])('is %s, on a host without %j', async (shell, without) => {
+  ])('can be %s, on a host without %j', async (shell, without) => {
     const { made, stop } = await hostWith(shell, without)
     const [stubborn, leftover] = [randomUUID(), randomUUID()]
     const first = start(made, `MARK=${leftover} sleep 600 & echo "$0"; exit 3`)
@@ -122,7 +122,7 @@ describe('the shell on the host', () => {
     third.abort.abort(new Kill('cancelled', 500))
     expect(await third.end).toMatchObject({ exitCode: null, signal: 'SIGKILL', confirmed: true })
     await eventually('nothing is left', () => processesWith(stubborn).length === 0)
-    // One of them belongs to the shell.
+    // UID and OPTIND are variables of the shell itself.
     const refused = start(made, 'echo started', { environment: { UID: '7', OPTIND: 'x' } })
     await refused.end
     expect(refused.output).toEqual({ stdout: '', stderr: expect.stringMatching(/UID|number/) })

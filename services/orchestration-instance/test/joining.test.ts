@@ -31,7 +31,7 @@ const timesSaid = (text: string) => instance.output.split(text).length - 1
 const COMMAND = 'slipway instances join-token'
 
 describe('the join token', () => {
-  test('is read from the file; the credential is kept for the owner alone, and the token is not', async () => {
+  test('is read from the file and not stored; only the owner can read the stored credential', async () => {
     await instance.start()
     expect(bridge.joins).toMatchObject([{ name: 'under-test', version: SLIPWAY_VERSION, labels: {} }])
     expect(identity().membership).toMatchObject({ name: 'under-test', credential: bridge.credential })
@@ -40,7 +40,7 @@ describe('the join token', () => {
     expect(instance.output).not.toContain(JOIN_TOKEN)
   })
 
-  test('is not needed after the join: a restart goes on by sync, without the file and without the setting', async () => {
+  test('is not needed after the join: a restarted instance syncs without the file and without the setting', async () => {
     await instance.start()
     await instance.end('SIGTERM')
     writeFileSync(instance.tokenFile, '')
@@ -53,7 +53,7 @@ describe('the join token', () => {
     expect(bridge.joinCalls).toBe(1)
   })
 
-  test('can come by standard input, and is in the environment of no command', async () => {
+  test('can be read from standard input, and is not in the environment of commands', async () => {
     await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: '-' }, { input: `${JOIN_TOKEN}\n` })
     await eventually('the instance sends a sync', () => bridge.syncs.length > 0)
     const spec = specOf({ actions: [{ script: 'env' }] })
@@ -65,8 +65,8 @@ describe('the join token', () => {
   })
 })
 
-describe('without a token that lets it join, the instance says what to do:', () => {
-  test('no setting ends it', async () => {
+describe('without a valid token, the instance says what to do:', () => {
+  test('it ends without the setting', async () => {
     await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: '' })
     await exited()
     expect(instance.output).toContain('SLIPWAY_JOIN_TOKEN_FILE is missing')
@@ -74,7 +74,7 @@ describe('without a token that lets it join, the instance says what to do:', () 
     expect(bridge.joinCalls).toBe(0)
   })
 
-  test('nothing on standard input, or a wrong token, ends it', async () => {
+  test('it ends with empty standard input or a wrong token there', async () => {
     for (const input of ['', 'wrong']) {
       await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: '-' }, { input })
       await exited()
@@ -83,7 +83,7 @@ describe('without a token that lets it join, the instance says what to do:', () 
     expect(instance.output).toContain(COMMAND)
   })
 
-  test('a missing file is waited for', async () => {
+  test('it waits for a missing file', async () => {
     const file = path.join(instance.folder, 'later')
     await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: file })
     await says(`there is no token in the file ${file}`)
@@ -92,7 +92,7 @@ describe('without a token that lets it join, the instance says what to do:', () 
     await eventually('the instance sends a sync', () => bridge.syncs.length > 0)
   })
 
-  test('a refused token is shown to the bridge once, and another one in the file is taken', async () => {
+  test('it sends a refused token once, and reads another one from the file', async () => {
     writeFileSync(instance.tokenFile, 'wrong')
     await instance.launch()
     await says('refuses the token')
@@ -102,7 +102,7 @@ describe('without a token that lets it join, the instance says what to do:', () 
     await eventually('the instance sends a sync', () => bridge.syncs.length > 0)
   })
 
-  test('a refusal for another reason is told once and tried again seldom', async () => {
+  test('it logs a refusal for another reason and retries seldom', async () => {
     bridge.refusesJoins = { status: 409, code: 'CONFLICT' }
     await instance.launch()
     await says('refuses to let this instance join: refused by the test: CONFLICT')
@@ -110,7 +110,7 @@ describe('without a token that lets it join, the instance says what to do:', () 
     expect(bridge.joinCalls).toBeLessThanOrEqual(3)
   })
 
-  test('a file that cannot be read is named', async () => {
+  test('it names a file that it cannot read', async () => {
     await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: instance.folder })
     await says(`the file ${instance.folder} cannot be read`)
   })
@@ -128,7 +128,7 @@ describe('an instance that was removed', () => {
     bridge.isRemoved = true
   }
 
-  test('kills its commands at once, says so, and does not join with the token that it has used', async () => {
+  test('kills its commands at once, logs the removal, and does not join again with the used token', async () => {
     await instance.start()
     const mark = randomUUID()
     const spec = specOf({ actions: [{ script: 'echo up; sleep 600', env: { MARK: mark } }] })
@@ -145,7 +145,7 @@ describe('an instance that was removed', () => {
     expect(instance.isRunning).toBe(true)
   })
 
-  test('joins again with a new token, after a restart too', async () => {
+  test('joins again with a new token, also after a restart', async () => {
     await instance.start()
     remove()
     await says('was used already')
@@ -162,8 +162,8 @@ describe('an instance that was removed', () => {
   })
 })
 
-describe('an instance whose credential is not taken', () => {
-  test('keeps it, asks seldom, and goes on when it is taken again', async () => {
+describe('an instance whose credential is refused', () => {
+  test('keeps the credential, retries seldom, and continues when the bridge accepts it again', async () => {
     await instance.start()
     const { membership } = identity()
     bridge.knowsNobody = true
@@ -176,7 +176,7 @@ describe('an instance whose credential is not taken', () => {
     await eventually('the instance sends a sync', () => bridge.syncs.length > before)
   })
 
-  test('joins when there is a new token', async () => {
+  test('joins when the file has a new token', async () => {
     await instance.start()
     bridge.credential = 'of somebody else'
     bridge.joinTokens.add('another-token')
@@ -188,7 +188,7 @@ describe('an instance whose credential is not taken', () => {
 })
 
 describe('the folder of an instance', () => {
-  test('is for one name', async () => {
+  test('is bound to one instance name', async () => {
     await instance.start()
     await instance.end('SIGTERM')
     await instance.launch({ SLIPWAY_INSTANCE_NAME: 'another' })
@@ -196,7 +196,7 @@ describe('the folder of an instance', () => {
     expect(instance.output).toMatch(/SLIPWAY_INSTANCE_NAME differs from under-test/)
   })
 
-  test('of the version before keeps its membership: its credential is good, and is exchanged at once', async () => {
+  test('of the previous version keeps its membership, and the instance exchanges its credential at once', async () => {
     bridge.credential = 'credential-of-before'
     const enrolment = {
       ...{

@@ -44,7 +44,7 @@ interface Case {
   output: string[]
 }
 
-/** What scripts do when they are told to end, and all that they write. */
+/** Scripts with different reactions to TERM, each with its whole output. */
 const CASES: Record<string, Case> = {
   'at once': { script: `trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.1; done`, output: ['up', 'bye'] },
   'after some time': {
@@ -74,17 +74,17 @@ const IN_ANOTHER_SESSION: Record<string, Case> = {
     output: ['up', 'child'],
   },
 }
-/** Over ssh the shell of the connection holds the streams open: nobody can tell when the last writer has gone. */
+/** Over ssh the shell of the connection keeps the streams open, so the end of the last writer cannot be detected. */
 const CASES_OF: Record<Kind, Record<string, Case>> = {
   local: { ...CASES, ...IN_ANOTHER_SESSION },
   agent: { ...CASES, ...IN_ANOTHER_SESSION },
   ssh: CASES,
 }
 
-/** What a command gets: on a busy machine, twenty shells take some seconds to say that they are up. */
+/** The timeout of a command. On a busy machine, twenty shells need some seconds to start. */
 const SECONDS = 8
 
-/** Runs all scripts at the same time, each in a run of its own. */
+/** Runs all scripts at the same time, each in its own run. */
 async function outputsOf(
   kinds: readonly Kind[],
   runOf: (script: string) => Parameters<typeof specOf>[0],
@@ -107,12 +107,12 @@ const expected = (kinds: readonly Kind[]) =>
   )
 
 describe('a killed command on a target of any kind has all its output in the log', () => {
-  test('when its own time is over', async () => {
+  test('after the timeout of the command', async () => {
     const outputs = await outputsOf(KINDS, (script) => ({ actions: [{ script, timeout_seconds: SECONDS }] }))
     expect(outputs).toEqual(expected(KINDS))
   })
 
-  test('when the deployment is cancelled', async () => {
+  test('after a cancel of the deployment', async () => {
     const outputs = await outputsOf(
       KINDS,
       (script) => ({ actions: [{ script }] }),
@@ -125,7 +125,7 @@ describe('a killed command on a target of any kind has all its output in the log
     expect(outputs).toEqual(expected(KINDS))
   })
 
-  test('when the time of the deployment is over', async () => {
+  test('after the timeout of the deployment', async () => {
     const outputs = await outputsOf(['local'], (script) => ({
       actions: [{ script }],
       remaining_seconds: SECONDS,

@@ -18,14 +18,14 @@ afterAll(() => {
 
 const start = (script: string, options: Partial<Command> = {}, on = transport) => startOn(on, { script, ...options })
 
-test('exit codes, signals and both streams arrive as they are, also when opened by name', async () => {
+test('exit codes, signals and both streams are reported unchanged, also if the streams are opened by name', async () => {
   const command = start('echo out; echo err >&2; echo named >/dev/stderr; echo tee | tee /dev/stdout; exit 9')
   expect(await command.end).toEqual({ exitCode: 9, signal: null, confirmed: true })
   expect(command.output).toEqual({ stdout: 'out\ntee\ntee\n', stderr: 'err\nnamed\n' })
   expect(await start('kill -SEGV $$').end).toEqual({ exitCode: null, signal: 'SIGSEGV', confirmed: true })
 })
 
-test('each command has a fresh directory, which is gone afterwards', async () => {
+test('each command has a new directory, which is deleted afterwards', async () => {
   const command = start('ls -A; pwd; touch left; mkdir sub; cd sub')
   await command.end
   const directory = command.output.stdout.trim()
@@ -49,7 +49,7 @@ test.each([
   expect(command.output.stdout).toBe('y-é\n')
 })
 
-test('what keeps a command from starting is said clearly', async () => {
+test('a command that cannot start fails with the reason', async () => {
   await expect(start('', { workingDirectory: '/no/such' }).end).rejects.toThrow(
     'the working directory /no/such does not exist on the instance',
   )
@@ -61,7 +61,7 @@ test('what keeps a command from starting is said clearly', async () => {
   )
 })
 
-test('a daemon may stay and keep the streams; what stays in the group may not', async () => {
+test('a daemon in its own session may live on; processes in the group of the command are killed', async () => {
   const [daemon, leftover] = [randomUUID(), randomUUID()]
   const command = start(`MARK=${leftover} sleep 600 & MARK=${daemon} setsid sleep 600 & echo done`)
   expect(await command.end).toMatchObject({ exitCode: 0 })
@@ -72,7 +72,7 @@ test('a daemon may stay and keep the streams; what stays in the group may not', 
   process.kill(survivor as number, 'SIGKILL')
 })
 
-test('a kill gives the whole group its time, then ends it', async () => {
+test('a kill gives the process group its grace, then kills it', async () => {
   const mark = randomUUID()
   const polite = `sh -c 'trap "echo bye; exit 3" TERM; echo up; while :; do sleep 0.05; done'`
   const command = start(`export MARK=${mark}; ${polite}`)
@@ -88,7 +88,7 @@ test('a kill gives the whole group its time, then ends it', async () => {
   await eventually('nothing is left', () => processesWith(mark).length === 0)
 })
 
-test('a kill that comes before the start keeps the command from starting', async () => {
+test('a kill before the start prevents the start', async () => {
   const mark = path.join(folder, 'never')
   const command = start(`touch ${mark}`)
   command.abort.abort(new Kill('cancelled', 0))
@@ -96,7 +96,7 @@ test('a kill that comes before the start keeps the command from starting', async
   expect(existsSync(mark)).toBe(false)
 })
 
-test('output that is taken slowly is taken whole, and makes the command wait', async () => {
+test('a slow consumer gets the whole output in bounded chunks', async () => {
   let length = 0
   let most = 0
   const count = path.join(folder, 'written')
@@ -115,11 +115,11 @@ test('output that is taken slowly is taken whole, and makes the command wait', a
   expect(most).toBeLessThanOrEqual(1_000_000)
 })
 
-test('nothing is left in the folder but pipes for the next commands', () => {
+test('only pipes for the next commands are left in the folder', () => {
   expect(readdirSync(folder).filter((name) => !/^(fifo-|never|written)/.test(name))).toEqual([])
 })
 
-test('bytes that are not what their hash says are refused, and content is put into place or not at all', async () => {
+test('a file with a wrong hash is refused and leaves nothing in the working directory', async () => {
   const source = path.join(folder, 'source')
   writeFileSync(source, 'text')
   const content = createHash('sha256').update('text').digest('hex')
@@ -135,7 +135,7 @@ test('bytes that are not what their hash says are refused, and content is put in
   expect([readdirSync(stays), refused.output.stdout]).toEqual([[], ''])
 })
 
-test('limits hold for the command, and it leaves no core dump, whose content would be its secrets', async () => {
+test('a command has its limits, and writes no core dump, which would contain its secrets', async () => {
   const limited = new LocalTransport(folder, { limits: { memoryMib: 4_096, openFiles: 77, fileMib: 1 } })
   const { output, end } = start(
     'ulimit -c; ulimit -v; ulimit -n; ulimit -f; head -c 2000000 /dev/zero >big; echo $?; wc -c <big',

@@ -7,7 +7,7 @@ import { FakeBridge } from './support/fake-bridge.ts'
 import { InstanceProcess } from './support/instance-process.ts'
 import { specOf } from './support/specs.ts'
 
-/** A user that every system has. */
+/** A user that exists on every system. */
 const USER = 'nobody'
 const mayTry = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).status === 0
 const describeAsRoot = mayTry ? describe : describe.skip
@@ -77,13 +77,13 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
   test.each([
     [{ SLIPWAY_LOCAL_USER: 'no-such-user' }, 'names the user "no-such-user", which does not exist on this machine'],
     [{ SLIPWAY_LOCAL_USER: 'root' }, 'names the user "root", which has all permissions'],
-  ])('%j keeps the instance from starting', async (settings, message) => {
+  ])('the instance does not start with %j', async (settings, message) => {
     await expect(instance.start(settings)).rejects.toThrow('The instance ended with 78')
     expect(instance.output).toContain('SLIPWAY_LOCAL_USER')
     expect(instance.output).toContain(message)
   })
 
-  test('a folder that the user cannot reach keeps the instance from starting, until another one is named', async () => {
+  test('the instance does not start with a folder that the user cannot enter, and starts with another folder', async () => {
     const closed = mkdtempSync(path.join(os.tmpdir(), 'slipway-closed-'))
     const open = mkdtempSync(path.join(os.tmpdir(), 'slipway-open-'))
     chmodSync(open, 0o711)
@@ -104,7 +104,7 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
     }
   })
 
-  test('an identity that the user could read keeps the instance from starting', async () => {
+  test('the instance does not start if the user can read the identity', async () => {
     await instance.start()
     await instance.end('SIGTERM')
     chmodSync(path.join(instance.folder, 'identity.json'), 0o644)

@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { LineSplitter } from '../src/output/line-splitter.ts'
 import { Masker } from '../src/output/masking.ts'
 
-// Secrets in every form in which programs print them, cut into chunks at any byte: nothing of them is left.
+// Programs print secrets in many encodings, cut into chunks at any byte. The masker must hide all of them.
 
 const RUNS = 1_000
 
-/** The lines of an output that comes in chunks that end at these places. */
+/** The lines of an output that is cut into chunks at these places. */
 function linesOf(text: string, places: readonly number[], masker: Masker): string[] {
   const bytes = Buffer.from(text)
   const borders = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b)
@@ -25,12 +25,12 @@ const character = fc.oneof(
 const secret = fc
   .array(character, { minLength: 4, maxLength: 40 })
   .map((characters) => characters.join(''))
-  // A text of fewer characters cannot be marked as sensitive; blanks around it are no part of what is printed.
+  // A shorter text cannot be marked as sensitive. Blanks around a text are not printed.
   .filter((text) => text.trim().length >= 4 && text === text.trim())
 const seed = fc.nat()
 const places = fc.array(fc.nat({ max: 10_000 }), { maxLength: 8 })
 
-/** Choices that an encoder leaves open, from a number. */
+/** A generator of the choices that an encoder leaves open, from a seed. */
 function choices(from: number) {
   let state = from + 1
   return (count: number) => {
@@ -52,9 +52,9 @@ const jsonText = (text: string) => JSON.stringify(text).slice(1, -1)
 const PERCENT_KEEPS = /[A-Za-z0-9]/
 const BASH_KEEPS = /[A-Za-z0-9_./:=@%+,-]/
 
-/** How programs print a text. */
+/** The encodings in which programs print a text. */
 const ENCODERS: Record<string, (text: string, choose: Choose) => string> = {
-  'as it is': (text) => text,
+  'in plain text': (text) => text,
   'percent-encoded with any set of safe characters': (text, choose) => {
     const isSafe = new Map<string, boolean>()
     return Array.from(text, (one) => {
@@ -113,7 +113,7 @@ describe('a secret is hidden', () => {
           const lines = linesOf(`<${encoded}>`, at, masker)
           const written = `<${encoded}>`.split('\n')
           expect(lines).toHaveLength(written.length)
-          // Quotes and backslashes that an encoder puts around it may be left, and line ends; nothing else.
+          // Only quotes, backslashes and line ends around the secret may be left.
           expect(lines.join('\n')).toMatch(value.includes('>') || value.includes('<') ? HIDDEN_WITH_ENDS : HIDDEN)
           expect(lines.map(withoutQuotes)).toEqual(linesOf(`<${encoded}>`, [], masker).map(withoutQuotes))
         }),
@@ -135,7 +135,7 @@ describe('a secret is hidden', () => {
         const lines = linesOf(`${wrapped}\n`, at, masker)
         expect(lines).toHaveLength(wrapped.split('\n').length)
         const left = lines.join('').replaceAll('\r', '').split('***')
-        // At each end, a character may be left that also holds bits of the text around.
+        // At each end, one character may be left: it also encodes bits of the surrounding text.
         const characters = (text: string) => Math.ceil((Buffer.byteLength(text) * 4) / 3) + 1
         expect(left.at(0)?.length).toBeLessThanOrEqual(characters(before))
         expect(left.at(-1)?.replace(/=+$/, '').length).toBeLessThanOrEqual(characters(after))
@@ -146,7 +146,7 @@ describe('a secret is hidden', () => {
     )
   }, 240_000)
 
-  test('as a member of JSON, and the JSON however it is laid out', () => {
+  test('as a member of JSON, and the JSON itself in every layout', () => {
     const json = fc.dictionary(
       fc.constantFrom('user', 'password', 'port'),
       fc.oneof(secret, fc.integer(), fc.boolean()),
@@ -168,7 +168,7 @@ describe('a secret is hidden', () => {
         for (const member of Object.values(value)) {
           if (typeof member !== 'string') continue
           const lines = linesOf(`password is ${JSON.stringify(member)}.`, at, masker)
-          // Two quotes in a row may be one of the secret, as in CSV.
+          // Two consecutive quotes may encode one quote of the secret, as in CSV.
           expect(lines.join('\n')).toMatch(/^password is "\*\*\*"?\.$/)
         }
       }),
@@ -177,7 +177,7 @@ describe('a secret is hidden', () => {
   })
 })
 
-test('a line that is released early shows less than four characters of a secret, and the rest stays hidden', () => {
+test('lines that are released early show fewer than four characters of a secret', () => {
   fc.assert(
     fc.property(secret, fc.integer({ min: 1, max: 30 }), (value, width) => {
       const encoded = Buffer.from(value).toString('base64')
@@ -219,7 +219,7 @@ test('ordinary text is not masked', () => {
     fc.array(word, { maxLength: 12 }).map((words) => words.join(' ')),
     { maxLength: 12 },
   )
-  // Of twelve random characters, so that a match would be none by chance.
+  // Twelve random characters do not match by chance.
   const random = fc.array(fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!?/+%\\\'" '), {
     minLength: 12,
     maxLength: 40,

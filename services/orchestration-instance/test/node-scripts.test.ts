@@ -10,7 +10,7 @@ import { SshHost } from './support/ssh-host.ts'
 
 type Kind = 'local' | 'ssh' | 'agent'
 
-/** The folders of commands lie in it. Its package.json declares ES modules, as that of a repository may. */
+/** The parent of the folders of commands. Its package.json declares ES modules, as that of a repository may. */
 const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-node-'))
 const local = new LocalTransport(folder)
 let ssh: SshHost
@@ -62,7 +62,7 @@ describe.each<Kind>(['local', 'ssh', 'agent'])('a node script on a %s target', (
     return { exitCode, ...output }
   }
 
-  test('is CommonJS, whatever surrounds it', async () => {
+  test('is CommonJS, also below a package.json that declares ES modules', async () => {
     const script = `const { basename } = require('node:path')
       console.log(typeof require, typeof module, typeof exports, basename(__filename), this === module.exports)`
     expect(await run(script)).toEqual({
@@ -80,7 +80,7 @@ describe.each<Kind>(['local', 'ssh', 'agent'])('a node script on a %s target', (
     })
   })
 
-  test('stays CommonJS beside a package.json of its action, which counts for the files', async () => {
+  test('stays CommonJS beside a package.json of its action, which applies only to the files', async () => {
     const files = [fileOf('package.json', '{ "type": "module" }'), fileOf('answer.js', 'export default 42')]
     const script = `console.log(typeof require)
       import(require('node:path').resolve('answer.js')).then((answer) => console.log(answer.default))`

@@ -11,7 +11,7 @@ import { Tail } from '../src/output/tail.ts'
 
 const nothing = new Masker([])
 
-/** The lines of an output that comes in these chunks. */
+/** The lines of an output that arrives in these chunks. */
 function linesOf(chunks: readonly Buffer[], masker = nothing) {
   const splitter = new LineSplitter(masker)
   return [...chunks.flatMap((chunk) => splitter.write(chunk)), ...splitter.end()]
@@ -37,7 +37,7 @@ describe('lines', () => {
     )
   })
 
-  test('put together are what was written', () => {
+  test('joined again are the written text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), places, (text, at) => {
         const lines = linesOf(cut(Buffer.from(text), at)).map((line) => line.text)
@@ -47,11 +47,11 @@ describe('lines', () => {
     )
   })
 
-  test('bytes that are no UTF-8 become U+FFFD, also at the very end', () => {
+  test('have U+FFFD in place of bytes that are not UTF-8, also at the very end', () => {
     expect(linesOf([Buffer.from([0x61, 0xff, 0x62, 0xc3])])).toEqual([{ text: 'a\uFFFDb\uFFFD', split: false }])
   })
 
-  test('one without end is given out in pieces of 64 KiB, and does not fill the memory', () => {
+  test('without end are split into pieces of 64 KiB, so that they do not fill the memory', () => {
     const splitter = new LineSplitter(new Masker(['secret-value']))
     const chunk = Buffer.from('0123456789'.repeat(10_000))
     const pieces = Array.from({ length: 50 }, () => splitter.write(chunk)).flat()
@@ -60,7 +60,7 @@ describe('lines', () => {
     expect([...pieces, ...splitter.end()].map(({ text }) => text).join('')).toBe('0123456789'.repeat(500_000))
   })
 
-  test('a value across the border of two pieces of a long line is hidden', () => {
+  test('have no secret left at the border of two pieces of a long line', () => {
     for (const before of [65_530, 65_536, 100_000, 131_065]) {
       const text = `${'x'.repeat(before)}secret-value${'y'.repeat(200_000)}`
       const chunks = Buffer.from(text)
@@ -76,7 +76,7 @@ describe('lines', () => {
 })
 
 describe('masking', () => {
-  test('finds the value in the forms in which programs print it', () => {
+  test('finds the value in the encodings in which programs print it', () => {
     const value = `p@ss 'w"ö\\rd/+`
     const masker = new Masker([value])
     const bytes = Buffer.from(value)
@@ -97,14 +97,14 @@ describe('masking', () => {
       for (const after of ['', 'z', 'yz']) {
         const encoded = Buffer.from(before + value + after).toString('base64')
         const masked = masker.mask(encoded)
-        // What is left holds less than a byte of the value at each end.
+        // The characters left at each end encode less than one byte of the value.
         expect(masked.replace('***', '').length).toBeLessThanOrEqual(before.length + after.length + 8)
         expect(masked).toContain('***')
       }
     }
   })
 
-  test('hides every line of a value, but nothing shorter than four characters', () => {
+  test('hides every line of a value that has four characters or more', () => {
     const masker = new Masker(['first line\n  second line\r\nabc\n', 'xy'])
     expect(['first line', 'second line', 'abc', 'xy'].map((text) => masker.mask(text))).toEqual([
       '***',
@@ -114,7 +114,7 @@ describe('masking', () => {
     ])
   })
 
-  test('base64 of a long value is hidden line by line', () => {
+  test('hides the base64 of a long value line by line', () => {
     const value = 'a long secret '.repeat(20)
     const encoded = Buffer.from(value).toString('base64')
     const masker = new Masker([value])
@@ -123,13 +123,13 @@ describe('masking', () => {
     }
   })
 
-  test('leaves nothing of values that overlap, or that hold what looks like a pattern', () => {
+  test('hides overlapping values, and values that look like a regular expression', () => {
     expect(new Masker(['abcdef', 'defghi']).mask('-abcdefghi-')).toBe('-***-')
     expect(new Masker(['abab']).mask('ababab')).toBe('***')
     expect(new Masker(['a.*b$']).mask('a.*b$ axxb')).toBe('*** axxb')
   })
 
-  test('no value of any kind is left in an output, however it is cut', () => {
+  test('hides every value in an output that is cut at any byte', () => {
     const value = fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom('a', 'b', '*', 'é', '😀') })
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 3 }), fc.string(), places, (values, noise, at) => {
@@ -144,7 +144,7 @@ describe('masking', () => {
   })
 })
 
-describe('what real programs print of a secret', () => {
+describe('the masker hides a secret that is printed by', () => {
   const secret = `zebra's "a" \\ $ecret/+%41 é日😀\nand a second quokka & more~`
   const PYTHON = `import base64, json, os, shlex, urllib.parse as url
 s = os.environ["S"]
@@ -168,7 +168,7 @@ print(base64.encodebytes(s.encode() * 3).decode())`
   const cases = COMMANDS.flatMap(([name, args]) => ['C', 'C.UTF-8'].map((locale) => ({ name, args, locale })))
 
   test.each(cases)('$name $args in the locale $locale', ({ name, args, locale }) => {
-    // Without SHLVL, bash takes itself for one that a network daemon started, and reads ~/.bashrc.
+    // Without SHLVL, bash behaves as if a network daemon had started it, and reads ~/.bashrc.
     const env = { PATH: process.env['PATH'] ?? '', S: secret, LC_ALL: locale, SHLVL: '1' }
     const { stdout, stderr, status } = spawnSync(name, args, { env })
     expect(status).toBe(0)
@@ -192,7 +192,7 @@ describe('a line that may end with the beginning of a secret', () => {
     return new CommandOutput(masker, { maxBytes: 1_000_000, onLine, onCut() {}, onLeftOut() {} })
   }
 
-  test('is shown after a moment, if it tells too little', async () => {
+  test('is shown after a moment, if it has fewer than four characters of the secret', async () => {
     const waiting = output()
     waiting.write('stdout', Buffer.from(`plain\nends with ${encoded.slice(0, 3)}\n`))
     expect(shown).toEqual(['plain'])
@@ -203,7 +203,7 @@ describe('a line that may end with the beginning of a secret', () => {
     waiting.end()
   })
 
-  test('is kept back for the rest, if it tells more', async () => {
+  test('is held until more output comes, if it has more characters of the secret', async () => {
     const waiting = output()
     waiting.write('stdout', Buffer.from(`ends with ${encoded.slice(0, 6)}\n`))
     await sleep(600)
@@ -215,7 +215,7 @@ describe('a line that may end with the beginning of a secret', () => {
 })
 
 describe('a limit', () => {
-  /** What becomes of these lines. */
+  /** What the limit lets through of these lines. */
   function limited(maxBytes: number, lines: readonly string[]): string[] {
     const seen: string[] = []
     const limit = new OutputLimit({
@@ -229,12 +229,12 @@ describe('a limit', () => {
     return seen
   }
 
-  test('is not felt by what is as long as it', () => {
+  test('keeps an output of exactly its size unchanged', () => {
     expect(limited(8, ['a', 'b', 'c', 'd'])).toEqual(['stdout a', 'stderr b', 'stdout c', 'stderr d'])
     expect(limited(8, [])).toEqual([])
   })
 
-  test('keeps the beginning and the end of both streams, in order, and tells what is missing in between', () => {
+  test('keeps the beginning and the end of both streams in order, and reports the missing lines and bytes', () => {
     expect(limited(8, ['a', 'b', 'c', 'd', 'e', 'f', 'g'])).toEqual([
       ...['stdout a', 'stderr b', 'cut'],
       ...['3 lines, 6 bytes', 'stderr f', 'stdout g'],
@@ -242,7 +242,7 @@ describe('a limit', () => {
     expect(limited(8, ['a', 'ééé', 'c', 'd'])).toEqual(['stdout a', 'cut', '1 lines, 7 bytes', 'stdout c', 'stderr d'])
   })
 
-  test('loses no line and counts none twice, whatever their lengths', () => {
+  test('loses no line and counts no line twice, for lines of any length', () => {
     const text = fc.string({ unit: fc.constantFrom('x', 'é', '😀'), maxLength: 30 })
     fc.assert(
       fc.property(fc.array(text, { maxLength: 60 }), fc.integer({ min: 8, max: 400 }), (lines, maxBytes) => {

@@ -12,7 +12,7 @@ const logger = createLogger({ service: 'test', level: 'error' })
 let folder: string
 let identity: Identity
 let now: number
-/** What the bridge gives next, or why it gives nothing. */
+/** The next credential that the bridge gives, or its error. */
 let given: string | Error
 let calls: string[]
 let rotation: Rotation
@@ -46,7 +46,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const stored = () => JSON.parse(readFileSync(path.join(folder, 'identity.json'), 'utf8')).membership
 
-test('each day the credential is exchanged, once', async () => {
+test('the credential is exchanged once each day', async () => {
   await rotation.rotateIfDue()
   now += DAY_MS - 1
   await rotation.rotateIfDue()
@@ -64,13 +64,13 @@ test('each day the credential is exchanged, once', async () => {
   expect([calls, identity.credential]).toEqual([['one', 'two'], 'three'])
 })
 
-test('until the new credential was taken, the one before it is kept; a restart uses the new one first', async () => {
+test('the former credential is kept until the new one is confirmed; a restart tries the new one first', async () => {
   now += DAY_MS
   await rotation.rotateIfDue()
   expect(stored()).toMatchObject({ credential: 'one', next_credential: 'two' })
   await start()
   expect(identity.credential).toBe('two')
-  // The bridge has forgotten it: another answer, which was lost, came after it.
+  // The bridge no longer accepts this one: a later exchange, with a lost answer, has replaced it.
   expect(await identity.revertCredential('two')).toBe(true)
   expect(identity.credential).toBe('one')
   expect(await identity.revertCredential('one')).toBe(false)
@@ -78,7 +78,7 @@ test('until the new credential was taken, the one before it is kept; a restart u
   expect(stored()).toMatchObject({ credential: 'one', next_credential: null })
 })
 
-test('a lost answer leaves the credential, and the next attempt comes a minute later', async () => {
+test('after a lost answer the credential stays, and the exchange is retried a minute later', async () => {
   now += DAY_MS
   given = new Error('the connection broke')
   await rotation.rotateIfDue()
@@ -102,7 +102,7 @@ test('a call that was sent with the former credential does not undo the exchange
   expect(identity.credential).toBe('two')
 })
 
-test('an instance that has left exchanges nothing', async () => {
+test('an instance without membership exchanges no credential', async () => {
   await identity.leave()
   now += DAY_MS
   await rotation.rotateIfDue()

@@ -30,7 +30,7 @@ async function run(spec: RunSpec) {
   return bridge.finished(spec)
 }
 
-/** `started a@one`, `ended a@one`, …: what happened, in order. */
+/** The events of a run in order, as text such as `a@one try 0` and `a@one completed`. */
 function story(spec: RunSpec): string[] {
   const place = ({ target, action }: { target: number; action: number }) => {
     return `${spec.actions[action]?.name}@${spec.targets[target]?.name}`
@@ -101,7 +101,7 @@ describe('order and strategies', () => {
     expect(happened.indexOf('a@two try 0')).toBeLessThan(happened.indexOf('a@one completed'))
   })
 
-  test('stop_on_first_failure: nothing new starts, and the sentence says what failed where and why', async () => {
+  test('stop_on_first_failure: no further step starts, and the error names the action, the target and the reason', async () => {
     const spec = specOf({
       targets: ['one', 'two'],
       actions: [
@@ -129,7 +129,7 @@ describe('order and strategies', () => {
     ])
   })
 
-  test('continue_on_failure: other targets go on; ignore_failures: the same target does', async () => {
+  test('continue_on_failure continues on other targets; ignore_failures continues on the same target', async () => {
     const plan = {
       targets: ['one', 'two'],
       actions: [
@@ -148,7 +148,7 @@ describe('order and strategies', () => {
     expect(story(ignoring)).toContain('b@one completed')
   })
 
-  test('failed_target_only: the scripts of that target run in reverse, the failed one first', async () => {
+  test('failed_target_only: the rollback scripts of the failed target run in reverse order', async () => {
     const log = path.join(instance.folder, `${randomUUID()}.log`)
     const note = (what: string) => `echo "${what} $SLIPWAY_TARGET_NAME" >>${log}`
     const spec = specOf({
@@ -168,7 +168,7 @@ describe('order and strategies', () => {
     ])
   })
 
-  test('all_executed: every target is rolled back; a script that fails fails the deployment', async () => {
+  test('all_executed: every target is rolled back; a failed rollback script fails the deployment', async () => {
     const spec = specOf({
       targets: ['one', 'two'],
       actions: [
@@ -198,7 +198,7 @@ describe('retries and time limits', () => {
     ])
   })
 
-  test('a command over its time is killed with its children and theirs, and is tried again', async () => {
+  test('a command that exceeds its timeout is killed with all its descendants and retried', async () => {
     const mark = randomUUID()
     const deep = `sh -c 'sh -c "sleep 600 & sleep 600" & sleep 600'`
     const spec = specOf({
@@ -220,7 +220,7 @@ describe('retries and time limits', () => {
     expect(processesWith(mark)).toEqual([])
   })
 
-  test('a deployment over its time fails; what ran is killed, what waits is skipped, and it is rolled back', async () => {
+  test('a deployment that exceeds its timeout kills running commands, skips pending steps and rolls back', async () => {
     const spec = specOf({
       remaining_seconds: 1,
       actions: [
@@ -250,8 +250,8 @@ describe('retries and time limits', () => {
   })
 })
 
-describe('what a command gets and what it writes', () => {
-  test('variables by precedence, as environment and as templates that stay data', async () => {
+describe('input and output of a command', () => {
+  test('a command gets its variables by precedence, as environment and as templates that stay data', async () => {
     const spec = specOf({
       targets: [{ name: 'one', variables: { c: 'target', d: 'target' } }],
       shared_variables: { b: 'shared', c: 'shared', d: 'shared' },
@@ -269,16 +269,16 @@ describe('what a command gets and what it writes', () => {
     expect(bridge.output(spec)).toEqual(['action shared target', `it's "$(id)" & more`, '[1,2]', 'env'])
   })
 
-  test('nothing of the instance itself', async () => {
+  test('a command gets no variable of the environment of the instance', async () => {
     const spec = specOf({ actions: [{ script: 'env | cut -d= -f1 | sort; ls -A' }] })
     await run(spec)
     const own = ['SLIPWAY_ATTEMPT', 'SLIPWAY_DEPLOYMENT_ID', 'SLIPWAY_STEP', 'SLIPWAY_TARGET_NAME']
-    // PWD, OLDPWD, SHLVL and _ are the shell's.
+    // The shell sets PWD, OLDPWD, SHLVL and _.
     const names = bridge.output(spec).filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name))
     expect(names).toEqual(['HOME', 'LANG', 'PATH', ...own])
   })
 
-  test('the members of a sensitive JSON value are masked, of a target as of the request', async () => {
+  test('the members of a sensitive JSON value of each target are masked', async () => {
     const script = `echo "$SLIPWAY_VAR_LOGIN" | python3 -c 'import json, sys
 value = json.load(sys.stdin)
 print(json.dumps(value, indent=2))
@@ -297,7 +297,7 @@ print(value["password"], value["user"])'`
     expect(bridge.output(spec)).toEqual([...lines, ...lines])
   })
 
-  test('sensitive values are hidden in lines, results and the journal, also on several lines and encoded', async () => {
+  test('sensitive values are masked in lines, results and the journal, also on several lines and encoded', async () => {
     const secret = `hunter2-${randomUUID()}`
     const until = gate(instance.folder)
     const spec = specOf({
@@ -334,7 +334,7 @@ print(value["password"], value["user"])'`
     }
   })
 
-  test('lines are numbered from where the deployment stands, without gap or repetition', async () => {
+  test('lines are numbered from first_line without gap or repetition', async () => {
     const spec = specOf({
       first_line: 40,
       actions: [
@@ -351,7 +351,7 @@ print(value["password"], value["user"])'`
     expect(tail.endsWith('line 5999\nlast without end')).toBe(true)
   })
 
-  test('what is no text becomes U+FFFD, carriage returns stay, long lines are split', async () => {
+  test('bytes that are not UTF-8 become U+FFFD, carriage returns stay, long lines are split', async () => {
     const spec = specOf({
       actions: [
         {
@@ -377,10 +377,10 @@ out.write(b'x' * 150000 + b'\\n\\n')`,
   })
 })
 
-describe('what the bridge asks', () => {
+describe('calls of the bridge', () => {
   const sleeper = (mark: string) => ({ actions: [{ script: 'echo up; sleep 600', env: { MARK: mark } }] })
 
-  test('the same run twice is one run; a newer epoch replaces it', async () => {
+  test('the same run sent twice starts once; a newer epoch replaces it', async () => {
     const mark = randomUUID()
     const spec = specOf({ ...sleeper(mark), epoch: 3 })
     await Promise.all([bridge.startRun(spec), bridge.startRun(spec)])
@@ -394,7 +394,7 @@ describe('what the bridge asks', () => {
     expect(bridge.eventsOf(newer, 'step_started')).toHaveLength(1)
   })
 
-  test('a large run comes by a call of its own', async () => {
+  test('a large specification is fetched by a separate call', async () => {
     bridge.holdsBackSpecs = true
     const spec = specOf({ actions: [{ script: 'echo fetched' }] })
     expect(await run(spec)).toMatchObject({ outcome: 'success' })
@@ -402,7 +402,7 @@ describe('what the bridge asks', () => {
     expect(bridge.output(spec)).toEqual(['fetched'])
   })
 
-  test('a run that does not fit the contract is refused, with the places that are wrong and no value', async () => {
+  test('a run that violates the contract is refused with the paths of the errors and without values', async () => {
     const spec = specOf({ actions: [{ script: 'true', env: { A: 7 } as never, timeout_seconds: 'hunter2' as never }] })
     bridge.holdsBackSpecs = true
     await bridge.startRun(spec)
@@ -415,7 +415,7 @@ describe('what the bridge asks', () => {
     expect(reason).not.toContain('hunter2')
   })
 
-  test('a stop kills what runs, forgets the run, and is confirmed', async () => {
+  test('a stop kills the commands, deletes the journal, and is confirmed', async () => {
     const mark = randomUUID()
     const spec = specOf(sleeper(mark))
     await bridge.startRun(spec)
@@ -427,29 +427,32 @@ describe('what the bridge asks', () => {
     await eventually('its journal is gone', () => !journals().some((name) => name.startsWith(spec.deployment_id)))
   })
 
-  test.each(['syncs', 'batches'])('a run that %s disown is killed and forgotten', async (by) => {
-    const mark = randomUUID()
-    const script = by === 'batches' ? 'while :; do echo on; sleep 0.1; done' : 'echo up; sleep 600'
-    const spec = specOf({ actions: [{ script, env: { MARK: mark } }] })
-    await bridge.startRun(spec)
-    await eventually('it runs', () => bridge.output(spec).length > 0)
-    bridge.disowned.push({ deployment_id: spec.deployment_id, epoch: spec.epoch })
-    await eventually('its command is gone', () => processesWith(mark).length === 0)
-    await eventually('its journal is gone', () => !journals().some((name) => name.startsWith(spec.deployment_id)))
-  })
+  test.each(['syncs', 'batches'])(
+    'a run that the answers to %s disown is killed, and its journal is deleted',
+    async (by) => {
+      const mark = randomUUID()
+      const script = by === 'batches' ? 'while :; do echo on; sleep 0.1; done' : 'echo up; sleep 600'
+      const spec = specOf({ actions: [{ script, env: { MARK: mark } }] })
+      await bridge.startRun(spec)
+      await eventually('it runs', () => bridge.output(spec).length > 0)
+      bridge.disowned.push({ deployment_id: spec.deployment_id, epoch: spec.epoch })
+      await eventually('its command is gone', () => processesWith(mark).length === 0)
+      await eventually('its journal is gone', () => !journals().some((name) => name.startsWith(spec.deployment_id)))
+    },
+  )
 
-  test('another version of Slipway is told in the log, with both versions', async () => {
+  test('the log warns of another version of Slipway and names both versions', async () => {
     bridge.version = '9.1.0'
     await eventually('the log tells', () => instance.output.includes('"slipway_version":"9.1.0"'))
     bridge.version = SLIPWAY_VERSION
     expect(instance.output).toContain(`this instance has version ${SLIPWAY_VERSION}, Slipway has 9.1.0`)
   })
 
-  test('it listens on its management port alone', () => {
+  test('the instance listens only on its management port', () => {
     expect(instance.listeningPorts()).toEqual([instance.managementPort])
   })
 
-  test('no journal is left of runs that ended', async () => {
+  test('no journal is left after all runs have ended', async () => {
     await eventually('the folder is empty', () => journals().length === 0)
   })
 

@@ -34,7 +34,7 @@ const failures = async (simulation: Omit<Simulation, 'type'>, options = {}) => {
 const count = (flags: boolean[]) => flags.filter(Boolean).length
 
 describe('a simulated target', () => {
-  test('runs nothing, succeeds, and says in every line that it is simulated', async () => {
+  test('succeeds without running the script, and marks every line as simulated', async () => {
     expect(await run({})).toEqual({
       end: { exitCode: 0, signal: null, confirmed: true },
       stdout: ['simulated: line 1 of 1'],
@@ -47,13 +47,13 @@ describe('a simulated target', () => {
     expect((await run({ output_lines: 0 })).stdout).toEqual([])
   })
 
-  test('fails as often as its failure_rate says, with its exit code, and the same again', async () => {
+  test('fails at its failure_rate with its exit code, and in the same cases when repeated', async () => {
     const simulation = { failure_rate: 0.2, exit_code: 42 }
     const first = await failures(simulation)
     expect(count(first)).toBeGreaterThan(140)
     expect(count(first)).toBeLessThan(260)
     expect(await failures(simulation)).toEqual(first)
-    // Another action and a further attempt are other draws.
+    // Another action and a further attempt fail in other cases.
     expect(await failures(simulation, { action: 1 })).not.toEqual(first)
     expect(await failures(simulation, { attempt: 1 })).not.toEqual(first)
     expect(count(await failures({ failure_rate: 0 }))).toBe(0)
@@ -62,13 +62,13 @@ describe('a simulated target', () => {
     expect((await run(simulation, { targetId: targets[first.indexOf(true)] as string })).end?.exitCode).toBe(42)
   })
 
-  test('undoes what failed, unless the link is lost', async () => {
+  test('succeeds in rollback scripts, unless the connection drops', async () => {
     expect((await run({ failure_rate: 1 }, { rollback: true })).end).toMatchObject({ exitCode: 0 })
     expect((await run({ exit_code: 3 }, { rollback: true })).end).toMatchObject({ exitCode: 0 })
     expect((await run({ drop_rate: 1 }, { rollback: true })).end).toBeNull()
   })
 
-  test('loses its link half-way as often as its drop_rate says', async () => {
+  test('drops its connection in the middle of the output at its drop_rate', async () => {
     const { end, stdout } = await run({ drop_rate: 1, output_lines: 10 })
     expect(end).toBeNull()
     expect(stdout).toHaveLength(5)

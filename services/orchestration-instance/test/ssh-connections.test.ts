@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => host.stop())
 
 describe('algorithms', () => {
-  test('a host with none in common is told as such, and which are offered can be set', async () => {
+  test('a host without a common key exchange gives an error with the setting, and the setting can add one', async () => {
     const old = await SshHost.start(['KexAlgorithms diffie-hellman-group14-sha256'])
     await expect(start(old.transport().made, 'true').end).rejects.toThrow(
       `${old.endpoint} offers no key exchange of SLIPWAY_SSH_KEY_EXCHANGES`,
@@ -37,8 +37,8 @@ describe('algorithms', () => {
   test.each([
     ['Ciphers aes128-cbc', 'cipher'],
     ['MACs hmac-sha1', 'MAC'],
-  ])('%s is too old', async (setting, kind) => {
-    // Authenticated ciphers need no MAC.
+  ])('the setting %s of a host is refused as unsafe', async (setting, kind) => {
+    // With an authenticated cipher the MAC is not negotiated, so this host offers another cipher.
     const old = await SshHost.start([setting, ...(kind === 'MAC' ? ['Ciphers aes128-ctr'] : [])])
     await expect(start(old.transport().made, 'true').end).rejects.toThrow(
       `${old.endpoint} offers no ${kind} that is considered safe`,
@@ -55,7 +55,7 @@ describe('a probe', () => {
     return result
   }
 
-  test('tells that a host lets us in, with its key, or why not', async () => {
+  test('reports the host key of a host that accepts the login, or the reason of the failure', async () => {
     const reached = await ask()
     expect(reached).toMatchObject({ problem: null, host_key: expect.stringMatching(/^ssh-ed25519 AAAA/) })
     expect(await ask({ host_key: reached?.host_key as string })).toMatchObject({ problem: null })
@@ -64,7 +64,7 @@ describe('a probe', () => {
     expect((await ask({ host_key: `SHA256:${'A'.repeat(43)}` }))?.problem).toMatch(/^host key of .* changed/)
   })
 
-  test('without a login ends with the key exchange: the host sees no attempt to log in', async () => {
+  test('without a login ends after the key exchange, with the host key', async () => {
     const asking = (host_key?: string) => {
       const { host: name, port } = host.address()
       return probe(host.connections, [{ id: randomUUID(), host: name, port, ...(host_key && { host_key }) }])
@@ -75,7 +75,7 @@ describe('a probe', () => {
     expect((await asking(`SHA256:${'A'.repeat(43)}`))[0]?.problem).toMatch(/^host key of .* changed/)
   })
 
-  test('takes the connection that a command has, and makes none', async () => {
+  test('uses the connection of a running command and opens no other one', async () => {
     const proxy = await startTcpProxy(`tcp://${host.endpoint}`)
     const port = Number(new URL(proxy.url).port)
     const command = start(host.transport({ port }).made, 'echo up; sleep 600')
@@ -94,20 +94,20 @@ describe('a probe', () => {
   })
 })
 
-describe('connections that do not come about', () => {
+describe('a connection fails with the reason', () => {
   const refused = (address: Partial<SshAddress>) => expect(start(host.transport(address).made, 'true').end).rejects
 
-  test('nobody listens', () => refused({ port: 1 }).toThrow('connection refused by 127.0.0.1:1'))
+  test('if no process listens on the port', () => refused({ port: 1 }).toThrow('connection refused by 127.0.0.1:1'))
 
-  test('the name is unknown', () =>
+  test('if the host name is unknown', () =>
     refused({ host: 'no-such-host.invalid' }).toThrow('the host name no-such-host.invalid cannot be resolved'))
 
-  test('a wrong key', () =>
+  test('if the host refuses the private key', () =>
     refused({ private_key: host.sshd.strangersKey }).toThrow(
       `authentication failed for ${host.sshd.username}@${host.endpoint}`,
     ))
 
-  test('a key that is none, of which nothing is repeated', async () => {
+  test('if the private key is not valid, without repeating it', async () => {
     const end = start(host.transport({ private_key: 'c2VjcmV0' }).made, 'true').end
     await expect(end).rejects.toThrow('the private key cannot be read')
     await expect(end).rejects.not.toThrow('c2VjcmV0')
@@ -115,7 +115,7 @@ describe('connections that do not come about', () => {
 })
 
 describe('host keys', () => {
-  test('the first is reported in the form of OpenSSH and has to stay', async () => {
+  test('the first one is reported in the format of OpenSSH, and a changed one is refused', async () => {
     const { made, hostKeys } = host.transport()
     await start(made, 'true').end
     expect(hostKeys).toEqual([expect.stringMatching(/^ssh-ed25519 AAAA\S+$/)])
@@ -140,7 +140,7 @@ describe('host keys', () => {
     await expect(start(host.transport({ host_key: known }).made, 'true').end).rejects.toThrow(changed)
   })
 
-  test('a key of another kind than the host has', async () => {
+  test('an expected key of another type than the host has is refused', async () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const { e, n } = publicKey.export({ format: 'jwk' })
     const part = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, bytes.length >> 8, bytes.length & 255]), bytes])
@@ -156,7 +156,7 @@ describe('private keys', () => {
     ['rsa', '2048'],
     ['ecdsa', '256'],
     ['ed25519', '256'],
-  ])('of the kind %s let in', async (kind, bits) => {
+  ])('of the type %s are accepted', async (kind, bits) => {
     const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'slipway-key-')), 'key')
     execFileSync('ssh-keygen', ['-q', '-t', kind, '-b', bits, '-N', '', '-f', file])
     const other = await SshHost.start(['Match all', `AuthorizedKeysFile ${file}.pub`])
@@ -172,15 +172,18 @@ describe('passwords', () => {
   beforeAll(() => server.listen())
   afterAll(() => server.close())
 
-  test.each(['password', 'keyboard-interactive'] as const)('by the method %s', async (method) => {
-    server.method = method
-    const good = host.transport({ port: server.port, username: 'operator', password: 'correct horse' })
-    const command = start(good.made, 'echo "hello"; exit 4')
-    expect(await command.end).toMatchObject({ exitCode: 4 })
-    expect(command.output.stdout).toBe('hello\n')
-    const bad = host.transport({ port: server.port, username: 'operator', password: 'wrong horse' })
-    await expect(start(bad.made, 'true').end).rejects.toThrow(
-      `authentication failed for operator@127.0.0.1:${server.port}`,
-    )
-  })
+  test.each(['password', 'keyboard-interactive'] as const)(
+    'are accepted by the method %s, and wrong ones are refused',
+    async (method) => {
+      server.method = method
+      const good = host.transport({ port: server.port, username: 'operator', password: 'correct horse' })
+      const command = start(good.made, 'echo "hello"; exit 4')
+      expect(await command.end).toMatchObject({ exitCode: 4 })
+      expect(command.output.stdout).toBe('hello\n')
+      const bad = host.transport({ port: server.port, username: 'operator', password: 'wrong horse' })
+      await expect(start(bad.made, 'true').end).rejects.toThrow(
+        `authentication failed for operator@127.0.0.1:${server.port}`,
+      )
+    },
+  )
 })

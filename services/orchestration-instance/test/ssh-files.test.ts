@@ -20,7 +20,7 @@ describe('files', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-sent-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** A file of zeros: it takes a while to be sent, and no room. */
+  /** A sparse file of zeros: sending it takes a while, and it uses no disk space. */
   function zeros(bytes: number) {
     const source = path.join(folder, randomUUID())
     writeFileSync(source, '')
@@ -28,14 +28,14 @@ describe('files', () => {
     return { source, content: '0'.repeat(64), path: 'x', mode: '0644' }
   }
 
-  /** Where the host keeps content of this size that was, or is being, sent. */
+  /** The directories of the host with files that are being sent or were sent. */
   const sentTo = () =>
     readdirSync(os.tmpdir())
       .filter((name) => /^slipway\.[0-9a-f]{32}$/.test(name))
       .map((name) => path.join(os.tmpdir(), name))
       .filter((directory) => existsSync(path.join(directory, 'files', '0')))
 
-  test('an abort while they are sent ends at once and leaves nothing on the host', async () => {
+  test('an abort during the transfer ends the command at once and leaves no files on the host', async () => {
     const { made } = host.transport()
     const before = new Set(sentTo())
     const { end, abort } = start(made, 'echo started', { files: [zeros(4 * 1024 ** 3)] })
@@ -51,7 +51,7 @@ describe('files', () => {
     expect(next.output.stdout).toBe('next\n')
   })
 
-  test('a connection that is lost during the transfer fails the attempt and leaves nothing on the host', async () => {
+  test('a connection that is lost during the transfer fails the attempt and leaves no files on the host', async () => {
     const { made } = host.transport()
     const server = start(made, 'echo $PPID; sleep 0.2')
     await eventually('it runs', () => server.output.stdout !== '')
@@ -68,7 +68,7 @@ describe('files', () => {
     await eventually('the directory is gone', () => !existsSync(directory))
   })
 
-  test('bytes that are not what their hash says are refused by the host', async () => {
+  test('the host refuses a file with a wrong hash', async () => {
     const { made } = host.transport()
     const { end, output } = start(made, 'echo started', { files: [zeros(100)] })
     await expect(end).rejects.toThrow(`the file x was damaged on its way to ${host.endpoint}`)

@@ -4,7 +4,7 @@ import { TIMED_OUT, withTimeout } from '@slipway/runtime'
 import { ChannelReader } from '../src/transports/ssh/channel-reader.ts'
 import { SshOutput } from '../src/transports/ssh/ssh-output.ts'
 
-test('a command is over when its last output is taken, also when its other stream ends first', async () => {
+test('a command is over after its last output was consumed, even if its other stream ends first', async () => {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const readers = { stdout: new ChannelReader(stdout), stderr: new ChannelReader(stderr) }
   let take = () => {}

@@ -30,7 +30,7 @@ function target(name: string) {
   return { name, connection: { type: 'ssh' as const, host: '127.0.0.1', port, username, private_key } }
 }
 
-test('a run on ssh targets reports host keys and targets, and undoes what failed there', async () => {
+test('a run on ssh targets reports host keys and seen targets, and rolls back the failed target', async () => {
   const spec = specOf({
     targets: [target('one'), target('two')],
     override_variables: { greeting: `it's` },
@@ -62,7 +62,7 @@ test.each([
   ['parallel', true],
   [{ rolling: { batch_size: 2 } }, false],
 ] as const)(
-  '%j: whether the next target is connected to while others have their turn: %s',
+  'target mode %j: the instance connects to the next target ahead of its turn: %s',
   async (target_mode, ahead) => {
     const proxy = await startTcpProxy(`tcp://127.0.0.1:${sshd.port}`)
     let greeted = false
@@ -92,7 +92,7 @@ test.each([
   },
 )
 
-test('a lost connection is a failed attempt, and the next attempt opens a new connection', async () => {
+test('a lost connection fails the attempt, and the next attempt opens a new connection', async () => {
   const spec = specOf({
     targets: [target('one')],
     actions: [{ script: 'echo "server $PPID"; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 600', max_retries: 1 }],
@@ -105,7 +105,7 @@ test('a lost connection is a failed attempt, and the next attempt opens a new co
   expect(told?.text).toBe(
     `action-0 on one failed: connection to 127.0.0.1:${sshd.port} was lost while the command ran; next attempt (2 of 2) in 1 s`,
   )
-  // The key seen first is the one expected since.
+  // The first key is reported once, and later connections expect it.
   expect(bridge.eventsOf(spec, 'host_key')).toHaveLength(1)
 })
 

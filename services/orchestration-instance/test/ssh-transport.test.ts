@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => host.stop())
 
 describe('commands', () => {
-  test('exit codes, signals, both streams and the environment arrive as they are', async () => {
+  test('exit codes, signals, both streams and the environment are passed on unchanged', async () => {
     const { made } = host.transport()
     const value = `it's "$(id)"\n\\ {{ x }}`
     const first = start(made, 'printf "%s" "$VALUE"; echo err >&2; echo more >/dev/stderr; exit 9', {
@@ -43,7 +43,7 @@ describe('commands', () => {
     expect(await server()).toBe(await server())
   })
 
-  test('two at the same time have a connection each', async () => {
+  test('two commands at the same time have separate connections', async () => {
     const { made } = host.transport()
     const commands = [1, 2].map(() => start(made, 'echo $PPID; sleep 0.5'))
     await Promise.all(commands.map(({ end }) => end))
@@ -51,7 +51,7 @@ describe('commands', () => {
     expect(one).not.toBe(other)
   })
 
-  test('a connection made ahead is the one that the command takes, and what went wrong is told to who waits for it', async () => {
+  test('a command uses the connection that was opened ahead, and fails with the error of that connection', async () => {
     const proxy = await startTcpProxy(`tcp://${host.endpoint}`)
     const port = Number(new URL(proxy.url).port)
     let greetings = 0
@@ -82,7 +82,7 @@ describe('commands', () => {
     await expect(start(hung.made, 'true').end).rejects.toThrow('authentication failed')
   })
 
-  test('each has a fresh directory, which is gone afterwards', async () => {
+  test('each command has an empty directory, which is deleted when the connection closes', async () => {
     const { made } = host.transport()
     const command = start(made, 'ls -A; pwd; touch left')
     await command.end
@@ -105,7 +105,7 @@ describe('commands', () => {
     await eventually('the directory is removed', () => !existsSync(path.dirname(folder)))
   })
 
-  test('other interpreters, and a clear word where something is missing', async () => {
+  test('other interpreters work, and a missing interpreter or directory gives a clear error', async () => {
     const { made } = host.transport()
     const python = start(made, 'import os; print(os.environ["A"])', { interpreter: 'python3', environment: { A: 'é' } })
     await python.end
@@ -119,7 +119,7 @@ describe('commands', () => {
     )
   })
 
-  test('nothing of the script or its values shows in the arguments of a process', async () => {
+  test('the arguments of processes contain nothing of the script and its values', async () => {
     const { made } = host.transport()
     const secret = randomUUID()
     const command = start(
@@ -134,7 +134,7 @@ describe('commands', () => {
     expect(command.output.stdout).not.toContain(secret)
   })
 
-  test('a large output arrives whole, however slowly it is taken', async () => {
+  test('a slow consumer gets a large output completely', async () => {
     const { made } = host.transport()
     let length = 0
     const command = commandOf({ script: 'head -c 3000000 /dev/zero | tr "\\0" x' })
@@ -148,7 +148,7 @@ describe('commands', () => {
     expect(length).toBe(3_000_000)
   })
 
-  test('a daemon may stay and keep the streams; what stays in the group may not', async () => {
+  test('a daemon in its own session may live on; processes in the group of the command are killed', async () => {
     const { made } = host.transport()
     const [daemon, leftover] = [randomUUID(), randomUUID()]
     const command = start(made, `MARK=${daemon} setsid sleep 600 & MARK=${leftover} sleep 600 & echo done`)
@@ -162,17 +162,17 @@ describe('commands', () => {
 })
 
 describe('a kill', () => {
-  test('ends the whole group on the host', async () => {
+  test('ends the whole process group on the host', async () => {
     const { made } = host.transport()
     const { cancel, end, mark } = await startFamily(made)
     cancel(10_000)
     expect(await end).toEqual({ exitCode: null, signal: 'SIGTERM', confirmed: true })
     await eventually('nothing is left', () => processesWith(mark).length === 0)
-    // The connection is still good for the next command.
+    // The next command can still use the connection.
     expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
   })
 
-  test('is by KILL for what ignores TERM', async () => {
+  test('sends KILL to processes that ignore TERM', async () => {
     const { made } = host.transport()
     const { cancel, end, mark } = await startFamily(made, `trap '' TERM; `)
     cancel(1_000)
@@ -180,7 +180,7 @@ describe('a kill', () => {
     await eventually('nothing is left', () => processesWith(mark).length === 0)
   })
 
-  test('before the start means that nothing starts', async () => {
+  test('before the start prevents the start', async () => {
     const { made } = host.transport()
     const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'slipway-killed-')), 'started')
     for (const before of ['without a connection', 'over one']) {
@@ -194,8 +194,8 @@ describe('a kill', () => {
   })
 })
 
-describe('a link that fails', () => {
-  /** The host behind a proxy that can cut the link or swallow what goes over it. */
+describe('a connection that fails', () => {
+  /** The host behind a proxy that can cut the connection or drop its data. */
   async function behindProxy(over?: SshConnections) {
     const proxy = await startTcpProxy(`tcp://${host.endpoint}`)
     const port = Number(new URL(proxy.url).port)
@@ -203,18 +203,21 @@ describe('a link that fails', () => {
     return { proxy, lost, ...host.transport({ port, ...(over && { over }) }) }
   }
 
-  test.each(['by the network', 'by the server'])('because it is cut %s is told, and nothing runs on', async (who) => {
-    const { proxy, lost, made } = await behindProxy()
-    const { end, mark, output } = await startFamily(made, 'echo $PPID; ')
-    if (who === 'by the network') proxy.cut()
-    else process.kill(serverOf(Number.parseInt(output.stdout, 10)), 'SIGKILL')
-    await expect(end).rejects.toThrow(lost)
-    await eventually('nothing is left', () => processesWith(mark).length === 0)
-    expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
-    await proxy.close()
-  })
+  test.each(['by the network', 'by the server'])(
+    'because it is cut %s fails the command, and no process is left',
+    async (who) => {
+      const { proxy, lost, made } = await behindProxy()
+      const { end, mark, output } = await startFamily(made, 'echo $PPID; ')
+      if (who === 'by the network') proxy.cut()
+      else process.kill(serverOf(Number.parseInt(output.stdout, 10)), 'SIGKILL')
+      await expect(end).rejects.toThrow(lost)
+      await eventually('nothing is left', () => processesWith(mark).length === 0)
+      expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
+      await proxy.close()
+    },
+  )
 
-  test('because nothing comes through is noticed by the keep-alive', async () => {
+  test('because its data is dropped is detected by the keep-alive', async () => {
     const impatient = new SshConnections({ handshakes: 1, keyExchanges: ['curve25519-sha256'], keepAliveMs: 200 })
     const { proxy, lost, made } = await behindProxy(impatient)
     const { end } = await startFamily(made)
@@ -224,7 +227,7 @@ describe('a link that fails', () => {
     await proxy.close()
   })
 
-  test('while nothing runs costs the next command nothing but a connection', async () => {
+  test('while no command runs only makes the next command open a new connection', async () => {
     const { proxy, made } = await behindProxy()
     const server = async () => {
       const command = start(made, 'echo $PPID')
@@ -238,7 +241,7 @@ describe('a link that fails', () => {
     await proxy.close()
   })
 
-  test('is no hindrance to who calls a command off that waits for it', async () => {
+  test('does not delay the kill of a command that waits for it', async () => {
     const { proxy, made } = await behindProxy()
     expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -247,7 +250,7 @@ describe('a link that fails', () => {
     const ended = expect(end).rejects.toThrow('enough')
     await new Promise((resolve) => setTimeout(resolve, 200))
     abort.abort(new Kill('enough', 0))
-    // Long before the keep-alive of the link.
+    // This ends long before the keep-alive detects the lost connection.
     await ended
     await proxy.close()
   })

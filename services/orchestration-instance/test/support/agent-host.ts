@@ -24,7 +24,7 @@ interface Outcome {
   stderr: string
 }
 
-/** A real agent, and the bridge as it sees one. */
+/** A real agent, and the part of the bridge that the agent calls. */
 export class AgentHost {
   readonly #bridge: http.Server
   #agent: AgentProcess | undefined
@@ -67,7 +67,7 @@ export class AgentHost {
     this.#bridge.close()
   }
 
-  /** After each test. */
+  /** Closes all transports. Call it after each test. */
   closeTransports(): void {
     for (const transport of this.#transports.splice(0)) transport.close()
   }
@@ -87,7 +87,7 @@ export class AgentHost {
     return transport
   }
 
-  /** Runs a command to its end; what it wrote is collected as it comes. */
+  /** Runs a command to its end and collects its output. */
   async run(parts: Partial<Command>, options: RunOptions = {}): Promise<Outcome> {
     const { address = this.address(), signal = new AbortController().signal, output = [], onOutput } = options
     const transport = this.transport({ address })

@@ -1,6 +1,6 @@
 import type { Command, OutputStream, Transport } from '@slipway/execution'
 
-/** A command as a run makes it, of which a test says only what matters to it. */
+/** A command with defaults for everything that a test does not set. */
 export function commandOf(parts: Partial<Command>): Command {
   return {
     identity: { deploymentId: 'd', epoch: 1, target: 0, action: 0, attempt: 0, rollback: false },
@@ -13,7 +13,7 @@ export function commandOf(parts: Partial<Command>): Command {
   }
 }
 
-/** Starts a command and gathers what it writes. */
+/** Starts a command and collects its output. */
 export function startOn(transport: Transport, parts: Partial<Command>, abort = new AbortController()) {
   const output = { stdout: '', stderr: '' }
   const io = {

@@ -25,60 +25,60 @@ const checks = {
   events: compile(EventBatch),
 }
 
-/** What an instance sees of the executor-bridge: it checks every call, and counts events as the real one does. */
+/** The part of the executor-bridge that an instance calls. It checks every call and counts events as the bridge does. */
 export class FakeBridge {
   #server: Server | null = null
   #port = 0
   instanceId = randomUUID()
   credential = ''
-  /** A credential that was given and not used yet. */
+  /** A new credential that the instance has not used yet. */
   nextCredential: string | null = null
   /** The tokens with which instances can join. */
   joinTokens = new Set([JOIN_TOKEN])
   joins: JoinRequest[] = []
-  /** How many joins came, refused ones too. */
+  /** The number of calls to join, with the refused ones. */
   joinCalls = 0
-  /** What joins are refused with, while it is set. */
+  /** The answer that refuses all joins while it is set. */
   refusesJoins: { status: number; code: string } | null = null
-  /** Loses the answer to the next join, or to the next call for a credential, after it was carried out. */
+  /** Loses the answer to the next join or the next call for a credential after its effect. */
   losesNextAnswer = false
   /** An administrator has removed the instance. */
   isRemoved = false
-  /** Takes no credential, as a bridge of another database. */
+  /** Refuses every credential, as the bridge of another database does. */
   knowsNobody = false
-  /** What the instance said in each sync. */
+  /** The bodies of all syncs. */
   syncs: SyncRequest[] = []
-  /** What the instance is to run until it has ended there. */
+  /** The runs that the instance must have until they end there. */
   readonly #wanted = new Map<string, RunSpec>()
   readonly #stopped = new Map<string, StopReason>()
-  /** Ends the syncs that wait. */
+  /** Ends the waiting syncs. */
   #changed: () => void = () => {}
   #change = new Promise<void>((resolve) => {
     this.#changed = resolve
   })
-  /** Gives specifications by a call of their own. */
+  /** Leaves specifications out of syncs, so that the instance fetches them by a separate call. */
   holdsBackSpecs = false
-  /** Targets to probe, given once. */
+  /** Targets to probe. Each is sent once. */
   toProbe: ProbeTarget[] = []
   lostAfterSeconds = 30
-  /** What it says of its version. */
+  /** The version in its answers. */
   version = SLIPWAY_VERSION
   /** Runs that the answers to syncs and batches disown. */
   readonly disowned: RunRef[] = []
-  /** Takes batches, commits them, and loses every other answer. */
+  /** Accepts batches and loses every second answer. */
   losesAnswers = false
   #lost = false
-  /** Refuses batches for the time being. */
+  /** Refuses batches while it is set. */
   takesNoEvents = false
-  /** How many batches it did not take then. */
+  /** The number of batches that `takesNoEvents` refused. */
   untakenBatches = 0
-  /** What it has, by hash. */
+  /** The stored content, by hash. */
   readonly contents = new Map<string, Buffer>()
-  /** Calls for content, in their order. */
+  /** The hashes of all calls for content, in order. */
   readonly contentCalls: string[] = []
-  /** Breaks off so many answers with content in their middle. */
+  /** The number of answers with content to break off in the middle. */
   breaksOff = 0
-  /** Waits before it sends content. */
+  /** Awaited before content is sent. */
   beforeContent: () => Promise<unknown> | unknown = () => {}
   readonly problems: string[] = []
   /** The events of each deployment under each epoch, as the bridge would have committed them. */
@@ -107,7 +107,7 @@ export class FakeBridge {
     this.#server = server
   }
 
-  /** Nobody listens any more; `listen` comes back on the same port. */
+  /** Stops the server. `listen` starts it again on the same port. */
   async close(): Promise<void> {
     const server = this.#server
     this.#server = null
@@ -140,7 +140,7 @@ export class FakeBridge {
 
   finished(ref: RunRef, limitMs?: number) {
     const finished = () => {
-      // Not by looking at all events again and again: there may be many.
+      // Look only at the last event: there may be many, and this is called often.
       const last = this.events(ref).at(-1)
       return last?.type === 'finished' && last
     }
@@ -165,7 +165,7 @@ export class FakeBridge {
     this.#wake()
   }
 
-  /** What the instance said that the stop of a run came to; undefined while it has not. */
+  /** The report of the instance about a stopped run. Undefined before the report. */
   stopReport(ref: RunRef) {
     return this.syncs.flatMap(({ stopped }) => stopped).find((run) => keyOf(run) === keyOf(ref))
   }
@@ -236,7 +236,7 @@ export class FakeBridge {
     return 0
   }
 
-  /** Takes the credential and the next one, whose first use makes it the only one. */
+  /** Accepts the credential and the next one. The first use of the next one replaces the former one. */
   #refuses(credential: string | undefined) {
     if (this.knowsNobody) return refusal(401, 'UNAUTHORIZED')
     if (this.isRemoved) return refusal(401, 'INSTANCE_REMOVED')
@@ -260,7 +260,7 @@ export class FakeBridge {
     this.syncs.push(said)
     response.writeHead(200).flushHeaders()
     const over = new Promise<void>((resolve) => {
-      // Shorter than the real one waits, so that a test sees what comes of it soon.
+      // The wait is shorter than that of the bridge, so that tests are faster.
       setTimeout(resolve, Math.min(said.wait_seconds, 1) * 1_000)
       response.on('close', resolve)
     })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** Holds commands up until the test lets them through. */
+/** Makes commands wait until the test opens the gate. */
 export function gate(folder: string): { wait: string; open(): void } {
   const file = path.join(folder, `${randomUUID()}.gate`)
   return {

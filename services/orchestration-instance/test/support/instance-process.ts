@@ -9,7 +9,7 @@ import { eventually } from './wait.ts'
 const service = path.resolve(import.meta.dirname, '../..')
 const root = path.resolve(service, '../..')
 
-/** The service as a real process, that can be killed and started again over the same folder. */
+/** The service as a real process, which can be killed and started again with the same folder. */
 export class InstanceProcess {
   readonly #bridge: FakeBridge
   readonly folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-instance-'))
@@ -21,12 +21,12 @@ export class InstanceProcess {
     this.#bridge = bridge
   }
 
-  /** The file with the token for the join. */
+  /** The file with the join token. */
   get tokenFile(): string {
     return path.join(this.folder, 'join-token')
   }
 
-  /** Starts it and waits for its first sync. */
+  /** Starts the instance and waits for its first sync. */
   async start(settings: Record<string, string> = {}): Promise<void> {
     const before = this.#bridge.syncs.length
     await this.launch(settings)
@@ -36,7 +36,7 @@ export class InstanceProcess {
     })
   }
 
-  /** Starts it and waits for nothing. */
+  /** Starts the instance without waiting. */
   async launch(settings: Record<string, string> = {}, { input }: { input?: string } = {}): Promise<void> {
     build()
     this.managementPort ||= await freePort()
@@ -59,12 +59,12 @@ export class InstanceProcess {
         this.output += String(chunk)
       })
     }
-    // The process may end before it reads.
+    // The process may end before it reads its standard input.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   }
 
-  /** Ports on which the process accepts connections, as the kernel's socket table has it. */
+  /** The ports on which the process accepts connections, from the socket table of the kernel. */
   listeningPorts(): number[] {
     const pid = this.#child?.pid
     const sockets = new Set(
@@ -88,12 +88,12 @@ export class InstanceProcess {
     return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Stops all its threads, as a paused machine would, or lets them go on; its commands are not touched. */
+  /** Stops or continues all threads of the process, as on a paused machine. Its commands run on. */
   freeze(frozen: boolean): void {
     this.#child?.kill(frozen ? 'SIGSTOP' : 'SIGCONT')
   }
 
-  /** Sends a signal and waits for the end. Returns the exit code. */
+  /** Sends a signal and waits for the end of the process. Returns the exit code. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#child
     if (!child || !this.isRunning) return child?.exitCode ?? null
@@ -110,7 +110,7 @@ export class InstanceProcess {
 
 let built = false
 
-/** The process runs what tsc makes of the sources. */
+/** Compiles the service: the process runs the output of tsc. */
 function build(): void {
   if (!built) execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-b', service], { stdio: 'inherit' })
   built = true

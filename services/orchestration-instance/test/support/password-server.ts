@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import ssh2, { type AuthContext, type Connection, type ServerChannel } from 'ssh2'
 
-/** An ssh server that asks for a password; sshd would need a user of the system with one. */
+/** An ssh server with password login. For that, sshd would need a user of the system with a password. */
 export class PasswordServer {
   readonly #server: ssh2.Server
   readonly #connections = new Set<Connection>()
@@ -58,7 +58,7 @@ export class PasswordServer {
   }
 }
 
-/** Without a session of its own, unlike sshd. */
+/** Runs a command. Unlike sshd, it makes no session for the command. */
 function execute(channel: ServerChannel, command: string): void {
   const child = spawn('sh', ['-c', command], { stdio: 'pipe' })
   child.stdin.on('error', () => {})

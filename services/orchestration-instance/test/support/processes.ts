@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Ids of living processes that have this text in their environment or arguments; tests mark theirs with a UUID. */
+/** The ids of live processes with this text in their environment or arguments. Tests mark their processes with a UUID. */
 export function processesWith(mark: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -8,7 +8,7 @@ export function processesWith(mark: string): number[] {
     .map(Number)
 }
 
-/** The ssh server that this process of a command belongs to. */
+/** The id of the ssh server that is an ancestor of this process. */
 export function serverOf(id: number): number {
   for (let parent = id; parent > 1; ) {
     const [, name, rest = ''] = /^\d+ \((.*)\) (.*)/s.exec(read(String(parent), 'stat')) ?? []
@@ -18,7 +18,7 @@ export function serverOf(id: number): number {
   throw new Error(`process ${id} runs under no ssh server`)
 }
 
-/** A zombie is dead, it only has not been asked how it ended. */
+/** A zombie counts as dead: it has ended, and its parent has not read its exit status yet. */
 function isAlive(id: string): boolean {
   const stat = read(id, 'stat')
   return stat !== '' && !stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z')

@@ -3,12 +3,12 @@ import type { RunAction, RunSpec, RunTarget } from '@slipway/contracts'
 
 interface SpecOptions extends Partial<Omit<RunSpec, 'actions' | 'targets' | 'options'>> {
   actions: (Partial<RunAction> & { script: string })[]
-  /** Names of local targets, or whole targets. */
+  /** Names of local targets, or complete targets. */
   targets?: (string | (Partial<RunTarget> & { name: string }))[]
   options?: Partial<RunSpec['options']>
 }
 
-/** A run as the bridge would hand it over. */
+/** The specification of a run, as the bridge sends it. */
 export function specOf({ actions, targets = ['one'], options, ...rest }: SpecOptions): RunSpec {
   return {
     deployment_id: randomUUID(),

@@ -12,7 +12,7 @@ interface TransportOptions extends Partial<SshAddress> {
   lifeline?: Lifeline
 }
 
-/** A real ssh server, and transports to it. */
+/** A real ssh server with transports to it. */
 export class SshHost {
   readonly sshd: Sshd
   readonly connections: SshConnections
@@ -41,7 +41,7 @@ export class SshHost {
     return { type: 'ssh', host: '127.0.0.1', port, username, ...key, ...parts }
   }
 
-  /** With the host keys that it reports. */
+  /** A transport, and the host keys that it reports. */
   transport({ over = this.connections, lifeline, ...parts }: TransportOptions = {}) {
     const hostKeys: string[] = []
     const made = new SshTransport({
@@ -58,7 +58,7 @@ export class SshHost {
 export const start = (on: SshTransport, script: string, options: Partial<Command> = {}) =>
   startOn(on, { script, ...options })
 
-/** A command that writes "up" and then waits with a child and a grandchild, all of them with this mark. */
+/** Starts a command that writes "up" and waits with a child and a grandchild. All of them carry `mark`. */
 export async function startFamily(on: SshTransport, before = '') {
   const mark = randomUUID()
   const family = `export MARK=${mark}; sh -c 'sleep 600 & sleep 600' & echo up; sleep 600`

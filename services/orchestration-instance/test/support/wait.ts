@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Asks until the answer is neither false, null nor undefined, and returns it. Throws with what was waited for. */
+/** Calls `ask` until its result is not false, null or undefined, and returns it. A timeout throws with `what`. */
 export async function eventually<T>(
   what: string,
   ask: () => T | Promise<T>,
