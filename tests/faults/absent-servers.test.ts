@@ -48,7 +48,7 @@ afterAll(async () => {
   for (const proxy of Object.values(proxies ?? {})) await proxy.close()
 })
 
-/** Starts services that cannot get ready yet; `ready` resolves when all are. */
+/** Starts services that cannot become ready yet. `ready` resolves when all of them are ready. */
 function start(services: ServiceName[], env: Record<string, string> = {}): { ready: Promise<unknown> } {
   const ready = Promise.all(services.map((name) => suite.start(name, env)))
   ready.catch(() => {})
@@ -58,7 +58,7 @@ function start(services: ServiceName[], env: Record<string, string> = {}): { rea
 const stop = (services: ServiceName[], signal?: NodeJS.Signals) =>
   Promise.all(services.map((name) => suite.kill(name, signal)))
 
-/** Waits until a service says of its dependencies what it should. */
+/** Waits until a service reports these states of its dependencies. */
 const says = (name: ServiceName, wanted: Record<string, 'up' | 'down'>) =>
   waitForValue(
     `the dependencies of ${name}`,
@@ -88,7 +88,7 @@ async function expectDeployment(): Promise<void> {
 }
 
 describe.each(['refuse connections', 'accept connections and never answer'])('while all servers %s', (state) => {
-  test('all services start, say what is missing, and get ready when the servers come', async () => {
+  test('all services start, report the missing servers, and become ready when the servers are available', async () => {
     await stop(SERVICES)
     for (const proxy of Object.values(proxies)) {
       proxy.cut()
@@ -108,7 +108,7 @@ describe.each(['refuse connections', 'accept connections and never answer'])('wh
       },
     })
 
-    // Whoever is told to stop meanwhile stops, as if nothing was wrong.
+    // A service that gets SIGTERM meanwhile stops normally.
     expect(await stop(SERVICES, 'SIGTERM')).toEqual(SERVICES.map(() => 0))
     await expect(ready).rejects.toThrow('ended at its start')
 
@@ -123,7 +123,7 @@ describe.each(['refuse connections', 'accept connections and never answer'])('wh
   }, 300_000)
 })
 
-test('while RabbitMQ alone is away a gateway serves what does not need it, and a bridge hears its instances', async () => {
+test('without RabbitMQ the gateway answers calls that do not need it, and the bridge accepts syncs', async () => {
   const action_id = await createAction(api)
   const target_ids = [await createLocalTarget(api)]
   await stop(SERVICES)
@@ -141,10 +141,10 @@ test('while RabbitMQ alone is away a gateway serves what does not need it, and a
   await expectDeployment()
 }, 300_000)
 
-test('while Redis alone is away nobody logs in, and afterwards everybody does', async () => {
+test('without Redis a login gets 503, and succeeds when Redis is available again', async () => {
   await stop(['gateway', 'log-stream'])
   proxies.cache.refuse(true)
-  // Attempts to log in are counted in Redis where they are limited, which they are not in other tests.
+  // The limit makes the gateway count logins in Redis. Other tests have no limit.
   const { ready } = start(['gateway', 'log-stream'], { SLIPWAY_LOGIN_OVERRIDES: '127.0.0.1/32=1000' })
   for (const name of ['gateway', 'log-stream'] as const) await says(name, { database: 'up', cache: 'down' })
   await expectUnavailable()
@@ -153,7 +153,7 @@ test('while Redis alone is away nobody logs in, and afterwards everybody does', 
   expect((await login()).status).toBe(200)
 }, 300_000)
 
-test('while the migrations have not run services say so, and get ready when they have', async () => {
+test('services report missing migrations, and become ready after the migrations', async () => {
   await stop(SERVICES)
   const owner = await connectTo(database.url)
   try {
@@ -167,7 +167,7 @@ test('while the migrations have not run services say so, and get ready when they
     await ready
     await expectDeployment()
 
-    // The schema of the release before.
+    // The schema of the previous release.
     await stop(SERVICES)
     const { rows } = await owner.query(
       `UPDATE _prisma_migrations SET finished_at = NULL
@@ -183,7 +183,7 @@ test('while the migrations have not run services say so, and get ready when they
   }
 }, 300_000)
 
-test('wrong settings still end a service at once, naming the variable', async () => {
+test('a wrong setting ends a service at once, and the error names the variable', async () => {
   await stop(['gateway'])
   proxies.database.refuse(true)
   const taken = new URL(suite.bridgeUrl)

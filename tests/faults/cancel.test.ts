@@ -39,11 +39,11 @@ async function deploy(script: string, max_retries = 0): Promise<string> {
 
 const stepOf = async (id: string) => (await api.get(`/deployments/${id}`)).body.plan.steps[0]
 
-/** When the commands began that wrote a line into the file, in milliseconds. */
+/** The start times in milliseconds that commands wrote into the file. */
 const startsIn = (file: string) =>
   fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n').map(Number) : []
 
-/** Cancels this long after the first attempt has started, or once a retry has. Answers how many retries were recorded. */
+/** Cancels so many ms after the start of the first attempt, or after a retry started. Returns the recorded retries. */
 async function cancelAtRetry(moment: number | 'after a retry'): Promise<number> {
   const file = path.join(suite.folder, randomUUID())
   const id = await deploy(`date +%s%3N >> ${file}; exit 1`, 10)
@@ -54,14 +54,14 @@ async function cancelAtRetry(moment: number | 'after a retry'): Promise<number> 
   const { body: cancelled } = await api.get(`/deployments/${id}`)
   const [step] = cancelled.plan.steps
   const { body: results } = await api.get(`/deployments/${id}/analysis`)
-  // The stream ends when the instance has told that nothing of the run is left.
+  // The stream ends when the instance has confirmed the end of its commands.
   await readStream(await openLogStream(suite, api, id))
   const starts = startsIn(file)
   expect(starts.length).toBeLessThanOrEqual(1 + step.retry_count)
   expect(results).toMatchObject([{ status: 'cancelled' }])
   const [recorded, ended] = [results[0].started_at, cancelled.completed_at].map((time) => Date.parse(time))
   expect(recorded).toBeLessThanOrEqual(ended ?? 0)
-  // The record of the last attempt comes before its command, and after the attempt before.
+  // The last attempt is recorded before its command starts and after the previous attempt started.
   if (starts.length === 1 + step.retry_count) expect(recorded).toBeLessThanOrEqual(starts.at(-1) ?? 0)
   if (step.retry_count > 0) expect(recorded).toBeGreaterThan(starts[step.retry_count - 1] ?? 0)
   const { retry_count, started_at } = await stepOf(id)
@@ -69,8 +69,8 @@ async function cancelAtRetry(moment: number | 'after a retry'): Promise<number> 
   return step.retry_count
 }
 
-test('every attempt that starts was recorded before the cancel, whatever the moment', async () => {
-  // The retry starts after a second: long before it, around it, and long after it.
+test('every attempt that starts was recorded before the cancel, at any moment of the cancel', async () => {
+  // The retry starts after 1 s. The cancels come long before it, around it, and long after it.
   const around = Array.from({ length: 3 * PARALLEL - 2 }, (_, n) => 990 + 8 * n)
   const moments = [500, ...around, 'after a retry' as const]
   const retries: number[] = []
@@ -85,7 +85,7 @@ test('a cancelled command has all its output in the log, and the stream stays op
   expect((await api.post(`/deployments/${id}/cancel`)).body.state).toBe('cancelled')
   const messages = await watched
   const lines = messages.filter(({ event }) => event === 'log').map(({ data }) => data.log.message)
-  // The shell may say that its `sleep` was terminated.
+  // The shell may also print that its `sleep` was terminated.
   expect(lines).toEqual(expect.arrayContaining(['up', 'bye']))
   expect((await logHistory(api, id)).map(({ message }) => message)).toEqual(lines)
   const final = messages.filter(({ data }) => data.new_state === 'cancelled')
@@ -94,7 +94,7 @@ test('a cancelled command has all its output in the log, and the stream stays op
   expect((await stepOf(id)).error_message).toMatch(/it was ended$/)
 })
 
-test('of a cancelled deployment whose instance is gone, the stream ends when the time for its output is over', async () => {
+test('the stream of a cancelled deployment ends after the time for last output if the instance is dead', async () => {
   const id = await deploy('echo up; sleep 600')
   await waitFor(async () => (await logHistory(api, id)).length === 1, { what: 'the first line' })
   const watched = readStream(await openLogStream(suite, api, id))
@@ -105,6 +105,6 @@ test('of a cancelled deployment whose instance is gone, the stream ends when the
   await suite.start('orchestration-instance')
 })
 
-test('afterwards all invariants hold', async () => {
+test('all invariants hold after these cancels', async () => {
   expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
 })

@@ -14,8 +14,8 @@ beforeAll(() => {
   execFileSync(process.execPath, ['scripts/bundle.mjs', '--failpoints'], { cwd: repositoryRoot })
 })
 
-// `make crash-points` hits all of them, many times.
-test('three processes that die at a failpoint leave nothing wrong', async () => {
+// `make crash-points` hits each failpoint many times.
+test('three processes that die at failpoints violate no invariant', async () => {
   const cells = await runCrashPoints({ cells: CELLS.filter(({ name }) => HIT.includes(name)), hits: 1 })
   expect(cells.map(({ name, hits, violations }) => ({ name, hits, violations }))).toEqual(
     HIT.map((name) => ({ name, hits: 1, violations: [] })),

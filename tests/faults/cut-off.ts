@@ -25,11 +25,11 @@ const TICKS_PER_SECOND = 5
 
 interface Journey {
   id: string
-  /** Written by the command itself: the number of its try, once for each tick. */
+  /** The number of the attempt, once for each tick. The command itself writes it. */
   ticks(): number[]
 }
 
-/** Two bridges, and three instances, each in a network namespace that has no way in. */
+/** Two bridges and three instances. Each instance is in a network namespace without inbound connections. */
 export class CutOffSuite {
   readonly suite: Suite
   readonly networks: Network[]
@@ -62,7 +62,7 @@ export class CutOffSuite {
     }
   }
 
-  /** So many deployments at once, each with one command that takes so long. */
+  /** Creates `count` deployments at once, each with one command of `seconds`. */
   async deploy(count: number, seconds: number): Promise<Journey[]> {
     const script = [
       `for tick in $(seq ${seconds * TICKS_PER_SECOND}); do`,
@@ -88,7 +88,7 @@ export class CutOffSuite {
     )
   }
 
-  /** How many instances run something now. */
+  /** The number of instances that have a live lease. */
   async busyInstances(): Promise<number> {
     const database = await connectTo(this.suite.databaseUrl)
     try {
@@ -99,7 +99,7 @@ export class CutOffSuite {
     }
   }
 
-  /** Instances listen on their management port alone, and every other connection leads from them to a bridge. */
+  /** Expects that instances listen only on their management port, and connect only to a bridge. */
   expectNoWayIn(): void {
     const bridges = [this.suite.bridgeUrl, this.suite.secondBridgeUrl].map((url) => new URL(url).port)
     for (const { address, hostAddress, listening, connections } of this.networks) {
@@ -116,8 +116,8 @@ export class CutOffSuite {
   }
 
   /**
-   * Cuts one instance off for so long while all of them are busy and requests wait. Each deployment succeeds, and no two
-   * tries of a command overlap. Returns the number of tries of each.
+   * Cuts one instance off for `seconds` while all instances are busy and requests wait. Expects that each deployment
+   * succeeds and no two attempts of a command overlap. Returns the number of attempts of each deployment.
    */
   async cutOff(seconds: number): Promise<number[]> {
     // Two more than there are slots.
@@ -135,7 +135,7 @@ export class CutOffSuite {
     for (const { id, ticks } of await journeys) {
       const end = await deploymentEnd(this.#api, id, 240_000)
       expect(end.state).toBe('success')
-      // What an earlier try wrote comes before what a later one wrote.
+      // All ticks of an earlier attempt come before those of a later one.
       expect(ticks()).toEqual([...ticks()].sort((a, b) => a - b))
       const last = ticks().at(-1) ?? -1
       expect(ticks().filter((attempt) => attempt === last)).toHaveLength((seconds + 5) * TICKS_PER_SECOND)

@@ -45,7 +45,7 @@ interface Attempt {
   body?: unknown
 }
 
-/** Makes the calls while nobody works on their commands; each is 503 and stays without effect and with one record. */
+/** Makes the calls while the service is stopped. Each gets 503, has no effect and leaves one audit record. */
 async function expectRefused(name: ServiceName, attempts: Attempt[], audited = attempts.length): Promise<void> {
   const requestId = `deadline-${randomUUID()}`
   const before = droppedBy(name)
@@ -72,7 +72,7 @@ const counts = async () =>
     )
   ).rows[0]
 
-/** What creates have come to, in their order. */
+/** The deployments and requests of all successful creates, in order. */
 const carriedOut = async () =>
   (
     await database.query<{ resource_id: string }>(
@@ -81,7 +81,7 @@ const carriedOut = async () =>
     )
   ).rows.map(({ resource_id }) => resource_id)
 
-test('commands that the planner did not get to in time have no effect', async () => {
+test('command messages that the planner receives after their deadline have no effect', async () => {
   const { body: original } = await api.post('/deployments', body)
   await deploymentEnd(api, original.deployment_id)
   const before = await counts()
@@ -95,7 +95,7 @@ test('commands that the planner did not get to in time have no effect', async ()
   expect(await counts()).toEqual(before)
 })
 
-test('commands that the dispatcher did not get to in time have no effect', async () => {
+test('command messages that the dispatcher receives after their deadline have no effect', async () => {
   const { body: running } = await api.post('/deployments', {
     ...body,
     action_id: await createAction(api, { script: 'sleep 600' }),
@@ -116,12 +116,12 @@ test('commands that the dispatcher did not get to in time have no effect', async
   expect((await api.post(`/deployments/${running.deployment_id}/cancel`)).status).toBe(200)
 })
 
-test('commands that the executor-bridge did not get to in time have no effect', async () => {
+test('command messages that the executor-bridge receives after their deadline have no effect', async () => {
   await expectRefused('executor-bridge', [{ method: 'PATCH', path: instance, body: { draining: true } }])
   expect((await api.get(instance)).body.draining).toBe(false)
 })
 
-test('a cancel ends the command for certain, and its step says so; of a lost instance it does not', async () => {
+test('after a cancel the step says whether the end of its command is confirmed; a lost instance confirms nothing', async () => {
   const ended = async (id: string) => {
     const { body: detail } = await api.get(`/deployments/${id}`)
     return detail.plan.steps[0].error_message
@@ -143,7 +143,7 @@ test('a cancel ends the command for certain, and its step says so; of a lost ins
   const pid = Number(fs.readFileSync(mark, 'utf8'))
   expect((await api.post(`/deployments/${stubborn}/cancel`)).body.state).toBe('cancelled')
   expect(await ended(stubborn)).toMatch(/its end is not confirmed$/)
-  // The slot is free already, while the command has its ten seconds.
+  // The slot is free at once, while the command has its grace of 10 s.
   const { rows } = await database.query('SELECT FROM leases WHERE ended_at IS NULL')
   expect(rows).toEqual([])
   await waitFor(async () => /it was ended$/.test(await ended(stubborn)), {
@@ -160,7 +160,7 @@ test('a cancel ends the command for certain, and its step says so; of a lost ins
   await suite.start('orchestration-instance')
 })
 
-test('fifty calls with one key, on two gateways of which one dies, start one deployment', async () => {
+test('fifty calls with one idempotency key start one deployment, although one of two gateways dies', async () => {
   await waitFor(async () => (await api.get(instance)).body.status === 'online')
   const before = await carriedOut()
   const second = apiWithToken(suite.secondUrl, api.token)
@@ -175,7 +175,7 @@ test('fifty calls with one key, on two gateways of which one dies, start one dep
   await suite.kill('gateway-2')
   const answers = (await Promise.all(calls)).filter(({ status }) => status !== 0)
   expect(answers.length).toBeGreaterThanOrEqual(25)
-  // A key whose gateway died before its command was sent is free again after a while.
+  // If the gateway died before it sent its command message, the key is free again after a while.
   const last = await waitFor(
     async () => {
       const answer = await create(api)

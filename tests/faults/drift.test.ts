@@ -1,4 +1,4 @@
-// Checks of what is in force, from outside: targets are broken by hand, and the instance dies in the middle of a check.
+// Checks of releases in force: the tests change targets by hand, and kill the instance during a check.
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
@@ -72,7 +72,7 @@ async function deploy(sequence_id: string, { folder, targets }: Place, more: obj
   return body.deployment_id
 }
 
-/** What is in force on each target, by the name of the target. */
+/** The release in force on each target, ordered by the name of the target. */
 async function releasesOf(sequence_id: string, query = '') {
   const { body } = await api.get(`/releases?sequence_id=${sequence_id}${query}`)
   return body.data as {
@@ -82,7 +82,7 @@ async function releasesOf(sequence_id: string, query = '') {
   }[]
 }
 
-/** Checks the source now. Returns what the check found. */
+/** Requests a check of the source and returns its results. */
 async function check(sequence_id: string, total: number) {
   const { status, body } = await api.post('/releases/check', { sequence_id })
   expect({ status, body }).toMatchObject({ status: 202, body: { total, unchecked: 0 } })
@@ -125,10 +125,10 @@ test('a target that was changed by hand has drifted, until the next deployment r
     [broken.name, 'drifted', 'drifted'],
     [whole.name, 'applied', 'in_sync'],
   ])
-  // The check ran with the values of the deployment, and its output is masked.
+  // The check ran with the variables of the deployment, and its output is masked.
   expect(found[0]?.check['message']).toContain('expected blue with ***')
   expect(JSON.stringify(found)).not.toContain(SECRET)
-  // A check is no deployment: no list and no webhook knows it.
+  // A check is not a deployment: it is in no list and in no webhook.
   expect((await api.get('/deployments')).body).toEqual(before)
   expect((await api.get(`/targets/${broken.id}/deployments`)).body.data).toMatchObject([{ id: first }])
 
@@ -147,7 +147,7 @@ test('a target that was changed by hand has drifted, until the next deployment r
   const { body: history } = await api.get(`/targets/${broken.id}/releases?state=drifted`)
   expect(history.data).toMatchObject([{ deployment_id: first, state: 'drifted', is_current: true }])
 
-  // Drift has changed the target, so a deployment of what changed includes it.
+  // A drifted target counts as changed, so `only_changed` includes it.
   const second = await deploy(sequence, place, { only_changed: true })
   const { body: detail } = await api.get(`/deployments/${second}`)
   expect(detail.config.unchanged_target_ids).toEqual([whole.id])
@@ -177,7 +177,7 @@ test('a target that was repaired by hand is in sync again with the next check', 
   await toldOf('release.restored', target.name)
 })
 
-test('a check that cannot be done says so, and is no drift', async () => {
+test('a check that cannot run has the result unknown with the reason, and begins or ends no drift', async () => {
   const place = await createPlace(1)
   const checks = { script: '[ -e "{{ folder }}/broken" ] && exit 1; echo "no daemon" >&2; exit 2' }
   const sequence = await createSequence(api, [
@@ -188,14 +188,14 @@ test('a check that cannot be done says so, and is no drift', async () => {
   expect(first).toMatchObject({ state: 'applied', check: { result: 'unknown', drifted_since: null } })
   expect(first?.check['message']).toMatch(/exit code 2.*no daemon/)
 
-  // Nor does it end a drift.
+  // It does not end a drift either.
   fs.writeFileSync(place.fileOf('broken'), '')
   expect(await check(sequence, 1)).toMatchObject([{ state: 'drifted' }])
   fs.rmSync(place.fileOf('broken'))
   expect(await check(sequence, 1)).toMatchObject([{ state: 'drifted', check: { result: 'unknown' } }])
 })
 
-test('an instance that dies during a check leaves a target neither drifted nor waiting for ever', async () => {
+test('after an instance dies during a check, the target is not drifted and not pending, and can be checked again', async () => {
   const place = await createPlace(1)
   const flag = place.fileOf('slow')
   fs.writeFileSync(flag, '')

@@ -12,7 +12,7 @@ interface Call {
   file: string
   /** Null for a call in a package. */
   service: string | null
-  /** Null if the message or event says on which path the process is. */
+  /** Null if the path depends on the message or event at run time. */
   path: string | null
   moments: string[]
 }
@@ -44,7 +44,7 @@ const covers = (call: Call, cell: (typeof CELLS)[number]) =>
   (call.path === null || call.path === cell.path) &&
   call.moments.includes(cell.moment)
 
-test('each failpoint has a place in the code, and each place has a failpoint', () => {
+test('each failpoint has a call in the code, and each call has a failpoint', () => {
   expect(CELLS.filter((cell) => !calls.some((call) => covers(call, cell)))).toEqual([])
   expect(calls.filter((call) => !CELLS.some((cell) => covers(call, cell)))).toEqual([])
 })
@@ -75,7 +75,7 @@ test.each(SERVICES)('the bundle of %s for production has neither names nor calls
   expect(wordsIn(text)).toEqual([])
 })
 
-test('the bundles of the campaign have them', () => {
+test('the bundles of the campaign have names and calls of failpoints', () => {
   execFileSync(process.execPath, ['scripts/bundle.mjs', '--failpoints'], { cwd: repositoryRoot })
   const folder = path.join(repositoryRoot, '.slipway/failpoints/services/dispatcher/dist')
   expect(wordsIn(bundleOf(folder, 'bundle.js'))).toEqual(expect.arrayContaining(['failpoint', 'before-commit']))

@@ -38,11 +38,11 @@ afterAll(async () => {
 
 interface Journey {
   id: string
-  /** What the commands themselves wrote down: a line when one starts and when one ends. */
+  /** The lines that the commands write at their start and at their end. */
   journal(): { target: string; action: string; attempt: number; what: 'start' | 'end' }[]
 }
 
-/** Three targets, one after another, three actions each, which write down what they do; a failed try is repeated. */
+/** Starts three actions on each of three targets, which note their starts and ends. A failed attempt is retried. */
 async function startJourney(): Promise<Journey> {
   const file = path.join(suite.folder, `journal-${Math.random().toString(36).slice(2)}`)
   const script = (name: string) =>
@@ -77,7 +77,7 @@ async function startJourney(): Promise<Journey> {
 const middle = (journey: Journey) =>
   waitFor(() => journey.journal().some((entry) => entry.action === 'two'), { what: 'the second action to start' })
 
-/** The deployment succeeded; every step ran once to its end, and no try of a step began twice. */
+/** Expects that the deployment succeeds, every step ran once to its end, and no attempt began twice. */
 async function expectRanOnce(journey: Journey) {
   const ended = await deploymentEnd(api, journey.id, 60_000)
   expect(ended).toMatchObject({ state: 'success', completed_steps: 9, failed_steps: 0, progress: 1 })
@@ -94,7 +94,7 @@ async function expectRanOnce(journey: Journey) {
 }
 
 for (const name of ['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-stream'] satisfies ServiceName[]) {
-  test(`kill -9 of the ${name} in the middle: nothing is lost and nothing runs twice`, async () => {
+  test(`after kill -9 of the ${name} during a deployment, no line is lost and no step runs twice`, async () => {
     const journey = await startJourney()
     await middle(journey)
     await suite.kill(name)
@@ -105,7 +105,7 @@ for (const name of ['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-
   })
 }
 
-test('kill -9 of the orchestration instance in the middle: its command dies with it and is tried again', async () => {
+test('after kill -9 of the orchestration instance, its command is dead and is retried', async () => {
   const journey = await startJourney()
   await middle(journey)
   await suite.kill('orchestration-instance')
@@ -118,7 +118,7 @@ test('kill -9 of the orchestration instance in the middle: its command dies with
   expect(retries).toBe(unfinished)
 })
 
-test('an instance is lost for good: its command without retries counts as failed, and is rolled back', async () => {
+test('the command of a lost instance has failed without further attempts, and is rolled back', async () => {
   const file = path.join(suite.folder, 'lost')
   const [script, rollback] = ['echo start >> "$SLIPWAY_VAR_FILE"; sleep 30', 'echo rollback >> "$SLIPWAY_VAR_FILE"']
   const journal = () => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n') : [])
@@ -143,7 +143,7 @@ test('an instance is lost for good: its command without retries counts as failed
   expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
 })
 
-test('a stream client whose log-stream is killed resumes at its number and gets every line once', async () => {
+test('a stream client whose log-stream is killed resumes at its line number and gets every line once', async () => {
   const journey = await startJourney()
   const seen: number[] = []
   const collect = (m: { event: string; data: { log?: { metadata: { seq: number } } } }) => {

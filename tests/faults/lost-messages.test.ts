@@ -21,17 +21,17 @@ beforeAll(async () => {
 
 afterAll(() => suite.stop(), 60_000)
 
-test('whatever RabbitMQ loses in the middle of work, what was accepted ends, and once', async () => {
+test('all accepted deployments end once, although RabbitMQ loses messages about them', async () => {
   const action_id = await createAction(api, { script: 'sleep 0.5' })
   const target_ids = await createLocalTargets(api, 1)
   const statuses: number[] = []
-  // While the bridge is away, nothing receives the events that wake it: they are lost.
+  // While the bridge is down, its queue does not exist, so the event messages that wake it are lost.
   for (let n = 0; n < 12; n += 1) {
     if (n === 2) await suite.kill('executor-bridge')
     statuses.push((await api.post('/deployments', { action_id, target_ids })).status)
   }
   expect(new Set(statuses)).toEqual(new Set([201, 202]))
-  // Ends of runs are told to a dispatcher that is away, and are lost.
+  // The messages with the ends of runs wait for the stopped dispatcher, and are deleted.
   await suite.kill('dispatcher')
   await suite.start('executor-bridge')
   await waitFor(async () => (await loseMessages(suite.namespace, 500)) > 0, { timeoutMs: 60_000, what: 'ends to lose' })

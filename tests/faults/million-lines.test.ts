@@ -14,7 +14,7 @@ import {
 } from '@slipway/testing'
 
 const LINES = 1_000_000
-/** A minute where the machine has nothing else to do, and many where it has. */
+/** The test takes a minute on an idle machine, and many minutes on a busy one. */
 const PATIENCE_MS = 600_000
 
 let suite: Suite
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => suite?.stop(), 60_000)
 
 test(
-  'of a million lines the history has each, once and in order, and the instance keeps its heartbeat',
+  'the history has a million lines once and in order, and the instance stays online meanwhile',
   async () => {
     const file = path.join(suite.folder, 'written')
     const action_id = await createAction(api, { script: `seq 1 ${LINES} | tee "$SLIPWAY_VAR_FILE"` })
@@ -44,7 +44,7 @@ test(
       },
       { timeoutMs: PATIENCE_MS, everyMs: 1_000, what: 'the deployment to end' },
     )
-    // An instance that is silent for too long kills what it runs.
+    // An instance without heartbeats for too long would kill its commands.
     expect(end).toMatchObject({ state: 'success', error_message: null })
     expect([...states]).toEqual(['online'])
 

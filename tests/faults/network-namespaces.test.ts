@@ -5,23 +5,26 @@ import { CutOffSuite } from './cut-off.ts'
 const problem = networksProblem()
 const inNetworks = problem === null ? describe : describe.skip
 
-inNetworks(`instances in networks without a way in${problem === null ? '' : ` (skipped: ${problem})`}`, () => {
-  let suite: CutOffSuite
+inNetworks(
+  `instances in networks without inbound connections${problem === null ? '' : ` (skipped: ${problem})`}`,
+  () => {
+    let suite: CutOffSuite
 
-  beforeAll(async () => {
-    suite = await CutOffSuite.start()
-  })
-  afterAll(() => suite?.stop(), 90_000)
+    beforeAll(async () => {
+      suite = await CutOffSuite.start()
+    })
+    afterAll(() => suite?.stop(), 90_000)
 
-  test('run deployments with outbound connections alone', async () => {
-    const journeys = await suite.deploy(6, 4)
-    expect(await suite.busyInstances()).toBe(3)
-    suite.expectNoWayIn()
-    for (const { ticks } of journeys) expect(ticks().every((attempt) => attempt === 0)).toBe(true)
-  })
+    test('run deployments with outbound connections only', async () => {
+      const journeys = await suite.deploy(6, 4)
+      expect(await suite.busyInstances()).toBe(3)
+      suite.expectNoWayIn()
+      for (const { ticks } of journeys) expect(ticks().every((attempt) => attempt === 0)).toBe(true)
+    })
 
-  test('one that is cut off for 5 s goes on with its commands', async () => {
-    const tries = await suite.cutOff(5)
-    expect(tries).toEqual(tries.map(() => 1))
-  }, 300_000)
-})
+    test('an instance that is cut off for 5 s continues its commands', async () => {
+      const tries = await suite.cutOff(5)
+      expect(tries).toEqual(tries.map(() => 1))
+    }, 300_000)
+  },
+)

@@ -1,4 +1,4 @@
-// Instances with labels in networks of their own: deployments run only where their selectors allow, whatever is killed.
+// Instances with labels in separate networks: deployments run only on matching instances, whatever process is killed.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -37,7 +37,7 @@ inNetworks(`pools of instances in separate networks${problem === null ? '' : ` (
   let networks: Network[] = []
   let suite: Suite
   let api: Api
-  /** The instance whose network a command runs in, by the id of the network namespace. */
+  /** The instances by the ids of their network namespaces. */
   const instanceOf = new Map<string, InstanceName>()
   let target: { a: string; b: string; any: string }
   let action: string
@@ -48,7 +48,7 @@ inNetworks(`pools of instances in separate networks${problem === null ? '' : ` (
 
   beforeAll(async () => {
     networks = createNetworks(INSTANCES.length)
-    // The join tokens allow any zone. Each instance then claims its own.
+    // The join tokens allow any zone. Each instance claims its own zone later.
     suite = await startSuite({ networks, capacity: 2, env: { SLIPWAY_INSTANCE_LABELS: 'zone=none' } })
     for (const [index, { name }] of INSTANCES.entries()) {
       const readlink = ['netns', 'exec', networks[index]?.name ?? '', 'readlink', '/proc/self/ns/net']
@@ -124,7 +124,7 @@ inNetworks(`pools of instances in separate networks${problem === null ? '' : ` (
     ])
   })
 
-  test('a deployment whose instance is killed moves to the other one that matches, and waits when there is none', async () => {
+  test('a deployment of a killed instance moves to the other matching one, and waits if none is left', async () => {
     const running = await create([target.a], 15)
     expect(running.status).toBe(201)
     await waitFor(() => running.places().length === 1, { what: 'the command to start' })
@@ -143,7 +143,7 @@ inNetworks(`pools of instances in separate networks${problem === null ? '' : ` (
     expect(waiting.body.warnings).toEqual([
       expect.stringContaining('needs an instance that matches zone=a, and none is online'),
     ])
-    // Others start at once, although a request comes before them.
+    // Deployments of other pools start at once, although the request is first in the queue.
     const others = [await create([target.b]), await create([target.any])]
     expect(others.map(({ status }) => status)).toEqual([201, 201])
     for (const one of others) await success(one)

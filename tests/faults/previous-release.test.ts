@@ -19,12 +19,12 @@ import {
   violatedInvariants,
 } from '@slipway/testing'
 
-// The release before this code runs on this code's schema, alone and beside this code. There is nothing to try until there is
-// a release tag; SLIPWAY_PREVIOUS names another revision, to try the trial itself.
+// The previous release must run on the schema of this code, alone and beside this code. Without a release tag these tests
+// are skipped. SLIPWAY_PREVIOUS names another revision, to try the tests themselves.
 
 const git = (...args: string[]) => execFileSync('git', args, { cwd: repositoryRoot, encoding: 'utf8' }).trim()
 
-/** The latest release before this commit; null where there is none, or no history. */
+/** The tag of the latest release before this commit. Null without a tag or without a history. */
 function latestRelease(): string | null {
   try {
     return git('describe', '--tags', '--abbrev=0', '--match=v[0-9]*', 'HEAD')
@@ -39,7 +39,7 @@ const tried = revision === null ? test.skip : test
 let previous = ''
 let suite: Suite | undefined
 
-/** Checks out and builds a revision in a folder of its own, once. */
+/** Checks out and builds a revision in its own folder, once. */
 function build(name: string): string {
   const folder = path.join(repositoryRoot, '.slipway/previous', git('rev-parse', `${name}^{commit}`))
   const built = path.join(folder, '.built')
@@ -62,7 +62,7 @@ afterEach(async () => {
   suite = undefined
 })
 
-/** What a day's work asks of every service: a run that is watched, one that waits, one that fails and goes back, lists. */
+/** Uses every service: a run with a stream, a pending request, a run that fails and is rolled back, and lists. */
 async function work(running: Suite): Promise<void> {
   const api = await loginToSuite(running)
   const script = 'echo "{{ word }} one"; sleep 0.3; echo two'
@@ -93,7 +93,7 @@ async function work(running: Suite): Promise<void> {
 }
 
 tried(
-  'the release before runs on this schema',
+  'the previous release runs on the schema of this code',
   async () => {
     suite = await startSuite({ capacity: 1, codeOf: () => previous })
     await work(suite)
@@ -101,7 +101,7 @@ tried(
   300_000,
 )
 
-/** Bridge and instances are of one release: they refuse each other otherwise. */
+/** Bridge and instances need the same release, because they refuse other minor versions. */
 const HALVES: [string, ServiceName[]][] = [
   ['gateway and dispatcher', ['gateway', 'dispatcher']],
   ['planner and log-stream', ['planner', 'log-stream']],
@@ -110,7 +110,7 @@ const HALVES: [string, ServiceName[]][] = [
 
 for (const [words, names] of HALVES) {
   tried(
-    `${words} of the release before work with the rest of this`,
+    `${words} of the previous release work with the other services of this code`,
     async () => {
       suite = await startSuite({ capacity: 1, codeOf: (name) => (names.includes(name) ? previous : repositoryRoot) })
       await work(suite)

@@ -1,4 +1,4 @@
-// What is where, told by Slipway and by the markers that the commands themselves leave on the targets.
+// Compares the releases in force with the markers that the commands leave on the targets.
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -29,7 +29,7 @@ afterEach(() => suite.restore())
 
 afterAll(() => suite.stop())
 
-/** SLIPWAY_RELEASE_ROUNDS=400 plays 2,000 deployments of five sources on 200 targets: half an hour. */
+/** SLIPWAY_RELEASE_ROUNDS=400 runs 2,000 deployments of five sources on 200 targets and takes half an hour. */
 const { SLIPWAY_RELEASE_ROUNDS } = process.env
 const ROUNDS = Number(SLIPWAY_RELEASE_ROUNDS ?? 12)
 const ROUND_MS = 30_000
@@ -41,10 +41,10 @@ const MAX_SELECTED = 12
 const PAGE = 100
 const KILLED = ['orchestration-instance', 'executor-bridge', 'dispatcher'] satisfies ServiceName[]
 
-/** `current.SOURCE.TARGET` names the deployment that switched the target to itself last. */
+/** `current.SOURCE.TARGET` holds the id of the deployment that switched the target last. */
 const place = (source: string) => `"$SLIPWAY_VAR_FOLDER/current.${source}.$SLIPWAY_TARGET_NAME"`
 
-/** Switches in one move, after it has kept what was there. A repetition keeps what the first attempt kept. */
+/** Saves the former marker, then replaces it atomically. A retry keeps the copy of the first attempt. */
 const switching = (source: string) => `
 case ",$SLIPWAY_VAR_FAILING," in *",$SLIPWAY_TARGET_NAME,"*) exit 1;; esac
 kept=${place(source)}.before."$SLIPWAY_DEPLOYMENT_ID"
@@ -60,7 +60,7 @@ mv ${place(source)}.next ${place(source)}`
 
 const deployment = fc.record({
   targets: fc.shuffledSubarray(TARGETS, { minLength: 1, maxLength: Math.min(MAX_SELECTED, TARGET_COUNT) }),
-  /** Places in `targets`. */
+  /** Indexes into `targets`. */
   failing: fc.oneof({ weight: 2, arbitrary: fc.constant<number[]>([]) }, fc.uniqueArray(fc.nat(MAX_SELECTED - 1))),
   target_mode: fc.constantFrom('sequential' as const, 'parallel' as const, { rolling: { batch_size: 2 } }),
   failure_strategy: fc.constantFrom('stop_on_first_failure' as const, 'continue_on_failure' as const),
@@ -92,7 +92,7 @@ async function createFleet(): Promise<Fleet> {
   return { folder, ids, sources }
 }
 
-/** Runs the deployments of a round, one of each source, to their ends. */
+/** Runs the deployments of a round, one for each source, and waits for their ends. */
 async function play({ deployments, killed }: Round, { folder, ids, sources }: Fleet): Promise<void> {
   const faults =
     killed &&
@@ -112,7 +112,7 @@ async function play({ deployments, killed }: Round, { folder, ids, sources }: Fl
       const id = body.deployment_id ?? body.pending_request_id
       if (cancelledAfterMs !== null && status === 201) {
         await delay(cancelledAfterMs)
-        // It may have ended, and the dispatcher may be gone for the moment.
+        // The deployment may have ended, or the dispatcher may be down, so the answer does not matter.
         await api.post(`/deployments/${id}/cancel`, {})
       }
       await deploymentEnd(api, id, 120_000)
@@ -127,7 +127,7 @@ interface Cell {
   deployment_id: string | null
 }
 
-/** The deployment in force by source and target. */
+/** The deployments in force, by source and target. */
 async function readReleases(): Promise<Map<string, string | null>> {
   const releases = new Map<string, string | null>()
   for (let page = 1; ; page += 1) {
@@ -139,7 +139,7 @@ async function readReleases(): Promise<Map<string, string | null>> {
   }
 }
 
-/** The cells in which Slipway and the marker differ. */
+/** The cells of source and target in which Slipway and the marker differ. */
 async function differences({ folder, ids }: Fleet): Promise<object[]> {
   const releases = await readReleases()
   const cells = SOURCES.flatMap((source) => TARGETS.map((target) => ({ source, target })))
@@ -149,13 +149,13 @@ async function differences({ folder, ids }: Fleet): Promise<object[]> {
     const told = releases.get(`${source} ${target}`) ?? null
     if (marker === told) return []
     const state = await stateOn(ids[target] as string, marker)
-    // A command that was killed after it switched has done it, and nobody can know.
+    // A command that was killed after its switch has switched the target, and Slipway cannot know that.
     return state === 'cancelled' || state === 'failed' ? [] : [{ source, target, marker, state, told }]
   })
   return (await Promise.all(compared)).flat()
 }
 
-/** What became of a deployment on a target. */
+/** The state of the release of a deployment on a target. */
 async function stateOn(target: string, deployment: string | null): Promise<string | undefined> {
   const { body } = await api.get<{ data: { deployment_id: string; state: string }[] }>(
     `/targets/${target}/releases?limit=100`,
@@ -164,7 +164,7 @@ async function stateOn(target: string, deployment: string | null): Promise<strin
 }
 
 test(
-  'what is in force is what the commands left, after failures, rollbacks, cancels and kills',
+  'releases in force match the markers on the targets after failures, rollbacks, cancels and kills',
   async () => {
     const fleet = await createFleet()
     const seed = Date.now() % 2 ** 31

@@ -30,7 +30,7 @@ let api: Api
 let database: Awaited<ReturnType<typeof connectTo>>
 let folder: string
 let body: { sequence_id: string; target_ids: string[]; max_retries: number; variables: object }
-/** Two steps whose first try takes longer than a lease lasts without heartbeat. */
+/** Two steps. The first attempt of the first one takes longer than a lease lasts without heartbeat. */
 let long: typeof body
 
 beforeAll(async () => {
@@ -63,12 +63,12 @@ afterAll(async () => {
   await rabbit?.close()
 })
 
-/** A command that writes down when it starts and ends, and whether another try of its step is still alive. */
+/** A command that notes its start and end, and whether another attempt of its step is alive. */
 const marked = (work: string) =>
   [
     `step="$SLIPWAY_DEPLOYMENT_ID/$SLIPWAY_STEP"`,
     `note() { echo "$1 $step $SLIPWAY_ATTEMPT" >> "$SLIPWAY_VAR_FOLDER/markers"; }`,
-    // Whatever the command starts inherits the lock: it is free when all of that is gone.
+    // All processes of the command inherit the lock, so it is free only after all of them have ended.
     `exec 9>> "$SLIPWAY_VAR_FOLDER/$SLIPWAY_DEPLOYMENT_ID-$SLIPWAY_STEP"`,
     `flock -n 9 || note overlap`,
     `note start`,
@@ -94,18 +94,18 @@ const markers = (): Marker[] =>
       return { what: what as Marker['what'], deployment, step, attempt: Number(attempt) }
     })
 
-/** Ids that 201 and 202 gave, in all tests. */
+/** The ids in the answers 201 and 202 of all tests. */
 const accepted = new Set<string>()
-/** Those of them whose cancellation was answered with success. */
+/** The accepted ids with a successful cancel. */
 const cancelled = new Set<string>()
 
 interface Load {
-  /** Every answer that no client should see. */
+  /** All answers that no client may get. */
   wrong: string[]
   stop(): Promise<void>
 }
 
-/** Three clients that create without pause, more than there are slots for, and cancel every fourth of what they created. */
+/** Starts three clients that create more deployments than there are slots, and cancel every fourth one. */
 function startLoad(): Load {
   const load: Load = { wrong: [], stop: async () => {} }
   let going = true
@@ -118,7 +118,7 @@ function startLoad(): Load {
     const { status, body: answer } = started
       ? await api.post(`/deployments/${id}/cancel`)
       : await api.call('DELETE', `/deployments/pending/${id}`)
-    // 409: it has ended before, or is no request any more.
+    // 409: the deployment has ended, or the request was dispatched.
     if (isExpected(status, [200, 204, 409], answer) && status !== 409) cancelled.add(id)
   }
   const client = async () => {
@@ -145,7 +145,7 @@ function startLoad(): Load {
   return load
 }
 
-/** Deployments that take slots for some time, whatever the machine's speed. */
+/** Creates deployments that occupy their slots for some time, at any speed of the machine. */
 async function startLong(count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) {
     const { status, body: answer } = await api.post('/deployments', long)
@@ -161,12 +161,12 @@ const unfinished = () =>
   numbers(`SELECT (SELECT count(*) FROM deployments WHERE completed_at IS NULL)
                 + (SELECT count(*) FROM pending_requests WHERE status IN ('pending', 'processing'))`)
 
-/** All has ended as it was answered; nothing ran twice or beside itself. */
+/** Expects that all deployments ended as clients were told, and no command ran twice or beside itself. */
 async function expectWhole(load: Load): Promise<void> {
   await waitFor(async () => (await unfinished()) === 0, { timeoutMs: 90_000, everyMs: 250, what: 'all to end' })
   expect(load.wrong).toEqual([])
 
-  // What was answered with success is there, and nothing else is.
+  // Exactly the deployments and requests of successful answers exist.
   const { rows: made } = await database.query<{ id: string }>(
     `SELECT id FROM deployments d WHERE NOT EXISTS (SELECT FROM pending_requests p WHERE p.deployment_id = d.id)
      UNION ALL SELECT id FROM pending_requests`,
@@ -236,7 +236,7 @@ async function leaseOf(instance: string): Promise<boolean> {
   return rows.length > 1
 }
 
-test('every replica is killed or stands still by turn, an instance beyond its lease: all ends, and nothing runs twice', async () => {
+test('all deployments end and no command runs twice, although each replica is killed or paused in turn', async () => {
   const load = startLoad()
   try {
     await startLong(2)
@@ -267,7 +267,7 @@ test('every replica is killed or stands still by turn, an instance beyond its le
   await expectWhole(load)
 }, 300_000)
 
-test('RabbitMQ comes back empty in the middle of work, twice: what was accepted ends and is told of, and nothing runs twice', async () => {
+test('all accepted deployments end once and reach the webhook, although RabbitMQ loses everything twice', async () => {
   const ids = async () => (await database.query<{ id: string }>('SELECT id FROM deployments')).rows.map(({ id }) => id)
   const earlier = new Set(await ids())
   const receiver = await startReceiver()

@@ -35,12 +35,12 @@ afterAll(async () => {
 
 const backupScript = (name: string) => path.join(repositoryRoot, 'deploy/backup', name)
 
-/** A new database with what the newest file of the folder holds, and nothing else. */
+/** A new database that is restored from the newest dump of the folder. */
 async function restored(folder: string) {
   const database = await createTestDatabase()
   const restore = () =>
     run('sh', [backupScript('restore.sh')], { env: { ...process.env, DATABASE_URL: database.url, BACKUP_DIR: folder } })
-  // Never under the feet of a service.
+  // The restore refuses a database with open connections, so it cannot run while services use the database.
   const client = await connectTo(database.url)
   await expect(restore()).rejects.toThrow('1 connections are open')
   await client.end()
@@ -52,7 +52,7 @@ async function restored(folder: string) {
   return database
 }
 
-test('a backup of a suite at work, restored where nothing else is left: what ran ends, what waited starts, secrets open', async () => {
+test('after a restore of a backup, running deployments end, pending requests start, and secrets can be opened', async () => {
   before = await startSuite({ capacity: 1, env: { SLIPWAY_ENCRYPTION_KEYS } })
   const admin = await loginToSuite(before)
   const script = 'for n in 1 2 3 4 5; do echo "{{ word }} $n"; sleep 0.2; done'
@@ -70,7 +70,7 @@ test('a backup of a suite at work, restored where nothing else is left: what ran
   await waitFor(async () => (await admin.get(`/deployments/${running}`)).body.completed_steps >= 1)
 
   const saved = await restored(await backedUp(before))
-  // Every table that has rows at all: what row-level security hides from a dump is left out without a word.
+  // Compares all tables: a dump leaves out rows that row-level security hides, without an error.
   expect(await emptied(before.databaseUrl, saved.url)).toEqual([])
   const linesThen = await linesIn(saved.url, running)
   expect(linesThen).toBeGreaterThanOrEqual(5)
@@ -79,7 +79,7 @@ test('a backup of a suite at work, restored where nothing else is left: what ran
   await before.stop()
   before = undefined
 
-  // Names of its own in RabbitMQ and Redis, and an instance with an empty journal: the database is all that there is.
+  // RabbitMQ and Redis have new namespaces, and the instance has an empty journal: only the database is restored.
   after = await startSuite({ capacity: 1, database: saved, env: { SLIPWAY_ENCRYPTION_KEYS } })
   const api = await loginToSuite({ url: after.url, admin: credentials })
   const ended = await deploymentEnd(api, running, 90_000)
@@ -93,11 +93,11 @@ test('a backup of a suite at work, restored where nothing else is left: what ran
   expect(await violatedInvariants(saved.url)).toEqual([])
 }, 300_000)
 
-/** The folder with a dump of the suite's database, made as the CronJob of Kubernetes makes it. */
+/** Dumps the database of the suite with the script of the Kubernetes CronJob. Returns the folder. */
 async function backedUp({ folder, databaseUrl }: Suite): Promise<string> {
   const backups = path.join(folder, 'backups')
   fs.mkdirSync(backups)
-  // What a run that was killed left behind, a dump that is due to go, and one that is not.
+  // The part of a killed dump, a dump that is old enough to be deleted, and one that is not.
   const [partial, old, recent] = [
     'slipway-20200101T000000Z.dump.part',
     'slipway-20200101T000000Z.dump',
@@ -112,7 +112,7 @@ async function backedUp({ folder, databaseUrl }: Suite): Promise<string> {
   return backups
 }
 
-/** How many lines of its log a database has. */
+/** The number of log lines of a deployment in a database. */
 async function linesIn(url: string, deploymentId: string): Promise<number> {
   const client = await connectTo(url)
   const { rows } = await client.query<{ lines: number }>(
@@ -131,7 +131,7 @@ async function emptied(from: string, to: string): Promise<string[]> {
       "SELECT c.oid::regclass::text AS name FROM pg_class c WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
     )
     const names: string[] = []
-    // By way of its table a partition shows what it has, whatever is its own policy.
+    // Read partitions through their table: row-level security may hide rows of a partition that is read directly.
     for (const { name } of rows) {
       const { rowCount } = await client.query(`SELECT FROM ${name.replace(/^log_chunks_\w+$/, 'log_chunks')} LIMIT 1`)
       if (rowCount !== 0) names.push(name)
@@ -140,6 +140,6 @@ async function emptied(from: string, to: string): Promise<string[]> {
     return names
   }
   const kept = new Set(await full(to))
-  // Sent messages leave the outbox at any moment.
+  // The relay deletes sent messages from the outbox at any moment.
   return (await full(from)).filter((name) => name !== 'outbox' && !kept.has(name))
 }

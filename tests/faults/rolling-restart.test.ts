@@ -46,7 +46,7 @@ beforeAll(async () => {
 
 afterAll(() => suite?.stop(), 60_000)
 
-/** What stands before replicas everywhere: asks each whether it is ready, and leads to those that said so. */
+/** A load balancer: asks each replica whether it is ready, and chooses among the ready ones. */
 function startBalancer(replicas: [ServiceName, string][]) {
   let ready = replicas
   let turn = 0
@@ -69,15 +69,15 @@ function startBalancer(replicas: [ServiceName, string][]) {
 type Balancer = ReturnType<typeof startBalancer>
 
 interface Traffic {
-  /** Every call that was not answered, or with another status than it should. */
+  /** All calls without an answer or with an unexpected status. */
   failures: string[]
   answered: number
   created: string[]
-  /** How often a stream ended before its deployment did. */
+  /** The number of streams that ended before their deployment. */
   reopened: number
 }
 
-/** The API at any gateway that is ready, as a client with connections that are kept; notes what went wrong. */
+/** A client of any ready gateway that keeps its connections and records all failures. */
 function through(gateways: Balancer, token: string, traffic: Traffic): Api {
   const call: Api['call'] = async (method, path, body) => {
     const url = gateways.next()
@@ -96,9 +96,9 @@ function through(gateways: Balancer, token: string, traffic: Traffic): Api {
   return { token, call, get: (path) => call('GET', path), post: (path, body) => call('POST', path, body) }
 }
 
-test('every process restarts, one by one, under load: no call fails, and no deployment, line or event is lost', async () => {
+test('while all processes restart one by one under load, no call fails and no deployment or line is lost', async () => {
   const admin = await loginToSuite(suite)
-  // Each action writes ten lines over a fifth of a second; nothing is tried twice.
+  // Each action writes ten lines in 0.2 s and has no retries.
   const script = 'for n in 1 2 3 4 5 6 7 8 9 10; do echo "line $n"; sleep 0.02; done'
   const actions = [await createAction(admin, { script }), await createAction(admin, { script })]
   const sequence_id = await createSequence(admin, actions)
@@ -116,7 +116,7 @@ test('every process restarts, one by one, under load: no call fails, and no depl
   const api = through(gateways, admin.token, traffic)
   let restarting = true
 
-  /** Reads a deployment's stream, over any log-stream that is ready, until its last message. */
+  /** Reads the stream of a deployment from any ready log-stream until its last message. */
   const watch = async (id: string) => {
     const seen: number[] = []
     for (;;) {
@@ -139,7 +139,7 @@ test('every process restarts, one by one, under load: no call fails, and no depl
     while (restarting) {
       const request = { sequence_id, target_ids, target_mode: 'sequential' }
       const id: string | undefined = (await api.post('/deployments', request)).body.deployment_id
-      // One that is queued is left to itself, with some time to get its turn.
+      // A queued request is not watched. The pause lets it start.
       if (id === undefined) await sleep(500)
       else {
         traffic.created.push(id)

@@ -50,7 +50,7 @@ interface Watched {
 const linesOf = (messages: StreamMessage[]) =>
   messages.filter(({ event }) => event === 'log').map(({ data }) => data.log)
 
-/** A client that opens its stream again from the line after its last, however often it breaks, until the end is told. */
+/** A client that reopens its stream after its last line whenever the stream breaks, until the final message. */
 function watch(url: string, id: string): Watched {
   const watched: Watched = { messages: [], openings: 0, ended: Promise.resolve() }
   const { messages } = watched
@@ -63,7 +63,7 @@ function watch(url: string, id: string): Watched {
         watched.openings += 1
         await readStream(response, (message) => messages.push(message))
       } catch {
-        // Cut off, or not back yet.
+        // The connection broke, or the server is not back yet.
         await sleep(100)
       }
     }
@@ -71,7 +71,7 @@ function watch(url: string, id: string): Watched {
   return watched
 }
 
-/** Four commands at a time that write each line to their output and to a file, for some seconds. */
+/** Starts four simultaneous commands that write each line to their output and to a file, for some seconds. */
 async function startWriting(lines: number): Promise<{ id: string; written(): Record<string, string[]> }> {
   const folder = fs.mkdtempSync(path.join(suite.folder, 'written-'))
   const script = [
@@ -122,7 +122,7 @@ function expectWhole({ messages }: Watched, history: LogEntry[]): void {
   expect(finals[0]?.data).toMatchObject({ new_state: 'success', log_lines: history.length })
 }
 
-test('kills, a lost Redis and a restarted one: what commands wrote is in history and in every stream, once', async () => {
+test('history and all streams have each line once, although services are killed and Redis is emptied and restarted', async () => {
   const lines = 1_000
   const { id, written } = await startWriting(lines)
   const [first = '', second = ''] = suite.logStreams
@@ -152,7 +152,7 @@ test('kills, a lost Redis and a restarted one: what commands wrote is in history
   await suite.kill('log-stream-2')
   await suite.start('log-stream-2')
   await redis.flush()
-  // Redis knows no limits and no tokens any more; who is logged in stays so.
+  // Redis has lost its limits and tokens. Sessions are in Postgres, so the user is still logged in.
   watchers.push(watch(suite.url, id))
   expect(await deploymentEnd(api, id, 120_000)).toMatchObject({ state: 'success' })
   await Promise.all(watchers.map(({ ended }) => ended))
@@ -164,7 +164,7 @@ test('kills, a lost Redis and a restarted one: what commands wrote is in history
   expect(watchers.slice(0, 5).every(({ openings }) => openings > 1)).toBe(true)
 }, 240_000)
 
-test('changes reach who listens at any replica, as the list shows them, and a logout ends all of it', async () => {
+test('change streams of all replicas send the items of the list, and a logout ends the streams', async () => {
   const own = await createUser(suite, api, ['operator'])
   const listen = async (url: string, resource: string) => {
     const listened: { messages: StreamMessage[]; over: boolean } = { messages: [], over: false }

@@ -1,4 +1,4 @@
-// One deployment at a time on a target, judged by the marks that the commands themselves leave there.
+// One deployment at a time works on a target. The marks that commands leave there prove it.
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -35,7 +35,7 @@ const ROUND_MS = 30_000
 const TARGETS = ['a', 'b', 'c']
 const KILLED = ['orchestration-instance', 'executor-bridge', 'dispatcher'] satisfies ServiceName[]
 
-/** Writes the time into a file of the target and the deployment, again and again: also a killed command tells how long it lived. */
+/** Writes the time repeatedly into a file of the target and the deployment. So the life of a killed command is known. */
 const marking = (marks: number) => `
 n=0
 while [ $n -lt ${marks} ]; do
@@ -43,7 +43,7 @@ while [ $n -lt ${marks} ]; do
   sleep 0.02
   n=$((n + 1))
 done`
-/** Fails after its marks where the deployment says so. */
+/** Fails after the marks on the targets that the deployment names. */
 const mayFail = '\ncase ",$SLIPWAY_VAR_FAILING," in *",$SLIPWAY_TARGET_NAME,"*) exit 1;; esac'
 
 const deployment = fc.record({
@@ -77,7 +77,7 @@ async function createFleet(): Promise<Fleet> {
   return { folder, ids, sequence_id: await createSequence(api, [prepare, change], 'marks') }
 }
 
-/** Runs the deployments of a round to their ends. Whether a create is answered while a service is gone does not matter. */
+/** Runs the deployments of a round and waits for their ends. A create may get 503 while a service is down. */
 async function play({ deployments, killed }: Round, { folder, ids, sequence_id }: Fleet): Promise<void> {
   const faults =
     killed &&
@@ -126,7 +126,7 @@ function overlaps(folder: string): object[] {
 }
 
 test(
-  'two deployments never work on a target at the same time, whatever is killed meanwhile',
+  'two deployments never work on a target at the same time, although services are killed',
   async () => {
     const fleet = await createFleet()
     const seed = Date.now() % 2 ** 31

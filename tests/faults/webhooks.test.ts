@@ -47,7 +47,7 @@ async function addWebhook(events: string[]): Promise<{ id: string; secret: strin
 
 const deliveries = async (id: string) => (await api.get(`/webhooks/${id}/deliveries`)).body.data
 
-test('a deployment is told of from its start to its end, as the list shows it, and the log says so', async () => {
+test('a webhook receives start and end of a deployment as items of the list, and lists the deliveries', async () => {
   const { id, secret } = await addWebhook(['deployment.started', 'deployment.finished', 'target.created'])
   const target = await createLocalTarget(api)
   const action_id = await createAction(api, { script: 'true' })
@@ -60,14 +60,14 @@ test('a deployment is told of from its start to its end, as the list shows it, a
   const listed = await api.get('/deployments')
   expect(told.get('deployment.finished')).toEqual(listed.body.data[0])
   expect(told.get('deployment.started')).toMatchObject({ id: body.deployment_id })
-  // A local target's status follows the instance's heartbeat, which goes on.
+  // The heartbeats of the instance change `last_seen_at` of a local target.
   const targets = await api.get('/targets')
   expect(told.get('target.created')).toEqual({ ...targets.body.data[0], last_seen_at: expect.any(String) })
   await waitFor(async () => (await deliveries(id)).every(({ status }: { status: string }) => status === 'delivered'))
   expect(await deliveries(id)).toHaveLength(3)
 })
 
-test('kill -9 of the dispatcher between its call and the answer: delivered again, under the same id', async () => {
+test('after kill -9 of the dispatcher during a call, the delivery is repeated with the same id', async () => {
   const { id, secret } = await addWebhook(['target.created'])
   receiver.answer = null
   await createLocalTarget(api)
@@ -76,7 +76,7 @@ test('kill -9 of the dispatcher between its call and the answer: delivered again
   expect(await deliveries(id)).toMatchObject([{ status: 'pending', attempts: 1, response_status: null }])
   receiver.answer = () => ({ status: 200, body: 'thanks' })
   await suite.start('dispatcher')
-  // Its claim runs out.
+  // The claim of the killed dispatcher expires.
   await database.query('UPDATE webhook_deliveries SET next_attempt_at = now() WHERE claim IS NOT NULL')
   await waitFor(async () => (await deliveries(id))[0]?.status === 'delivered', { what: 'the delivery' })
   expect(await deliveries(id)).toMatchObject([{ attempts: 2, response_status: 200, response_body: 'thanks' }])
@@ -86,7 +86,7 @@ test('kill -9 of the dispatcher between its call and the answer: delivered again
   expect(second && second.signature === expectedSignature(secret, second)).toBe(true)
 })
 
-test('kill -9 of the dispatcher as something changes: what was told meanwhile is delivered when it is back', async () => {
+test('events while the dispatcher is dead are delivered after its restart', async () => {
   const { id } = await addWebhook(['target.created'])
   await suite.kill('dispatcher')
   const target = await createLocalTarget(api)
@@ -96,7 +96,7 @@ test('kill -9 of the dispatcher as something changes: what was told meanwhile is
   await waitFor(async () => (await deliveries(id))[0]?.status === 'delivered')
 })
 
-test('RabbitMQ comes back empty while no dispatcher runs: what was told meanwhile is delivered all the same', async () => {
+test('events are delivered although RabbitMQ loses them while no dispatcher runs', async () => {
   const { id, secret } = await addWebhook(['target.created', 'deployment.finished'])
   const action_id = await createAction(api, { script: 'sleep 1' })
   const first = await createLocalTarget(api)
@@ -104,7 +104,7 @@ test('RabbitMQ comes back empty while no dispatcher runs: what was told meanwhil
   await waitFor(() => receiver.received.length === 1, { what: 'the first delivery' })
   await suite.kill('dispatcher')
   const second = await createLocalTarget(api)
-  // RabbitMQ has what is to be told.
+  // RabbitMQ has all event messages now.
   await waitFor(async () => (await database.query('SELECT FROM outbox')).rowCount === 0, { what: 'an empty outbox' })
   await wipeBroker(suite.namespace)
   await suite.start('dispatcher')
@@ -117,7 +117,7 @@ test('RabbitMQ comes back empty while no dispatcher runs: what was told meanwhil
   expect(receiver.received.map((call) => call.id).sort()).toEqual(log.map((one: { id: string }) => one.id).sort())
 })
 
-test('a delivery is sent again for whoever asks, and not again for a webhook that is switched off', async () => {
+test('a redelivery repeats a delivery, and is refused for a disabled webhook', async () => {
   const { id } = await addWebhook(['target.created'])
   await createLocalTarget(api)
   await waitFor(async () => (await deliveries(id))[0]?.status === 'delivered')
