@@ -1,4 +1,4 @@
-// `apply` and `export` against the running suite: what is created, changed, refused and left alone.
+// `apply` and `export` against the running suite: which records they create, change, refuse and leave unchanged.
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
@@ -100,7 +100,7 @@ const one = async (list: string, name: string) =>
   )
 
 describe('apply', () => {
-  test('shows first, creates everything, and has nothing to do the second time', async () => {
+  test('--dry-run shows the changes, the next apply creates everything, and a repetition changes nothing', async () => {
     const n = catalog()
     const dry = await apply(['--dry-run', '--exit-code'], SECRET)
     is(dry, 1)
@@ -123,7 +123,7 @@ describe('apply', () => {
     expect(again.stdout).toContain('nothing to change: 7 records')
   })
 
-  test('writes instance selectors, changes them, and removes one that the file leaves out', async () => {
+  test('writes and changes instance selectors, and removes one that the file leaves out', async () => {
     const n = catalog()
     const selector =
       'instance_selector: { match_labels: { zone: a }, match_expressions: [{ key: spot, operator: DoesNotExist }] }'
@@ -151,11 +151,11 @@ describe('apply', () => {
     expect(wrong.stderr).toMatch(/catalog\.yaml:\d+:\d+: .*operator/)
   })
 
-  test('changes what differs, field by field, and leaves the rest', async () => {
+  test('changes only the fields that differ, and leaves fields that the file does not contain', async () => {
     const n = catalog()
     is(await apply([], SECRET), 0)
     const { id } = await one('targets', `web ${n}`)
-    // What the file does not speak of stays.
+    // `enabled` is not in the file, so apply must not change it.
     await api.call('PATCH', `/targets/${id}`, { enabled: false })
     edit('port: 80', 'port: 8080')
     edit('host: web.example.com', 'host: www.example.com')
@@ -176,7 +176,7 @@ describe('apply', () => {
     expect(JSON.parse(stdout)).toEqual({ manager: `files-${n}`, changes: [], unchanged: 7, applied: false })
   })
 
-  test('marks variables as sensitive, shows them nowhere, and shows one again only with its value', async () => {
+  test('marks variables as sensitive and never shows their values; removing the mark needs a new value', async () => {
     const n = catalog()
     is(await apply([], SECRET), 0)
     edit('variables: { port: 80 }', 'variables: { port: 80, token: hush-hush }\nsensitive_variables: [token]')
@@ -191,7 +191,7 @@ describe('apply', () => {
     const exported = await cli.run(['export', '--kind', 'target'], { cwd: folder })
     expect(exported.stdout).toMatch(/token: "\*\*\*"\nsensitive_variables:\n {2}- token\n/)
 
-    // The server hides the value, so another one is sent on request only.
+    // The server does not return the value, so apply sends another one only with --resend-secrets.
     edit('hush-hush', 'another-one')
     expect((await apply([], SECRET)).stdout).toContain('nothing to change')
     const resent = await apply(['--resend-secrets'], SECRET)
@@ -213,7 +213,7 @@ describe('apply', () => {
     }
   })
 
-  test('publishes a raised version with its difference, and refuses to change a published one', async () => {
+  test('publishes a higher version and shows its differences, and refuses to change a published version', async () => {
     const n = catalog()
     is(await apply([], SECRET), 0)
     write('greet.sh', 'echo "hello {{ who }}"\necho bye\n')
@@ -232,7 +232,7 @@ describe('apply', () => {
     expect((await one('sequences', `release ${n}`)).latest_version).toBe('1.0.0')
   })
 
-  test('sends secrets again when that is asked for, and never shows them', async () => {
+  test('sends secrets again with --resend-secrets, and never shows them', async () => {
     catalog()
     is(await apply([], SECRET), 0)
     const again = await apply(['--resend-secrets'], { WEB_PASSWORD: 'another-password' })
@@ -241,7 +241,7 @@ describe('apply', () => {
     expect(again.stdout).not.toContain('another-password')
   })
 
-  test('has nothing to do for targets of every kind', async () => {
+  test('changes nothing in the second run for targets of every type', async () => {
     const connections = [
       'type: local',
       'type: agent',
@@ -264,9 +264,9 @@ describe('apply', () => {
     expect((await apply()).stdout).toMatch(/concurrency: "queue" -> none/)
   })
 
-  test('what is created half is gone on with', async () => {
+  test('continues after an apply that failed in the middle', async () => {
     const n = catalog()
-    // Well-formed: only the server looks at both at once.
+    // The file is valid by itself: only the server compares both times.
     edit('end_time: 2037', 'end_time: 2035')
     const first = await apply([], SECRET)
     is(first, 3)
@@ -286,7 +286,7 @@ describe('records of another file set', () => {
   const target = (name: string, connection: string) => `kind: target\nname: ${name}\nconnection: { ${connection} }\n`
   const ssh = 'type: ssh, host: web.example.com, username: deploy'
 
-  test('are changed only with --take-over, and then belong to the files', async () => {
+  test('are changed only with --take-over, which makes the files their manager', async () => {
     const name = `shared ${count}`
     write('a.yaml', `manager: first\n---\n${target(name, ssh)}`)
     is(await apply(), 0)
@@ -311,7 +311,7 @@ describe('records of another file set', () => {
     expect(back.stdout).toMatch(/managed_by: "files-\d+" -> "first"/)
   })
 
-  test('made by hand, are left alone as long as they match', async () => {
+  test('without a manager are left unchanged as long as they match', async () => {
     const name = `by hand ${count}`
     await api.post('/targets', { name, connection: { type: 'simulated' } })
     write('a.yaml', target(name, 'type: simulated'))
@@ -326,7 +326,7 @@ describe('records of another file set', () => {
 })
 
 describe('--prune', () => {
-  test('deletes what the manager no longer names: shown first, with --yes, and says what is kept', async () => {
+  test('deletes records that the files no longer contain, only with --yes, and names those that it could not delete', async () => {
     const n = catalog()
     write('manager.yaml', `manager: shop-${n}\n`)
     write('theirs.yaml', `kind: target\nname: theirs ${n}\nconnection: { type: local }\n`)
@@ -375,7 +375,7 @@ describe('--prune', () => {
     expect(await one('actions', `greet ${n}`)).toMatchObject({ managed_by: `shop-${n}` })
   })
 
-  test('needs a manager that is named', async () => {
+  test('needs the name of a manager', async () => {
     catalog()
     const ended = await apply(['--prune', '--yes'], SECRET)
     is(ended, 2)
@@ -385,7 +385,7 @@ describe('--prune', () => {
 
 describe('a mistake in a file', () => {
   test.each([
-    ['no YAML', 'name: production', 'name: [production', /^catalog\.yaml:7:1: /m],
+    ['invalid YAML', 'name: production', 'name: [production', /^catalog\.yaml:7:1: /m],
     [
       'no kind',
       'kind: tenant\n',
@@ -414,7 +414,7 @@ describe('a mistake in a file', () => {
     ['a wrong type', 'variables: { port: 80 }', 'variables: 80', /^catalog\.yaml:\d+:1: variables must be object$/m],
     ['a wrong word', 'type: ssh', 'type: shs', /^catalog\.yaml:40:3: connection\/type must be one of: .*local.*ssh/m],
     [
-      'a version that is none',
+      'an invalid version',
       'version: 1.0.0',
       'version: "1.0"',
       /^catalog\.yaml:12:1: version must be a full semantic version, for example 1\.4\.0$/m,
@@ -426,31 +426,31 @@ describe('a mistake in a file', () => {
       /start_time must be an ISO 8601 timestamp with a zone/,
     ],
     [
-      'a name of a variable',
+      'an invalid name of a variable',
       '{ region: eu-west-1 }',
       '{ "re gion": x }',
       /^catalog\.yaml:8:14: variables\/re gion is not a name for a variable/m,
     ],
     [
-      'a file that is not there',
+      'a missing file',
       '!file greet.sh',
       '!file great.sh',
       /^catalog\.yaml:15:11: !file great\.sh cannot be read \(ENOENT\)/m,
     ],
     [
-      'a variable of the environment',
+      'a missing environment variable',
       '!env WEB_PASSWORD',
       '!env WEB_PASWORD',
       /^catalog\.yaml:43:13: !env WEB_PASWORD: the environment has no such variable$/m,
     ],
     [
-      'an action that is nowhere',
+      'an action that does not exist',
       '- action: greet',
       '- action: great',
       /^catalog\.yaml:22:7: definition\/actions\/0\/action names the action "great \d+", which is neither in these files nor on the server$/m,
     ],
     [
-      'a name twice',
+      'a duplicate name',
       '---\nkind: environment',
       '---\nkind: tenant\nname: acme N\n---\nkind: environment',
       /name is "acme \d+", like the tenant at catalog\.yaml:3:1$/m,
@@ -464,7 +464,7 @@ describe('a mistake in a file', () => {
     expect(await one('tenants', `Acme ${n}`)).toBeUndefined()
   })
 
-  test('every one of them is said at once, in all files', async () => {
+  test('does not hide the others: one run reports the mistakes of all files', async () => {
     catalog()
     edit('type: ssh', 'type: shs')
     edit('version: 1.0.0', 'version: one')
@@ -474,7 +474,7 @@ describe('a mistake in a file', () => {
   })
 
   test.each([
-    ['a folder that is not there', ['apply', '-f', 'nowhere'], 3],
+    ['a missing folder', ['apply', '-f', 'nowhere'], 3],
     ['no file', ['apply'], 2],
     ['--exit-code without --dry-run', ['apply', '-f', '.', '--exit-code'], 2],
   ])('%s', async (_, args, code) => {
@@ -483,7 +483,7 @@ describe('a mistake in a file', () => {
 })
 
 describe('export', () => {
-  test('writes what apply finds to be the same', async () => {
+  test('writes files that apply finds unchanged', async () => {
     catalog()
     is(await apply([], SECRET), 0)
     const made = path.join(folder, 'exported')
@@ -502,7 +502,7 @@ describe('export', () => {
 })
 
 describe('the example', () => {
-  test('is applied as it stands', async () => {
+  test('can be applied unchanged', async () => {
     const done = await cli.run(['apply', '-f', 'examples/storefront'])
     is(done, 0)
     expect(done.stdout).toContain('11 created')

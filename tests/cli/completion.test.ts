@@ -18,7 +18,7 @@ let suite: Suite
 let api: Api
 let deployment: string
 let content: string
-/** The folder of the configuration: with contexts, and with the deployment as the last one. */
+/** The folder of the configuration, with contexts and the last deployment. */
 let configured: string
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ const getEnv = (folder: string, url: string) => ({
 
 type Typing = 'bash' | 'zsh' | 'zsh by fpath'
 
-/** The start-up file of each shell, and the command that reads it alone. */
+/** The start-up file of each shell, and the command of a shell that reads only this file. */
 const STARTS: Record<Typing, { file: string; setup: string; command: string }> = {
   bash: { file: 'rc', setup: 'eval "$(slipway completion bash)"', command: 'bash --noprofile --rcfile rc -i' },
   zsh: { file: '.zshrc', setup: 'eval "$(slipway completion zsh)"', command: 'zsh -d -i' },
@@ -63,7 +63,7 @@ const STARTS: Record<Typing, { file: string; setup: string; command: string }> =
   },
 }
 
-/** Types into a shell on a terminal, with Tab after the text and then Enter. Returns the arguments that slipway was called with. */
+/** Types the text, Tab and Enter into a shell on a terminal. Returns the arguments of the call of slipway. */
 async function type(shell: Typing, text: string, url = suite.url): Promise<string[]> {
   const folder = fs.mkdtempSync(path.join(suite.folder, 'typed-'))
   const called = path.join(folder, 'called')
@@ -148,7 +148,7 @@ test('zsh completes at the first Tab with the script in a folder of fpath', asyn
 })
 
 describe('fish completes', () => {
-  /** Lists what fish offers after the text: each offer replaces the last word. */
+  /** The completions that fish offers for the last word of the text. */
   function complete(text: string, url = suite.url): string[] {
     const folder = fs.mkdtempSync(path.join(suite.folder, 'fish-'))
     const program = 'slipway completion fish | source; complete -C $argv[1]'

@@ -1,4 +1,4 @@
-// The command line against the running suite: exit codes, waiting, following over broken connections, the queue.
+// `deploy` and related subcommands against the running suite: exit codes, --wait, --follow over broken connections, the queue.
 import { once } from 'node:events'
 import fs from 'node:fs'
 import http from 'node:http'
@@ -42,7 +42,7 @@ const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/
 const idIn = (text: string) => ID.exec(text)?.[0] ?? ''
 const is = (ended: Ended, code: number) => expect({ ...ended }).toMatchObject({ code })
 
-/** Occupies the only slot until it is cancelled. */
+/** Starts a deployment that occupies the only slot until `free`. */
 async function occupy() {
   const ended = await cli.run(['deploy', 'sleep', '-t', 'one'])
   is(ended, 0)
@@ -51,7 +51,7 @@ async function occupy() {
 }
 
 describe('exit codes', () => {
-  test('0: it succeeded, and its log was shown with the names of its targets', async () => {
+  test('0: the deployment succeeds, and --follow shows its log with the names of the targets', async () => {
     const ended = await cli.run([
       'deploy',
       'greet',
@@ -70,7 +70,7 @@ describe('exit codes', () => {
     expect(ended.stdout).not.toContain('\x1b')
   })
 
-  test('1: it failed, and why', async () => {
+  test('1: the deployment fails, with the reason', async () => {
     const ended = await cli.run(['deploy', 'fail', '-t', 'one', '--wait'])
     is(ended, 1)
     expect(ended.stdout).toMatch(/one: fail: exit code 7/)
@@ -87,11 +87,7 @@ describe('exit codes', () => {
       ['deploy', 'greet', '-t', 'one', '--version', '1.0.0'],
       'for the version of a source use --source-version',
     ],
-    [
-      'a value that is none',
-      ['deploy', 'greet', '--mode', 'rolling:0'],
-      'Allowed are sequential, parallel and rolling:N',
-    ],
+    ['an invalid value', ['deploy', 'greet', '--mode', 'rolling:0'], 'Allowed are sequential, parallel and rolling:N'],
     ['a variable without a value', ['deploy', 'greet', '--var', 'name'], 'Write it as NAME=TEXT'],
     ['a missing argument', ['deploy'], "missing required argument 'source'"],
     ['a prompt without a terminal', ['login', '--email', 'a@example.com'], 'give --password-stdin'],
@@ -101,7 +97,7 @@ describe('exit codes', () => {
     expect(ended.stderr).toContain(message)
   })
 
-  test('2: nobody is calling', async () => {
+  test('2: no credential is given', async () => {
     const ended = await slipway(['whoami'], { env: { SLIPWAY_URL: suite.url } })
     is(ended, 2)
     expect(ended.stderr).toContain('SLIPWAY_API_KEY')
@@ -109,30 +105,26 @@ describe('exit codes', () => {
 
   test.each([
     [
-      'a source that is not there',
+      'an unknown source',
       ['deploy', 'gree', '-t', 'one'],
       'there is no solution, sequence, action "gree"; there is "greet"',
     ],
-    ['a target that is not there', ['deploy', 'greet', '-t', 'three'], 'there is no target "three"'],
+    ['an unknown target', ['deploy', 'greet', '-t', 'three'], 'there is no target "three"'],
     ['no targets', ['deploy', 'greet'], 'VALIDATION_ERROR'],
-    ['tags that nothing has', ['deploy', 'greet', '--tag', 'role=db'], '/target_tags'],
-    [
-      'a file that is not there',
-      ['deploy', 'greet', '-t', 'one', '--var-file', 'nowhere.env'],
-      'nowhere.env cannot be read',
-    ],
-    ['a deployment that is not there', ['logs', '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'], 'NOT_FOUND'],
+    ['tags that no target has', ['deploy', 'greet', '--tag', 'role=db'], '/target_tags'],
+    ['a missing file', ['deploy', 'greet', '-t', 'one', '--var-file', 'nowhere.env'], 'nowhere.env cannot be read'],
+    ['an unknown deployment', ['logs', '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'], 'NOT_FOUND'],
   ])('3: %s', async (_, args, message) => {
     const ended = await cli.run(args)
     is(ended, 3)
     expect(ended.stderr).toContain(message)
   })
 
-  test('3: a key that is none', async () => {
+  test('3: an invalid API key', async () => {
     is(await cli.run(['whoami'], { env: { SLIPWAY_TOKEN: 'svc_none' } }), 3)
   })
 
-  test('3: a freeze, until it is deleted', async () => {
+  test('3: a freeze refuses a deployment until the freeze is deleted', async () => {
     expect((await cli.run(['freeze', 'check'])).code).toBe(0)
     is(await cli.run(['freeze', 'create', 'audit', '--start', 'now', '--end', '+1h']), 0)
     try {
@@ -147,7 +139,7 @@ describe('exit codes', () => {
     }
   })
 
-  test('3: any freeze in force, unless the question is about something else', async () => {
+  test('3: freeze check finds every freeze in force, and with filters only those that cover the targets', async () => {
     const { body: environment } = await api.post('/environments', { name: 'production' })
     await createLocalTarget(api, { name: 'web-7', environment_id: environment.id })
     is(await cli.run(['freeze', 'create', 'closing', '-e', 'production', '--start', 'now', '--end', '+1h']), 0)
@@ -168,7 +160,7 @@ describe('exit codes', () => {
     }
   })
 
-  test('4: somebody cancelled it', async () => {
+  test('4: another user cancels the deployment', async () => {
     const running = cli.start(['deploy', 'sleep', '-t', 'one', '--follow'])
     await waitFor(() => running.stdout().includes('begun'), { what: 'the command to begin' })
     is(await cli.run(['cancel', idIn(running.stdout()), '--reason', 'a test']), 0)
@@ -182,7 +174,7 @@ describe('exit codes', () => {
     for (const { stdout } of [ended, status]) expect(stdout).not.toContain('%')
   })
 
-  test('5: --timeout is over; the deployment goes on', async () => {
+  test('5: the --timeout is over, and the deployment runs on', async () => {
     const ended = await cli.run(['deploy', 'sleep', '-t', 'one', '--wait', '--timeout', '1s'])
     is(ended, 5)
     const id = idIn(ended.stdout)
@@ -191,7 +183,7 @@ describe('exit codes', () => {
     is(await cli.run(['cancel', id]), 0)
   })
 
-  test('6: there is no server', async () => {
+  test('6: the server does not answer', async () => {
     const ended = await cli.run(['whoami', '--url', 'http://127.0.0.1:9'])
     is(ended, 6)
     expect(ended.stderr).toContain('does not answer at http://127.0.0.1:9')
@@ -199,7 +191,7 @@ describe('exit codes', () => {
 })
 
 describe('Ctrl-C', () => {
-  test('stops watching and says how to go on', async () => {
+  test('stops following and prints the subcommand to follow again', async () => {
     const running = cli.start(['deploy', 'sleep', '-t', 'one', '--follow'])
     await waitFor(() => running.stdout().includes('begun'), { what: 'the command to begin' })
     running.child.kill('SIGINT')
@@ -211,7 +203,7 @@ describe('Ctrl-C', () => {
     is(await cli.run(['cancel', id]), 0)
   })
 
-  test('cancels where that is wanted', async () => {
+  test('cancels the deployment with --cancel-on-interrupt', async () => {
     const running = cli.start(['deploy', 'sleep', '-t', 'one', '--wait', '--cancel-on-interrupt'])
     await waitFor(() => ID.test(running.stdout()), { what: 'the deployment' })
     running.child.kill('SIGTERM')
@@ -220,7 +212,7 @@ describe('Ctrl-C', () => {
     expect((await api.get(`/deployments/${idIn(ended.stdout)}`)).body.state).toBe('cancelled')
   })
 
-  test('is heard before the server has answered: what it starts is cancelled', async () => {
+  test('before the answer of the server cancels the deployment after the answer', async () => {
     const proxy = await startForwarding(suite.url, async ({ method, url }) => {
       if (method !== 'POST' || !url?.endsWith('/deployments')) return
       running.child.kill('SIGINT')
@@ -238,7 +230,7 @@ describe('Ctrl-C', () => {
   })
 })
 
-/** Hands requests on to `target`, each once `before` is done with it. */
+/** A proxy that forwards requests to `target` after `before`. */
 async function startForwarding(target: string, before: (request: http.IncomingMessage) => Promise<void>) {
   const server = http.createServer(async (request, response) => {
     await before(request)
@@ -262,7 +254,7 @@ async function startForwarding(target: string, before: (request: http.IncomingMe
 }
 
 describe('the queue', () => {
-  test('is waited in, shown, explained, moved and left', async () => {
+  test('can be waited in, listed, explained, reprioritized and left by a cancel', async () => {
     const first = await occupy()
     const waiting = cli.start(['deploy', 'greet', '-t', 'two', '--follow'])
     await waitFor(() => waiting.stdout().includes('queued, position 1'), { what: 'the position in the queue' })
@@ -288,7 +280,7 @@ describe('the queue', () => {
     expect(ended.stdout).toContain(`queued as ${request}`)
   })
 
-  test('a request that is taken out of it ends the waiting with 4', async () => {
+  test('loses a cancelled request, whose --wait ends with 4', async () => {
     const first = await occupy()
     const waiting = cli.start(['deploy', 'greet', '-t', 'two', '--wait'])
     await waitFor(() => waiting.stdout().includes('queued, position 1'), { what: 'the position in the queue' })
@@ -302,7 +294,7 @@ describe('following', () => {
   const lines = (text: string) => [...text.matchAll(/^one \| (line \d+)$/gm)].map(([, line]) => line)
   const wanted = Array.from({ length: 40 }, (_, n) => `line ${n + 1}`)
 
-  test('goes on after its connection was killed again and again, without gap or repetition', async () => {
+  test('continues without gap or repetition after its connection was killed several times', async () => {
     const proxy = await startTcpProxy(suite.url)
     try {
       const running = cli.start(['deploy', 'count', '-t', 'one', '--follow'], { env: { SLIPWAY_URL: proxy.url } })
@@ -322,7 +314,7 @@ describe('following', () => {
     }
   })
 
-  test('the log of an ended deployment: from a line on, of a target, searched, as data, into a file, into a pipe that closes', async () => {
+  test('prints the log of an ended deployment from a line, filtered, searched, as JSON, into a file and into a closing pipe', async () => {
     const { stdout } = await cli.run(['deploy', 'count', '-t', 'one'])
     const id = idIn(stdout)
     const live = await cli.run(['logs', id, '--follow', '--search', 'LINE 2', '--action', 'count', '--level', 'info'])
@@ -364,14 +356,14 @@ describe('following', () => {
 })
 
 describe('on a terminal', () => {
-  /** Runs the command line on a terminal of its own, which shows all that is written. */
+  /** Runs the command line on its own terminal and captures what the terminal shows. */
   const onTerminal = (args: string, env: Record<string, string>, stdin: string | null = '') =>
     start('script', ['-qefc', `"$NODE" packages/cli/bin/slipway.mjs ${args}`, '/dev/null'], {
       env: { ...env, NODE: process.execPath, TERM: 'xterm' },
       stdin,
     })
 
-  test('a bar for each target stands below the log', async () => {
+  test('a progress bar for each target is below the log', async () => {
     const ended = await onTerminal('deploy greet --tag role=web --follow', cli.env).ended
     is(ended, 0)
     expect(ended.stdout).toMatch(
@@ -381,7 +373,7 @@ describe('on a terminal', () => {
     expect((await onTerminal('status', { ...cli.env, NO_COLOR: '1' }).ended).stdout).not.toContain('\x1b')
   })
 
-  test('a password that is asked for is not shown', async () => {
+  test('a typed password is not shown', async () => {
     const env = { SLIPWAY_URL: suite.url, XDG_CONFIG_HOME: path.join(suite.folder, 'terminal') }
     const running = onTerminal('login', env, null)
     const type = (text: string) => running.child.stdin?.write(`${text}\r`)
@@ -398,8 +390,8 @@ describe('on a terminal', () => {
   })
 })
 
-describe('what is printed for programs', () => {
-  test('json and yaml hold the same, and nothing else stands on stdout', async () => {
+describe('output for programs', () => {
+  test('json and yaml have the same content, and stdout has nothing else', async () => {
     const json = await cli.run(['deploy', 'greet', '-t', 'one', '--follow', '-o', 'json'])
     is(json, 0)
     expect(JSON.parse(json.stdout)).toMatchObject({ state: 'success', action_name: 'greet' })
@@ -411,7 +403,7 @@ describe('what is printed for programs', () => {
 })
 
 describe('a plan', () => {
-  test('is shown by preview and --dry-run, and can be held to', async () => {
+  test('is shown by preview and --dry-run, and --expect-plan refuses another plan', async () => {
     const preview = await cli.run(['preview', 'greet', '-t', 'one'])
     is(preview, 0)
     expect(preview.stdout).toMatch(/action greet 1\.0\.0[\s\S]*1\. greet[\s\S]*name = "you"/)
@@ -426,7 +418,7 @@ describe('a plan', () => {
 })
 
 describe('warnings', () => {
-  test('of deploy and redeploy are on stderr, and --strict refuses', async () => {
+  test('of deploy and redeploy are on stderr, and --strict refuses a deployment with warnings', async () => {
     const warning = 'Variable "nmae" is given and not used: no definition, script or template names it'
     const request = ['deploy', 'greet', '-t', 'one', '--var', 'nmae=x']
     const waited = await cli.run([...request, '--wait'])
@@ -447,7 +439,7 @@ describe('warnings', () => {
 })
 
 describe('running again', () => {
-  test('the same idempotency key creates nothing more', async () => {
+  test('the same idempotency key creates no second deployment', async () => {
     const deploy = () => cli.run(['deploy', 'greet', '-t', 'one', '--idempotency-key', 'build-7', '--wait'])
     const [first, second] = [await deploy(), await deploy()]
     is(first, 0)
@@ -455,7 +447,7 @@ describe('running again', () => {
     expect(idIn(second.stdout)).toBe(idIn(first.stdout))
   })
 
-  test('redeploy --only-failed runs on what is not complete, skipped targets included', async () => {
+  test('redeploy --only-failed runs on all targets that are not complete, with the skipped ones', async () => {
     const { stdout } = await cli.run(['deploy', 'fail', '--tag', 'role=web', '--wait'])
     const dry = await cli.run(['redeploy', idIn(stdout), '--only-failed', '--dry-run'])
     is(dry, 0)
@@ -468,7 +460,7 @@ describe('running again', () => {
 })
 
 describe('people', () => {
-  test('see targets and instances, and take them out of service', async () => {
+  test('list targets and instances, and take them out of service', async () => {
     expect((await cli.run(['targets', 'list', '--tag', 'role=web'])).stdout).toMatch(/one +online +- +local/)
     is(await cli.run(['targets', 'disable', 'two']), 0)
     expect((await cli.run(['targets', 'show', 'two'])).stdout).toMatch(/enabled: +no/)

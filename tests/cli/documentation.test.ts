@@ -1,4 +1,4 @@
-// What the documents and the example pipelines show, run against a running suite.
+// Runs the commands of the documents and of the example pipelines against a suite.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -30,7 +30,7 @@ const read = (name: string) => fs.readFileSync(path.join(repositoryRoot, name), 
 const blocks = (document: string, language: string) =>
   [...read(document).matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text = '']) => text)
 
-/** A shell as a pipeline has it: `slipway` in its PATH, and nothing of whoever runs the tests. */
+/** Runs a shell as in a pipeline: with `slipway` in its PATH, and without the environment of the tests. */
 async function shell(script: string, env: Record<string, string>, cwd: string) {
   const PATH = `${binFolder(suite.folder)}:${path.dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`
   const home = path.join(suite.folder, 'home')
@@ -41,7 +41,7 @@ async function shell(script: string, env: Record<string, string>, cwd: string) {
   }).ended
 }
 
-/** Why a block is not run here: what it needs, by what it contains. */
+/** The blocks that other tests run, with the reason. */
 const ELSEWHERE: readonly [contains: string, where: string][] = [
   ['make package-cli', 'builds the repository; tests/cli/package.test.ts packs and installs the package'],
 ]
@@ -70,7 +70,7 @@ test('every document with shell blocks is run by this file', () => {
 })
 
 describe('docs/cli.md', () => {
-  test('its commands do what it says', async () => {
+  test('its commands give the results that the page describes', async () => {
     const cwd = repository()
     const script = blocks('docs/cli.md', 'sh').filter(isRunHere).join('\n')
     const ended = await shell(`${script}\necho it is done`, {}, cwd)
@@ -80,7 +80,7 @@ describe('docs/cli.md', () => {
 })
 
 describe('README.md', () => {
-  test('its commands do what it says, with the address of the settings file alone', async () => {
+  test('its commands give the described results, with the address from the settings file only', async () => {
     const cwd = repository()
     fs.copyFileSync(path.join(repositoryRoot, 'Makefile'), path.join(cwd, 'Makefile'))
     const script = blocks('README.md', 'sh').join('\n')
@@ -91,7 +91,7 @@ describe('README.md', () => {
 })
 
 describe('docs/api.md', () => {
-  test('its examples answer as it says', async () => {
+  test('its examples give the described answers', async () => {
     const cwd = repository()
     const ended = await shell(blocks('docs/api.md', 'sh').join('\n'), {}, cwd)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('hello from api-guide\n') })
@@ -99,7 +99,7 @@ describe('docs/api.md', () => {
 })
 
 describe('docs/agent.md', () => {
-  test('its first commands make a target and a token for its agent', async () => {
+  test('its first commands create a target and an agent token', async () => {
     const [enrol = 'false'] = blocks('docs/agent.md', 'sh')
     const ended = await shell(enrol, { SLIPWAY_API_KEY: key }, repository())
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('{"token":"') })
@@ -128,7 +128,7 @@ describe('docs/client.md', () => {
 
 describe('examples/pipelines', () => {
   const cwd = path.join(repositoryRoot, 'examples/pipelines')
-  /** The keys of the README: for reading, for deploying, and for applying. */
+  /** The API keys of the README: for reading, for deploying, and for applying. */
   let keys: { read: string; deploy: string; apply: string }
   beforeAll(async () => {
     const script = `${blocks('examples/pipelines/README.md', 'sh').join('\n')}\nprintf '%s\\n' "$READ_KEY" "$DEPLOY_KEY" "$APPLY_KEY"`
@@ -137,7 +137,7 @@ describe('examples/pipelines', () => {
     keys = { read, deploy, apply }
   })
 
-  /** What the pipeline deployed last. */
+  /** Expects that the last deployment is of the pipeline, with this revision. */
   const deployed = async (revision: string) => {
     const { body } = await api.get('/deployments?limit=1')
     const { body: deployment } = await api.get(`/deployments/${body.data[0].id}`)
@@ -175,13 +175,13 @@ describe('examples/pipelines', () => {
       return outputs
     }
 
-    test('shows what a pull request would change', async () => {
+    test('previews the changes of a pull request', async () => {
       const [output, ...others] = await run('preview', 'abc')
       expect(output).toContain('3 would be created')
       expect(others).toEqual([])
     })
 
-    test('applies and deploys what is pushed, once for each attempt', async () => {
+    test('applies and deploys a pushed commit once, also if the job is repeated', async () => {
       await run('deploy', 'c0ffee')
       await deployed('c0ffee')
       const before = (await api.get('/deployments')).body.meta.total
@@ -224,7 +224,7 @@ describe('examples/pipelines', () => {
     await deployed('facade')
   })
 
-  test('the composite action installs slipway and deploys with a key for deploying alone', async () => {
+  test('the composite action installs slipway and deploys with a key that may only deploy', async () => {
     interface Action {
       inputs: Record<string, { default?: string }>
       runs: { steps: { if?: string; env: Record<string, string>; run: string }[] }
@@ -276,7 +276,7 @@ describe('examples/pipelines', () => {
   })
 })
 
-// After the pipelines, whose tag its targets have too.
+// Runs after the pipelines, because its targets have the same tag.
 describe('examples/storefront', () => {
   const folder = () => path.join(suite.folder, 'storefront')
   afterAll(() => shell(`sh examples/storefront/stop.sh ${folder()}`, {}, repositoryRoot))
@@ -291,7 +291,7 @@ describe('examples/storefront', () => {
     const health = async (url: string) => (await fetch(`${url}health`)).json()
     for (const url of addresses(first.stderr)) expect(await health(url)).toMatchObject({ version: '1.0.0' })
 
-    // The second of the two versions is not well.
+    // The second block publishes two versions. The health check of the last one fails.
     const second = await shell(next, env, repositoryRoot)
     expect(second).toMatchObject({ code: 1 })
     expect([...new Set(addresses(second.stderr))]).toEqual(addresses(first.stderr))
@@ -306,7 +306,7 @@ describe('docs/tutorial.md', () => {
   const servers = () => path.join(repository(), 'examples/tutorial/servers.sh')
   afterAll(() => shell(`sh ${servers()} stop`, {}, repository()))
 
-  /** The lines of a text without what differs from run to run: ids, times, ports, processes, widths of columns. */
+  /** The lines of a text without parts that differ in each run: ids, times, ports, process ids, widths of columns. */
   const lines = (text: string) =>
     text
       .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}/g, 'ID')
@@ -317,7 +317,7 @@ describe('docs/tutorial.md', () => {
       .map((line) => line.trim().replace(/\s+/g, ' '))
       .filter((line) => line !== '')
 
-  test('its commands print what it shows: a release, a rollback, why, where, a mended release, the way back, a freeze', async () => {
+  test('its commands print every output that the page shows, from the first release to the freeze', async () => {
     fs.cpSync(path.join(repositoryRoot, 'examples'), path.join(repository(), 'examples'), { recursive: true })
     const env = { TZ: 'UTC', TUTORIAL_DIRECTORY: '' }
     const ended = await shell(`exec 2>&1\n${blocks('docs/tutorial.md', 'sh').join('\n')}`, env, repository())
@@ -325,14 +325,14 @@ describe('docs/tutorial.md', () => {
     const printed = new Set(lines(ended.stdout))
     const shown = blocks('docs/tutorial.md', 'text').flatMap(lines)
     expect(shown.filter((line) => !printed.has(line))).toEqual([])
-    // What the normalization leaves out.
+    // The normalization replaces numbers, so they are checked here.
     expect(ended.stdout).toContain('shop-3: Shop 1.1.1: a book costs 12.00 EUR\n')
     expect(ended.stdout.match(/: stopped sshd /g)).toHaveLength(4)
   })
 })
 
 describe('docs/catalog.md', () => {
-  test('its examples are applied together, and a second time nothing changes', async () => {
+  test('its examples can be applied together, and a second apply changes nothing', async () => {
     const folder = path.join(suite.folder, 'catalog-page')
     fs.mkdirSync(folder)
     fs.writeFileSync(path.join(folder, 'all.yaml'), blocks('docs/catalog.md', 'yaml').join('---\n'))

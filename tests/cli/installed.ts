@@ -1,4 +1,4 @@
-// The package of the command line and the client, installed as a user does it, without this repository and the network.
+// Installs the package of the command line and the client as a user does, without this repository and without network.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'

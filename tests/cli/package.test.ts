@@ -1,4 +1,4 @@
-// The tarball that `npm install -g` takes on a machine without this repository and without the network.
+// The tarball for `npm install -g` on a machine without this repository and without network.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -46,7 +46,7 @@ describe('the package', () => {
       expect(read('THIRD-PARTY-LICENSES')).toMatch(new RegExp(`^${name} \\d`, 'm'))
   })
 
-  test('holds only bundles that its program loads, however many builds were before', () => {
+  test('contains only bundles that its program loads, also after several builds', () => {
     const bundles = files().filter((name) => name.startsWith('dist/'))
     const loaded = new Set<string>()
     const load = (name: string) => {
@@ -63,7 +63,7 @@ describe('the package', () => {
 describe('the installed command line', () => {
   const slipway = (...args: string[]) => start(installed.program, args, { env: environment(), cwd: '/' }).ended
 
-  test('tells its version', async () => {
+  test('prints its version', async () => {
     expect(await slipway('--version')).toEqual({ code: 0, stdout: `${rootManifest.version}\n`, stderr: '' })
   })
 
@@ -92,7 +92,7 @@ export async function states(id: string): Promise<string[]> {
 
   beforeAll(() => linkPackage(installed, project()))
 
-  // The declarations are checked as well: one that imports what the package lacks is an error.
+  // tsc also checks the declarations: one that imports a module outside of the package is an error.
   test.each(['nodenext', 'bundler'])('has types for %s resolution', (moduleResolution) => {
     fs.writeFileSync(path.join(project(), 'package.json'), '{ "type": "module" }')
     fs.writeFileSync(path.join(project(), 'calls.ts'), source)

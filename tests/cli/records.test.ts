@@ -1,4 +1,4 @@
-// Listing, showing and deleting records of every kind, against the running suite.
+// Lists, shows and deletes records of every kind with the command line, against the running suite.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Api, createAction, createLocalTarget, loginToSuite, type Suite, startSuite } from '@slipway/testing'
 import { commandLineOf } from './slipway.ts'

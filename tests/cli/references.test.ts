@@ -1,4 +1,4 @@
-// Deployments by the ways in which people name them, the release before, logs from their end, and content.
+// References to deployments by @last or part of an id, rollback, the last lines of logs, and content.
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -29,7 +29,7 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true })
 })
 
-/** What a command that must succeed prints. */
+/** Runs a subcommand that must succeed. Returns its output. */
 async function run(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await cli.run(args, { env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -38,7 +38,7 @@ async function run(...args: string[]): Promise<string> {
 
 const lastDeployment = async () => JSON.parse(await run('status', '@last', '-o', 'json')) as { id: string }
 
-test('a deployment is @last, or the beginning of its id', async () => {
+test('@last and the beginning of an id name a deployment', async () => {
   await run('deploy', 'count', '-t', 'two', '--wait')
   const { id } = await lastDeployment()
   expect(await run('status', id.slice(0, 23))).toContain(id)
@@ -46,21 +46,21 @@ test('a deployment is @last, or the beginning of its id', async () => {
   await run('watch', '@last')
 })
 
-test('a beginning that nothing has, or that is too short, is refused', async () => {
+test('an unknown or too short beginning of an id is refused', async () => {
   const none = await cli.run(['status', 'ffffffff'], { env })
   expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('begins with "ffffffff"') })
   const short = await cli.run(['status', 'ffff'], { env })
   expect(short).toMatchObject({ code: 3, stderr: expect.stringContaining('too short') })
 })
 
-test('@last without a deployment says so', async () => {
+test('@last without a deployment gives an error that says so', async () => {
   const elsewhere = { XDG_CONFIG_HOME: path.join(folder, 'empty') }
   const { code, stderr } = await cli.run(['status', '@last'], { env: elsewhere })
   expect(stderr).toContain('nothing was deployed')
   expect(code).toBe(3)
 })
 
-test('the id of a request names it while it waits, and its deployment after that', async () => {
+test('the id of a request names the request while it is pending, and later its deployment', async () => {
   await run('deploy', 'sleep', '-t', 'one')
   const holder = await lastDeployment()
   await run('deploy', 'count', '-t', 'one')
@@ -73,7 +73,7 @@ test('the id of a request names it while it waits, and its deployment after that
   expect(await run('logs', request.trim())).toContain('line 5')
 })
 
-test('cancel takes a waiting request out of the queue', async () => {
+test('cancel also cancels a pending request', async () => {
   await run('deploy', 'sleep', '-t', 'one')
   const holder = await lastDeployment()
   await run('deploy', 'count', '-t', 'one')
@@ -83,7 +83,7 @@ test('cancel takes a waiting request out of the queue', async () => {
 })
 
 describe('logs', () => {
-  test('the last lines, with their times, and those since a time', async () => {
+  test('prints the last lines with their times, and the lines since a time', async () => {
     await run('deploy', 'count', '-t', 'two', '--wait')
     const lines = (await run('logs', '@last', '--stream', 'stdout', '--tail', '2', '--timestamps')).trim().split('\n')
     expect(lines).toEqual([
@@ -101,7 +101,7 @@ describe('rollback', () => {
     return release?.version
   }
 
-  test('deploys what was there before, after a question', async () => {
+  test('deploys the former release, only after a confirmation', async () => {
     const id = await createAction(api, { script: 'echo first' }, 'site')
     await run('deploy', 'site', '-t', 'two', '--wait')
     const first = await cli.run(['rollback', 'site', '--yes'], { env })
@@ -122,7 +122,7 @@ describe('rollback', () => {
   })
 })
 
-test('content is uploaded, and comes back', async () => {
+test('downloaded content equals the uploaded file', async () => {
   const file = path.join(folder, 'archive.bin')
   fs.writeFileSync(file, Buffer.from([0, 255, 10, 13]))
   const sha256 = createHash('sha256').update(fs.readFileSync(file)).digest('hex')

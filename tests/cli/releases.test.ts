@@ -1,4 +1,4 @@
-// What is where, by the command line against the running suite: two versions on two targets, and an attempt that fails.
+// Subcommands for releases against the running suite: two versions on two targets, and a failed attempt.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Api, createLocalTarget, loginToSuite, type Suite, startSuite } from '@slipway/testing'
 import { commandLineOf, type Ended } from './slipway.ts'
@@ -12,7 +12,7 @@ const idIn = (text: string) => ID.exec(text)?.[0] ?? ''
 const is = (ended: Ended, code: number) => expect({ ...ended }).toMatchObject({ code })
 const time = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d \\S+'
 
-/** Runs the command line, which must succeed. Returns what it prints. */
+/** Runs a subcommand that must succeed. Returns its output. */
 async function succeed(...args: string[]): Promise<string> {
   const ended = await cli.run(args)
   is(ended, 0)
@@ -26,7 +26,7 @@ async function publish(actionId: string, version: string, script: string) {
   expect(status).toBe(201)
 }
 
-/** Both targets get 1.0.0, then `two` gets 1.1.0, and last 1.2.0 fails on `one`. */
+/** Both targets get 1.0.0, then `two` gets 1.1.0, and finally 1.2.0 fails on `one`. */
 const deployments: Record<'first' | 'second' | 'failed', string> = { first: '', second: '', failed: '' }
 beforeAll(async () => {
   suite = await startSuite()
@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(() => suite?.stop())
 
 describe('where', () => {
-  test('shows the version in force on each target, and a last attempt that failed', async () => {
+  test('shows the version in force on each target, and a failed last attempt', async () => {
     const [head, one, two, ...rest] = (await succeed('where', 'greet')).split('\n')
     expect(head).toMatch(/^TARGET +ENVIRONMENT +VERSION +WHEN +BY +LAST ATTEMPT$/)
     expect(one).toMatch(new RegExp(`^one +production +1\\.0\\.0 +${time} +admin +1\\.2\\.0 failed ${time} by admin$`))
@@ -77,7 +77,7 @@ describe('where', () => {
   })
 })
 
-test('on shows what is on a target, and all attempts there', async () => {
+test('on shows the releases in force on a target, and with --history all attempts there', async () => {
   expect(await succeed('on', 'one')).toMatch(/^greet +action +1\.0\.0 .* 1\.2\.0 failed/m)
   const [, last, first, ...rest] = (await succeed('on', 'one', '--history')).split('\n')
   expect(last).toMatch(new RegExp(`^${time} +greet +action +1\\.2\\.0 +failed +.* admin +${deployments.failed}$`))
@@ -94,7 +94,7 @@ test('matrix shows mixed versions and how many attempts failed', async () => {
   expect(await succeed('matrix', '--search', 'other')).toBe('nothing is deployed\n')
 })
 
-test('changes shows what a deployment replaced', async () => {
+test('changes shows the releases that a deployment replaced', async () => {
   const lines = (await succeed('changes', deployments.second)).split('\n')
   expect(lines.slice(0, 2)).toEqual(['action greet 1.1.0', '1.0.0 -> 1.1.0 on 1 target: two'])
   expect(lines[2]).toContain(`by admin, deployment ${deployments.first}`)
@@ -106,7 +106,7 @@ test('changes shows what a deployment replaced', async () => {
 describe('--only-changed', () => {
   const deploy = ['deploy', 'greet', '--source-version', '1.1.0', '--var', 'name=all', '--tag', 'role=web']
 
-  test('a plan says what is replaced, and which targets have the version and the values already', async () => {
+  test('a plan names the replaced releases, and the targets that have the version and the values already', async () => {
     const plan = await succeed(...deploy, '--dry-run')
     expect(plan).toMatch(/^unchanged: 1 target .*--only-changed.*: two$/m)
     expect(plan).toMatch(/^ {2}1\.0\.0 -> 1\.1\.0 on 1 target: one$/m)
@@ -114,7 +114,7 @@ describe('--only-changed', () => {
     expect(await succeed(...deploy, '--dry-run', '--only-changed')).toMatch(/^left out: 1 target .*: two$/m)
   })
 
-  test('leaves out those targets, and succeeds if none is left', async () => {
+  test('leaves out unchanged targets, and succeeds if no target is left', async () => {
     const first = await succeed(...deploy, '--only-changed', '--wait')
     expect(first).toContain('left out: 1 target')
     expect(first).toMatch(/^one +success/m)

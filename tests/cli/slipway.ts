@@ -11,7 +11,7 @@ export interface Ended {
 
 export interface Running {
   child: ChildProcess
-  /** What it has written by now. */
+  /** The output so far. */
   stdout(): string
   stderr(): string
   ended: Promise<Ended>
@@ -20,13 +20,13 @@ export interface Running {
 export interface RunOptions {
   env?: Record<string, string>
   cwd?: string
-  /** Null: it stays open, for whoever types later. */
+  /** Null: standard input stays open, so that a test can type later. */
   stdin?: string | null
 }
 
 const bin = path.join(repositoryRoot, 'packages/cli/bin')
 
-/** A folder with `slipway` in it, as it stands in the PATH of a pipeline. */
+/** A folder with `slipway`, for the PATH of a pipeline. */
 export function binFolder(folder: string): string {
   const made = path.join(folder, 'bin')
   fs.mkdirSync(made, { recursive: true })
@@ -38,7 +38,7 @@ export function binFolder(folder: string): string {
 export function start(command: string, args: readonly string[], { env = {}, cwd, stdin }: RunOptions = {}): Running {
   const child = spawn(command, args, {
     cwd: cwd ?? repositoryRoot,
-    // Nothing of whoever runs the tests: neither a session nor a server of theirs.
+    // Without the environment of the tests, so that no session or server of the user is used.
     env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
@@ -64,7 +64,7 @@ const startSlipway = (args: readonly string[], options: RunOptions = {}): Runnin
 export const slipway = (args: readonly string[], options: RunOptions = {}): Promise<Ended> =>
   startSlipway(args, options).ended
 
-/** The command line of one suite's administrator. */
+/** The command line with the session of the administrator of a suite. */
 export function commandLineOf(suite: Pick<Suite, 'url'>, token: string) {
   const env = { SLIPWAY_URL: suite.url, SLIPWAY_TOKEN: token }
   return {

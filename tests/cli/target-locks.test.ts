@@ -1,4 +1,4 @@
-// One deployment at a time on a target, as users see it: in answers of the API and on the command line.
+// Target locks as users see them: in answers of the API and on the command line.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
@@ -39,7 +39,7 @@ async function pendingOf(id: string, status = 'pending') {
   return body.find((request) => request.id === id)
 }
 
-test('queue: a request says which deployment holds which target since when, and starts after it', async () => {
+test('queue: a request names the holder, the target and the time, and starts after the end of the holder', async () => {
   const [action_id, target] = [await createAction(api), await createTarget('web-queue', 'queue')]
   const deploy = () => api.post('/deployments', { action_id, target_ids: [target] })
   const first = await deploy()
@@ -79,7 +79,7 @@ test('queue: a request says which deployment holds which target since when, and 
   await deploymentEnd(api, started)
 })
 
-test('reject: the answer is 409 and names the holder; the preview warned of it', async () => {
+test('reject: the answer is 409 and names the holder, and a preview warns of the refusal', async () => {
   const [action_id, target] = [await createAction(api), await createTarget('web-reject', 'reject')]
   const body = { action_id, target_ids: [target] }
   const first = await api.post('/deployments', body)
@@ -99,7 +99,7 @@ test('reject: the answer is 409 and names the holder; the preview warned of it',
   await api.post(`/deployments/${first.body.deployment_id}/cancel`, {})
 })
 
-test('supersede: the older request is cancelled and says by what', async () => {
+test('supersede: the older request is cancelled and names the newer one', async () => {
   const [action_id, target] = [await createAction(api), await createTarget('web-supersede', 'supersede')]
   const deploy = () => api.post('/deployments', { action_id, target_ids: [target] })
   const first = await deploy()
@@ -121,6 +121,6 @@ test('supersede: the older request is cancelled and says by what', async () => {
   await deploymentEnd(api, started)
 })
 
-test('at rest nothing is left', async () => {
+test('all invariants hold after these deployments', async () => {
   expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
 })
