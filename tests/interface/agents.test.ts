@@ -45,7 +45,7 @@ const ended = async (definition: object, fields: object = {}) => {
   return { ...end, lines: (await logHistory(api, id)).map(({ message }) => message) }
 }
 
-/** Whether a process with this text in its environment lives. */
+/** Whether a process with this text in its environment is alive. */
 const lives = (mark: string) =>
   readdirSync('/proc').some((id) => {
     try {
@@ -55,7 +55,7 @@ const lives = (mark: string) =>
     }
   })
 
-test('without an agent the target is offline and its steps fail', async () => {
+test('a target without an agent is offline and its steps fail', async () => {
   expect((await api.get(`/targets/${target}`)).body).toMatchObject({
     connection: { type: 'agent' },
     status: 'offline',
@@ -65,7 +65,7 @@ test('without an agent the target is offline and its steps fail', async () => {
   expect((await ended({ script: 'true' })).plan.steps[0].error_message).toBe('no agent is enrolled for db-1')
 })
 
-test('an agent enrols with a token that is good once, and its target is online', async () => {
+test('an agent enrols with a token that is valid once, and its target is online', async () => {
   const answer = await api.post(`/targets/${target}/agent-token`)
   expect(answer.status).toBe(201)
   token = answer.body.token
@@ -81,7 +81,7 @@ test('an agent enrols with a token that is good once, and its target is online',
   expect(again.stderr).toContain('The token is not valid: it was used')
 })
 
-test('a deployment runs through it: files, secrets masked, failure with exit code', async () => {
+test('a deployment runs on an agent with files, masked secrets and the exit code of a failure', async () => {
   const { body: content } = await api.post('/content', 'from the store')
   const success = await ended(
     {
@@ -97,7 +97,7 @@ test('a deployment runs through it: files, secrets masked, failure with exit cod
   expect(failure.plan.steps[0]).toMatchObject({ state: 'failed', exit_code: 7, error_message: 'exit code 7' })
 })
 
-test('a time limit and a cancel leave no process behind, children of children included', async () => {
+test('a timeout and a cancel leave no process of the command, not even grandchildren', async () => {
   const script = 'sh -c "sh -c \\"sleep 300\\" & wait" & wait'
   const [one, two] = [randomUUID(), randomUUID()]
   const late = await ended({ script, env: { MARK: one }, timeout_seconds: 1 })
@@ -110,7 +110,7 @@ test('a time limit and a cancel leave no process behind, children of children in
   await waitFor(() => !lives(two), { what: 'the command to end' })
 })
 
-test('an agent that is killed in mid-command costs that attempt; one that is away fails steps with its address', async () => {
+test('a killed agent fails the running attempt; a stopped agent fails steps with its address in the error', async () => {
   const id = await deploy({ script: 'echo begun; sleep 5; echo over', max_retries: 1 })
   await waitFor(async () => (await logHistory(api, id)).length > 0, { what: 'the command to run' })
   await agent.end('SIGKILL')
@@ -128,7 +128,7 @@ test('an agent that is killed in mid-command costs that attempt; one that is awa
   expect((await ended({ script: 'true' })).state).toBe('success')
 })
 
-test('an instance that is killed leaves nothing running beside the next attempt', async () => {
+test('after an instance is killed, its command does not run beside the next attempt', async () => {
   const mark = randomUUID()
   const script = 'test "$SLIPWAY_ATTEMPT" = 1 && exec echo again; sleep 300'
   const id = await deploy({ script, env: { MARK: mark }, max_retries: 1 })
@@ -139,7 +139,7 @@ test('an instance that is killed leaves nothing running beside the next attempt'
   expect(lives(mark)).toBe(false)
 })
 
-test('an instance that is killed leaves nothing of a command without another attempt', async () => {
+test('after an instance is killed, its command without further attempts is killed', async () => {
   const mark = randomUUID()
   const id = await deploy({ script: 'sleep 300', env: { MARK: mark } })
   await waitFor(() => lives(mark), { what: 'the command to run' })
@@ -149,7 +149,7 @@ test('an instance that is killed leaves nothing of a command without another att
   await waitFor(() => !lives(mark), { what: 'the command to end' })
 })
 
-test('a revoked agent and its token are good no more; so is that of a target that leads elsewhere', async () => {
+test('agent tokens become invalid when the agent is revoked or the target gets another connection', async () => {
   const { body } = await api.post(`/targets/${target}/agent-token`)
   expect((await api.call('DELETE', `/targets/${target}/agent`)).status).toBe(204)
   expect((await api.call('DELETE', `/targets/${target}/agent`)).status).toBe(404)

@@ -39,11 +39,11 @@ async function deployed(script: string, body: Record<string, unknown> = {}, coun
   return answer.body.deployment_id
 }
 
-/** The entries of the history that report failures of steps. */
+/** The log lines that report failed steps. */
 const reports = async (id: string) => (await logHistory(api, id)).filter(({ analysis }) => analysis !== null)
 const results = async (id: string) => (await api.get(`/deployments/${id}/analysis`)).body
 
-describe('by the rules', () => {
+describe('analyses by the rules', () => {
   beforeAll(async () => {
     suite = await startSuite({ capacity: 4 })
     api = await loginToSuite(suite)
@@ -56,7 +56,7 @@ describe('by the rules', () => {
     }
   })
 
-  test('a failing script is explained in its result, in the history, and live', async () => {
+  test('a failed script has its analysis in the result, in the history and in the live stream', async () => {
     const id = await deployed(`sleep 1; ${FULL}`)
     const live = await readStream(await openLogStream(suite, api, id))
     const ended = await deploymentEnd(api, id)
@@ -73,13 +73,13 @@ describe('by the rules', () => {
     const told = logs.find(({ metadata }) => metadata.seq === 1)
     expect(told.metadata).toEqual({ ...report?.metadata, analysis: ANALYSIS })
     expect(logs.filter(({ metadata }) => 'analysis' in metadata)).toHaveLength(1)
-    // Who comes later is told the same.
+    // A stream client that connects later gets the same line.
     const late = await readStream(await openLogStream(suite, api, id))
     expect(late.find(({ data }) => data.log?.metadata.seq === 1)?.data.log.metadata).toEqual(told.metadata)
   })
 
-  test('failures of one kind carry one fingerprint on all targets, and the deployment counts them', async () => {
-    // Another number, another file name and another word before each: the same kind.
+  test('failures of the same kind have one fingerprint on all targets, and the error of the deployment counts them', async () => {
+    // Numbers and file names in the output do not change the kind.
     const script = `n=$(mktemp -d); case "$SLIPWAY_VAR_KIND" in
       other) echo "frob is cold" >&2; exit 9 ;;
       *) echo "$$: [$n/x.$$] frob 10.1.2.$(($$ % 200)) went away after $(($$ % 9)) ms" >&2; exit 9 ;; esac`
@@ -98,7 +98,7 @@ describe('by the rules', () => {
     expect(new Set(fingerprints).size).toBe(2)
   })
 
-  test('four different failures form four groups, each the same on all of its targets', async () => {
+  test('four different failures give four fingerprints, each on all of its targets', async () => {
     const script = `echo "deploying $SLIPWAY_TARGET_NAME"; case "$SLIPWAY_VAR_KIND" in
       port) echo "port $$ is taken by another process" >&2 ;;
       licence) echo "the licence of $SLIPWAY_TARGET_NAME has no seat left" >&2 ;;
@@ -124,7 +124,7 @@ describe('by the rules', () => {
     expect(groups.get('port-in-use')).toEqual(['port', 'port'])
   })
 
-  test('a secret in the evidence is masked there too', async () => {
+  test('a secret in the text of an analysis is masked', async () => {
     const script = 'echo "cat: /srv/$SLIPWAY_VAR_PASSWORD/x: No such file or directory" >&2; exit 1'
     const action_id = await createAction(api, { script, variables: [{ name: 'password', sensitive: true }] })
     const target_ids = [await createLocalTarget(api)]
@@ -136,7 +136,7 @@ describe('by the rules', () => {
     expect(shown).not.toContain('correct-horse-battery')
   })
 
-  test('a command that succeeds, is retried with success or is cancelled has no analysis', async () => {
+  test('a successful or cancelled command has no analysis', async () => {
     const good = await deployed('true')
     await deploymentEnd(api, good)
     const cancelled = await deployed('sleep 60')
@@ -149,7 +149,7 @@ describe('by the rules', () => {
   })
 })
 
-describe('by an endpoint', () => {
+describe('analyses by an endpoint', () => {
   let endpoint: Server
   const asked: string[] = []
   const opinion = {
@@ -181,7 +181,7 @@ describe('by an endpoint', () => {
     endpoint.close()
   })
 
-  test('what it says takes the place of the rules’ words in results and history', async () => {
+  test('the analysis of the endpoint replaces that of the rules in results and history', async () => {
     const id = await deployed(FULL)
     await deploymentEnd(api, id)
     await waitFor(async () => (await results(id))[0].analysis.model_version === 'oracle-1')
@@ -192,14 +192,14 @@ describe('by an endpoint', () => {
   })
 })
 
-describe('switched off', () => {
+describe('with analyses switched off', () => {
   beforeAll(async () => {
     suite = await startSuite({ env: { SLIPWAY_ANALYSIS_ENABLED: 'false' } })
     api = await loginToSuite(suite)
   })
   afterAll(() => suite.stop(), 60_000)
 
-  test('nothing is explained, and the deployment says so', async () => {
+  test('failures have no analysis, and the deployment shows the setting', async () => {
     const id = await deployed(FULL)
     expect(await deploymentEnd(api, id)).toMatchObject({ state: 'failed', analysis_enabled: false })
     expect((await results(id))[0]).not.toHaveProperty('analysis')

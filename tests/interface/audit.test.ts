@@ -22,7 +22,7 @@ import {
   waitFor,
 } from '@slipway/testing'
 
-/** Stands wherever a caller may put a secret; it must come out nowhere. */
+/** The value of every secret that a caller can send. No record and no log may contain it. */
 const SECRET = `planted-${randomBytes(12).toString('hex')}`
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'
 
@@ -67,7 +67,7 @@ interface Sent {
   headers?: Record<string, string>
 }
 
-/** Calls an operation under a request id of its own and gives the answer with the audit records that it left. */
+/** Calls an operation with a new request id. Returns the answer and the audit records of the call. */
 async function send(id: string, { path: where, body, api = admin, headers = {} }: Sent) {
   const { method, path: pattern } = OPERATIONS[id as keyof typeof OPERATIONS] as Operation
   const requestId = `audit-test-${randomUUID()}`
@@ -83,7 +83,7 @@ const ok = async (answer: Promise<Answer<{ id: string }>>): Promise<string> => {
 }
 const name = () => `n-${randomUUID()}`
 
-/** A user straight in the database: administration is another part's. Its password is the secret. */
+/** Inserts a user into the database, without audit records of the API. It has the password of the administrator. */
 async function newUser(role: string): Promise<{ api: Api; id: string; email: string; cookie: string }> {
   const id = randomUUID()
   const email = `${id}@example.com`
@@ -146,7 +146,7 @@ const deployed = async (script?: string) => {
   return `/deployments/${body.deployment_id}`
 }
 
-/** How each operation that changes something is called with success. */
+/** A successful call of each operation that changes something. */
 const CALLS: Record<string, () => Promise<Sent> | Sent> = {
   login: async () => {
     const { email } = await newUser('user')
@@ -273,7 +273,7 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
   createDeployment: async () => ({ body: await deploymentBody() }),
   redeployDeployment: async () => ({ path: `${await deployed()}/redeploy`, body: { variables } }),
   cancelDeployment: async () => {
-    // A slot must be free for it to be started.
+    // The deployment starts only if a slot is free.
     await atRest()
     return { path: `${await deployed('sleep 30')}/cancel`, body: { reason: 'wrong version' } }
   },
@@ -281,7 +281,7 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
   updatePending: async () => ({ path: await queued(), body: { priority: 7 } }),
 }
 
-/** The path of a request that waits while others run. */
+/** Fills all slots and returns the path of a pending request. */
 async function queued(): Promise<string> {
   await atRest()
   for (let busy = 0; busy < 2; busy += 1) await deployed('sleep 5')
@@ -289,7 +289,7 @@ async function queued(): Promise<string> {
   return `/deployments/pending/${body.pending_request_id}`
 }
 
-/** Waits until nothing runs or waits. */
+/** Waits until there are no running deployments and no pending requests. */
 const atRest = () =>
   waitFor(
     async () => {
@@ -301,11 +301,11 @@ const atRest = () =>
     { what: 'all deployments to end' },
   )
 
-test('every operation that changes something is called below', () => {
+test('every operation that changes something has a call in this file', () => {
   expect(audited.map(([id]) => id).filter((id) => CALLS[id] === undefined)).toEqual([])
 })
 
-describe('a call that succeeds leaves one record', () => {
+describe('a successful call leaves one audit record', () => {
   let keyed: Api
   let key: { id: string; name: string }
 
@@ -316,7 +316,7 @@ describe('a call that succeeds leaves one record', () => {
   })
 
   test.each(audited)('%s', async (id, operation) => {
-    // What needs a permission is called with an API key.
+    // Operations that need a permission are called with an API key.
     const byKey = operation.access.includes(':') && operation.loginOnly !== true
     const sent: Sent = { ...(byKey ? { api: keyed } : {}), ...(await CALLS[id]?.()) }
     const { answer, records } = await send(id, sent)
@@ -331,7 +331,7 @@ describe('a call that succeeds leaves one record', () => {
   })
 })
 
-describe('a call that is refused leaves one record', () => {
+describe('a refused call leaves one audit record', () => {
   const refusal = (operation: Operation, status: number, actor: unknown) => [
     { action: operation.audit, actor_name: actor, details: { outcome: 'refused', status, code: expect.any(String) } },
   ]
@@ -365,7 +365,7 @@ describe('a call that is refused leaves one record', () => {
   const withoutBody = ({ path: pattern, method, bodyOptional, body }: Operation) =>
     pattern.includes('{id}') && (body === undefined || bodyOptional === true || method === 'DELETE')
   test.each(audited.filter(([, operation]) => withoutBody(operation)))(
-    '%s of what does not exist',
+    '%s of a record that does not exist',
     async (id, operation) => {
       const { answer, records } = await send(id, {})
       expect(answer.status).toBe(404)
@@ -373,7 +373,7 @@ describe('a call that is refused leaves one record', () => {
     },
   )
 
-  test('a login with a wrong password, a name that is taken, a deployment of what is not there', async () => {
+  test('a login with a wrong password, a name that is taken, and a deployment of an unknown source', async () => {
     const login = await send('login', { api: anyone(), body: { email: suite.admin.email, password: SECRET } })
     expect(login.records).toMatchObject(refusal(OPERATIONS.login, 401, null))
     const taken = name()
@@ -386,7 +386,7 @@ describe('a call that is refused leaves one record', () => {
   })
 })
 
-test('what changes nothing leaves no record: reads, previews, dry runs, unknown routes and methods', async () => {
+test('reads, previews, dry runs, and unknown routes and methods leave no audit record', async () => {
   const body = await deploymentBody()
   const calls: [string, string, unknown?][] = [
     ['GET', '/actions'],
@@ -409,13 +409,13 @@ test('what changes nothing leaves no record: reads, previews, dry runs, unknown 
   }
 })
 
-test('a gateway that dies between effect and answer leaves the record all the same, once', async () => {
+test('a call has its audit record once, although the gateway dies between the effect and the answer', async () => {
   const body = await deploymentBody()
   await atRest()
   const blocker = await connectTo(suite.databaseUrl)
   const requestId = `audit-test-${randomUUID()}`
   try {
-    // The gateway needs this table for its answer; what starts a deployment does not.
+    // Only the answer of the gateway needs this table. The start of a deployment does not.
     await blocker.query('BEGIN')
     await blocker.query('LOCK TABLE run_progress IN ACCESS EXCLUSIVE MODE')
     const answer = admin.call('POST', '/deployments', body, { 'x-request-id': requestId }).then(
@@ -435,7 +435,7 @@ test('a gateway that dies between effect and answer leaves the record all the sa
   expect((await admin.get(`/deployments/${records[0]?.resource_id}`)).status).toBe(200)
 })
 
-test('planted secrets are in no record and in no log', async () => {
+test('planted secrets are in no audit record and in no log', async () => {
   await atRest()
   const { rows } = await database.query('SELECT number FROM audit_records r WHERE r::text LIKE $1', [`%${SECRET}%`])
   expect(rows).toEqual([])
@@ -445,7 +445,7 @@ test('planted secrets are in no record and in no log', async () => {
   }
 })
 
-test('the chain holds all records, and the command says so; after a change it says where', async () => {
+test('audit-verify finds the chain complete, and after a change names the first broken position', async () => {
   const verify = (...args: string[]) =>
     promisify(execFile)(
       process.execPath,
@@ -470,7 +470,7 @@ test('the chain holds all records, and the command says so; after a change it sa
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^The audit log is whole: \d+ records/) })
   const [, head = ''] = /Head: (\S+)/.exec(stdout) ?? []
   expect((await verify('--expect', head)).code).toBe(0)
-  // What the gateway has published, in its log and to Prometheus, is a head that holds.
+  // The head that the gateway has published in its log and to Prometheus matches the chain.
   const published = suite.logOf('gateway').match(/\{[^\n]*"the head of the audit chain"[^\n]*\}/g) ?? []
   const { position, hash } = JSON.parse(published.at(-1) ?? '{}')
   expect((await verify('--expect', `${position}:${hash}`)).code).toBe(0)

@@ -43,13 +43,13 @@ async function upload(body: NonNullable<RequestInit['body']>) {
   return (await response.json()) as { id: string; size: number }
 }
 
-/** The most memory that the gateway has had so far. */
+/** The peak memory of the gateway so far. */
 const peakBytes = () => {
   const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${suite.pid('gateway')}/status`, 'utf8')) ?? []
   return Number(kib) * 1024
 }
 
-test('a large upload and its download pass through the gateway without staying in its memory', async () => {
+test('the gateway streams a large upload and its download without keeping them in memory', async () => {
   const size = 256 * MIB
   const piece = randomBytes(MIB)
   const hash = createHash('sha256')
@@ -78,7 +78,7 @@ const deploy = async (request: object) => {
   return { ended, lines, id: body.deployment_id as string }
 }
 
-test('files reach local and ssh targets as they are, from the cache, and past it where that is asked for', async () => {
+test('files reach local and ssh targets unchanged, from the cache or, with bypass_cache, from the store', async () => {
   const bytes = randomBytes(3 * MIB + 5)
   const { id: content } = await upload(bytes)
   const local = await createLocalTarget(api)
@@ -101,7 +101,7 @@ test('files reach local and ssh targets as they are, from the cache, and past it
   expect(first.lines.filter((line) => line === `${content}  -`)).toHaveLength(2)
   expect(first.lines).toContain('over ssh')
 
-  // Used content cannot be deleted; as if the store had lost it all the same:
+  // Used content cannot be deleted. Deleting its reference makes the store refuse it, as if it were lost.
   await expect(database.query('DELETE FROM contents WHERE id = $1', [content])).rejects.toThrow(/foreign key/)
   await database.query('DELETE FROM source_contents WHERE content_id = $1', [content])
   const cached = await deploy(request)

@@ -21,7 +21,7 @@ beforeAll(start, 90_000)
 afterAll(stop, 60_000)
 
 describe('freezes', () => {
-  test('an override has a reason and an administrator', async () => {
+  test('can be overridden only with a reason', async () => {
     expect(await refused({ ...valid(), override_freeze: true })).toEqual({
       status: 400,
       code: 'MISSING_FIELD',
@@ -35,12 +35,12 @@ describe('freezes', () => {
     for (const bad of ['true', 1, null]) await invalid({ ...valid(), override_freeze: bad }, '/override_freeze')
     await accepted({ ...valid(), override_reason: 'of no use' })
     await accepted({ ...valid(), override_freeze: false })
-    // With nothing frozen it is allowed, and with another thing wrong that comes first.
+    // An override is allowed without a freeze, and does not hide other errors.
     await accepted({ ...valid(), override_freeze: true, override_reason: 'just in case' })
     await invalid({ ...valid(), override_freeze: true, priority: 101 }, '/override_reason', '/priority')
   })
 
-  test('of an environment cannot be passed by leaving the environment out', async () => {
+  test('of an environment also apply if the request leaves the environment out', async () => {
     const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
     const { body: environment } = await api.post('/environments', { name: 'production' })
     const target = await createLocalTarget(api, { environment_id: environment.id })
@@ -69,7 +69,7 @@ describe('freezes', () => {
     }
   })
 
-  test('block create and redeploy alike, and a preview tells their end', async () => {
+  test('block create and redeploy, and a preview names their end', async () => {
     const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
     const [first, again] = [await api.post('/environments', { name: 'frozen' }), original]
     const frozen = first.body.id
@@ -102,7 +102,7 @@ describe('freezes', () => {
       reason: 'a hole in the fence',
       freezes: [{ id: freeze.id, name: 'Audit week' }],
     })
-    // Without the role there is no override, frozen or not.
+    // An operator may not override, with or without a freeze.
     const olga = await createUser(suite, api, ['operator'])
     for (const body of [
       { ...request, ...override },
@@ -118,8 +118,8 @@ describe('freezes', () => {
   })
 })
 
-describe('what was previewed', () => {
-  test('is what is started, or the difference is told', async () => {
+describe('a preview', () => {
+  test('has a plan hash; a create with this hash starts the same plan or is refused with the differences', async () => {
     const request = { ...valid(), variables: { a: 1, b: { x: 1, y: 2 } } }
     const { plan_hash } = await accepted(request)
     expect((await accepted({ ...request, variables: { b: { y: 2, x: 1 }, a: 1 } })).plan_hash).toBe(plan_hash)
@@ -143,7 +143,7 @@ describe('what was previewed', () => {
       await invalid({ ...request, expected_plan_hash: bad }, '/expected_plan_hash')
   })
 
-  test('has the warnings of the preview in the answers of create and redeploy; strict refuses them', async () => {
+  test('has the same warnings as create and redeploy; strict refuses requests with warnings', async () => {
     const action_id = await createAction(api, { script: 'echo "{{ nobody }} {{ level }}"' })
     const request = { ...valid(), action_id, variables: { level: 3, levle: 4 } }
     const { warnings } = await accepted(request)
@@ -166,7 +166,7 @@ describe('what was previewed', () => {
     await Promise.all([created.body.deployment_id, again.body.id].map((id) => deploymentEnd(api, id)))
   })
 
-  test('is refused by strict for an offline target, and not for a freeze or want of capacity', async () => {
+  test('with strict is refused for an offline target, and not for a freeze', async () => {
     const connection = { type: 'ssh', host: 'nowhere.invalid', username: 'x', password: 'x' }
     const { body: offline } = await api.post('/targets', { name: 'nowhere', connection })
     const warnings = ['Target "nowhere" is offline: its steps will fail']
@@ -192,7 +192,7 @@ describe('what was previewed', () => {
 })
 
 describe('a redeploy', () => {
-  test('without a body repeats all; what is given replaces its part, and variables are merged', async () => {
+  test('repeats the whole configuration; fields of the body replace theirs, and variables are merged', async () => {
     const script = 'test "$SLIPWAY_VAR_FAIL" != "$SLIPWAY_VAR_OWN"'
     const action = await createAction(api, { script })
     const [good, bad] = [
@@ -274,7 +274,7 @@ describe('a redeploy', () => {
     expect(await refusal({}, 'no-id')).toMatchObject({ status: 404 })
   })
 
-  test('of a source that is gone is a conflict', async () => {
+  test('of a deleted source is a conflict', async () => {
     const action = await createAction(api)
     const { deployment_id } = (await api.post('/deployments', { ...valid(), action_id: action })).body
     await deploymentEnd(api, deployment_id)

@@ -17,7 +17,7 @@ import {
 beforeAll(start, 90_000)
 afterAll(stop, 60_000)
 
-/** Values of one field that both create and redeploy take: those refused, and those accepted. */
+/** The fields that create and redeploy share, with refused and accepted values. */
 const FIELDS: [field: string, refused: unknown[], accepted: unknown[]][] = [
   ['priority', [-101, 101, 0.5, '1', true, null], [-100, 0, 100]],
   ['timeout_seconds', [0, -1, 86_401, 1.5, '1', null], [1, 86_400]],
@@ -71,7 +71,7 @@ describe('each field', () => {
     for (const value of [0, 1, 86_400]) await accepted({ ...valid(), deployment_timeout_seconds: value })
   })
 
-  test('names of variables do not differ in case alone', async () => {
+  test('names of variables must differ in more than case', async () => {
     await invalid({ ...valid(), variables: { region: 1, REGION: 2 } }, '/variables/REGION')
   })
 
@@ -82,7 +82,7 @@ describe('each field', () => {
     await invalid({ ...valid(), variables: many(1_001) }, '/variables')
   })
 
-  test('prompted values are of declared variables, by name or id, and of their type', async () => {
+  test('prompted values must belong to declared variables, by name or id, and have their type', async () => {
     await invalid({ ...valid(), prompted_values: { unheard: 1 } }, '/prompted_values/unheard')
     await invalid({ ...valid(), prompted_values: { [UNKNOWN]: 1 } }, `/prompted_values/${UNKNOWN}`)
     await invalid({ ...valid(), prompted_values: { level: 'high' } }, '/prompted_values/level')
@@ -94,7 +94,7 @@ describe('each field', () => {
     await invalid({ ...valid(), prompted_values: { [id]: 7, level: 7 } }, '/prompted_values/level')
   })
 
-  test('a mistyped one is named, in create and redeploy', async () => {
+  test('a mistyped field is refused by name, in create and redeploy', async () => {
     await invalid({ ...valid(), targets_ids: [] }, '/targets_ids')
     await invalid({ ...valid(), only_failed_targets: true }, '/only_failed_targets')
     for (const field of ['solution_id', 'action_id', 'version_requirement', 'tenant_id', 'target_tags_match_all']) {
@@ -103,7 +103,7 @@ describe('each field', () => {
     }
   })
 
-  test('all that is wrong is told at once', async () => {
+  test('one answer names all wrong fields', async () => {
     const body = {
       ...valid(),
       sequence_id: action_id,
@@ -123,7 +123,7 @@ describe('each field', () => {
     )
   })
 
-  test('the body is an object of JSON', async () => {
+  test('the body must be a JSON object', async () => {
     await invalid([], '')
     await invalid('"text"', '')
     for (const text of ['{', '', 'nothing']) {

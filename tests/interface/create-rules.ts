@@ -10,8 +10,8 @@ import {
   startSuite,
 } from '@slipway/testing'
 
-// Every rule of "Create deployment" and "Redeploy", asked as a client would that knows the interface and nothing else: what
-// the tests of them have in common.
+// Shared parts of the tests of all rules of "Create deployment" and "Redeploy". They use the API as a client that knows
+// only its documentation.
 
 export type Body = Record<string, unknown>
 
@@ -22,7 +22,7 @@ export let api: Api
 export let action_id: string
 export let target: { id: string; sqid: string; name: string }
 export let environment_id: string
-/** A deployment that has ended, to be repeated. */
+/** An ended deployment for redeploys. */
 export let original: string
 
 export async function start(): Promise<void> {
@@ -47,7 +47,7 @@ export const refusalOf = ({ status, body }: Answer<{ error?: { code: string; det
 export const pathsOf = ({ details }: { details?: unknown }) =>
   ((details as { errors?: { path: string }[] } | undefined)?.errors ?? []).map(({ path }) => path).sort()
 
-/** What create, a dry run and a preview say of one body: they must not differ. */
+/** The refusal of a body. Create, a dry run and a preview must refuse it in the same way. */
 export async function refused(body: unknown) {
   const answers = await Promise.all([
     api.post('/deployments', body),
@@ -62,7 +62,7 @@ export async function refused(body: unknown) {
   return first
 }
 
-/** 400 VALIDATION_ERROR at exactly these places. */
+/** Expects 400 VALIDATION_ERROR at exactly these paths. */
 export async function invalid(body: unknown, ...paths: string[]) {
   const refusal = await refused(body)
   expect({ body, status: refusal.status, code: refusal.code, paths: pathsOf(refusal) }).toEqual({

@@ -20,7 +20,7 @@ beforeAll(start, 90_000)
 afterAll(stop, 60_000)
 
 describe('the source', () => {
-  test('is exactly one of three', async () => {
+  test('is exactly one of an action, a sequence and a solution', async () => {
     const { action_id: _, ...none } = valid()
     const { status, code } = await refused(none)
     expect([status, code]).toEqual([400, 'VALIDATION_ERROR'])
@@ -37,7 +37,7 @@ describe('the source', () => {
     }
   })
 
-  test('is named by UUID or SqId, and must be there', async () => {
+  test('is named by UUID or SqId, and must exist', async () => {
     const { sqid } = (await api.get(`/actions/${action_id}`)).body
     const { source_name, source_type } = await accepted({ ...valid(), action_id: sqid })
     expect([source_type, source_name]).toEqual(['action', (await api.get(`/actions/${action_id}`)).body.name])
@@ -50,12 +50,12 @@ describe('the source', () => {
         details: { missing: [{ path: `/${field}`, id: UNKNOWN }] },
       })
     }
-    // An action is no sequence, though its id exists.
+    // The id of an action is not accepted as a sequence.
     const { action_id: _, ...rest } = valid()
     expect(await refused({ ...rest, sequence_id: action_id })).toMatchObject({ status: 404 })
   })
 
-  test('is taken in the version that satisfies, the latest without a requirement', async () => {
+  test('has the highest version that satisfies the requirement, or the latest one', async () => {
     const { body } = await api.post('/actions', {
       name: 'versions',
       version: '1.2.0',
@@ -88,7 +88,7 @@ describe('the source', () => {
 })
 
 describe('the targets', () => {
-  test('are given by id, by tag or both', async () => {
+  test('are selected by id, by tag or by both', async () => {
     const { target_ids: _, ...none } = valid()
     for (const body of [none, { ...none, target_ids: [] }, { ...none, target_tags: [] }]) {
       expect(await refused(body)).toMatchObject({ status: 400, code: 'VALIDATION_ERROR' })
@@ -99,7 +99,7 @@ describe('the targets', () => {
     expect(missing).toMatchObject({ status: 404, details: { missing: [{ path: '/target_ids/1', id: UNKNOWN }] } })
   })
 
-  test('count once, ids as given and then by name', async () => {
+  test('are deduplicated, in the order of the ids and then by name', async () => {
     const names = ['zeta', 'beta', 'alpha']
     const ids = await Promise.all(
       names.map((name) => createLocalTarget(api, { name, tags: [{ key: 'order', value: 'x' }] })),
@@ -118,7 +118,7 @@ describe('the targets', () => {
     expect([plan.target_count, target_summary.total]).toEqual([4, 4])
   })
 
-  test('by tag carry any pair, or all of them when asked', async () => {
+  test('by tag have any of the tags, or all of them with target_tags_match_all', async () => {
     const tagged = (name: string, ...values: string[]) =>
       createLocalTarget(api, { name, tags: values.map((value) => ({ key: `k${value}`, value })) })
     await tagged('only-a', 'a')
@@ -142,7 +142,7 @@ describe('the targets', () => {
     await invalid({ action_id, target_tags: [{ key: 'ka', value: 1 }] }, '/target_tags/0/value')
   })
 
-  test('that are disabled are refused by id and passed over by tag', async () => {
+  test('that are disabled are refused by id and skipped by tag', async () => {
     const tags = [{ key: 'half', value: 'on' }]
     const off = await createLocalTarget(api, { enabled: false, tags })
     await invalid({ action_id, target_ids: [target.id, off] }, '/target_ids/1')
@@ -163,7 +163,7 @@ describe('the targets', () => {
 })
 
 describe('tenant and environment', () => {
-  test('a tenant needs an environment, which must be there and fit', async () => {
+  test('a tenant needs an environment that exists and belongs to the tenant or to none', async () => {
     const tenant_id = (await api.post('/tenants', { name: 'Acme' })).body.id
     const other = (await api.post('/tenants', { name: 'Other' })).body.id
     const [own, foreign] = await Promise.all(

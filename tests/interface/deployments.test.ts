@@ -36,7 +36,7 @@ const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/)
 
 describe('a deployment of one action', () => {
-  test('is answered as started, runs, and can be looked at afterwards', async () => {
+  test('starts, runs, and has plan, lines and results afterwards', async () => {
     const action_id = await createAction(
       api,
       { script: 'echo "hello from $SLIPWAY_VAR_WHO"; echo careful >&2' },
@@ -134,7 +134,7 @@ describe('a deployment of one action', () => {
     expect(listed.data[0]).not.toHaveProperty('plan')
   })
 
-  test('that fails says so, skips what follows and rolls back', async () => {
+  test('that fails skips the following steps and rolls back', async () => {
     const good = await createAction(api, { script: 'echo did', rollback: 'echo undid' })
     const bad = await createAction(api, { script: 'echo "cannot go on" >&2; exit 3' })
     const never = await createAction(api, { script: 'echo never' })
@@ -156,7 +156,7 @@ describe('a deployment of one action', () => {
     expect(results.map((r: { status: string }) => r.status)).toEqual(['completed', 'failed'])
   })
 
-  test('is shown in a preview and by dry_run, and nothing is created', async () => {
+  test('is shown by a preview and by dry_run, which create nothing', async () => {
     const action_id = await createAction(api)
     const target = await createLocalTarget(api)
     const before = (await api.get('/deployments')).body.meta.total
@@ -195,8 +195,8 @@ describe('a deployment of one action', () => {
   })
 })
 
-describe('when the only slot is taken', () => {
-  test('requests wait by priority and age, can be cancelled, and are dispatched', async () => {
+describe('without a free slot', () => {
+  test('requests wait in the order of priority and age, can be cancelled, and are dispatched', async () => {
     const slow = await createAction(api, { script: 'sleep 60' })
     const quick = await createAction(api)
     const target_ids = [await createLocalTarget(api)]
@@ -253,7 +253,7 @@ describe('when the only slot is taken', () => {
 })
 
 describe('the live log stream', () => {
-  test('shows everything once, in order, and closes after the final state_change', async () => {
+  test('sends everything once and in order, and closes after the final state_change', async () => {
     const action_id = await createAction(api, { script: 'for i in 1 2 3 4 5; do echo "line $i"; sleep 0.1; done' })
     const { body } = await api.post('/deployments', { action_id, target_ids: [await createLocalTarget(api)] })
     const messages = await readStream(await openLogStream(suite, api, body.deployment_id))
@@ -285,7 +285,7 @@ describe('the live log stream', () => {
     expect(late.at(-1)).toMatchObject({ event: 'state_change', data: { new_state: 'success', log_lines: 5 } })
   })
 
-  test('takes a token once, and no bearer', async () => {
+  test('accepts a token once, and no bearer', async () => {
     const action_id = await createAction(api)
     const { body } = await api.post('/deployments', { action_id, target_ids: [await createLocalTarget(api)] })
     await deploymentEnd(api, body.deployment_id)
@@ -302,13 +302,13 @@ describe('the live log stream', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('a refusal', () => {
   const refusal = async (body: unknown) => {
     const answer = await api.post('/deployments', body)
     return [answer.status, answer.body.error?.code, answer.body.error?.details] as const
   }
 
-  test('no source, two sources, no targets, unknown fields and values out of range, all at once', async () => {
+  test('is given for a missing or second source and for no targets, and lists all wrong fields at once', async () => {
     const action_id = await createAction(api)
     const target_ids = [await createLocalTarget(api)]
     expect((await refusal({ target_ids })).slice(0, 2)).toEqual([400, 'VALIDATION_ERROR'])
@@ -332,7 +332,7 @@ describe('what is refused', () => {
     ])
   })
 
-  test('unknown ids are 404 and named together', async () => {
+  test('is 404 for unknown ids and names all of them', async () => {
     const unknown = '0193b0f0-0000-7000-8000-000000000001'
     const [status, code, details] = await refusal({ action_id: unknown, target_ids: [unknown] })
     expect([status, code]).toEqual([404, 'NOT_FOUND'])
@@ -344,7 +344,7 @@ describe('what is refused', () => {
     )
   })
 
-  test('a freeze blocks creation, and an administrator may override it with a reason', async () => {
+  test('by a freeze can be overridden by an administrator with a reason', async () => {
     const action_id = await createAction(api)
     const target_ids = [await createLocalTarget(api)]
     const solution = await api.post('/solutions', {

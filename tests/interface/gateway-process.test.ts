@@ -18,7 +18,7 @@ interface Reply {
   text: string
 }
 
-/** A request from one of this machine's other addresses, to which the defaults apply. */
+/** Sends a request from another address of this machine, for which the default limits apply. */
 function from(localAddress: string, method: string, path: string, body?: object): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' }
@@ -39,8 +39,8 @@ function from(localAddress: string, method: string, path: string, body?: object)
   })
 }
 
-describe('without settings of its own', () => {
-  test('the gateway stops a flood and lets others through', async () => {
+describe('with default limits', () => {
+  test('the gateway limits an address with many requests and serves other addresses', async () => {
     const flood = await waitFor(
       async () => {
         const replies = await Promise.all(
@@ -56,7 +56,7 @@ describe('without settings of its own', () => {
     await waitFor(async () => (await from('127.0.0.2', 'GET', '/api/v1/nothing')).status === 404, { what: 'a place' })
   })
 
-  test('the sixth login in a minute locks its address out for 15 minutes', async () => {
+  test('the sixth login within a minute locks its address out for 15 minutes', async () => {
     const logIn = () => from('127.0.0.4', 'POST', '/api/v1/auth/login', suite.admin)
     for (let n = 0; n < 5; n++) expect((await logIn()).status).toBe(200)
     const { status, headers, text } = await logIn()
@@ -77,7 +77,7 @@ describe('the logs of all services', () => {
     key: 'svc_planted-as-a-key',
   }
 
-  /** Goes through every place in which a secret can come; gives all that were made on the way. */
+  /** Sends secrets in every place of requests. Returns all planted and created secrets. */
   async function useSecretsEverywhere(): Promise<string[]> {
     const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
       api.call(method, path, body, headers)
@@ -122,7 +122,7 @@ describe('the logs of all services', () => {
     })
   }
 
-  test('never hold a token, a password or a query; each request has one line', async () => {
+  test('contain no token, password or query, and one line for each request', async () => {
     const secrets = await useSecretsEverywhere()
     await api.call('GET', '/auth/me', undefined, { 'x-request-id': 'the-last-one' })
     await waitFor(() => suite.logOf('gateway').includes('the-last-one'), { what: 'the last line' })

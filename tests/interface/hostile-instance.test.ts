@@ -13,7 +13,7 @@ import {
   waitFor,
 } from '@slipway/testing'
 
-/** One instance works; the test plays another one, which reports what no run can do. */
+/** One instance is real. The test plays another one, which reports illegal events. */
 let suite: Suite
 let database: Awaited<ReturnType<typeof connectTo>>
 let api: Api
@@ -74,7 +74,7 @@ const at = '2026-01-31T09:00:00.000Z'
 const send = (run: Run, events: object[]) =>
   call(`/v1/runs/${run.deployment_id}/events`, credential, { epoch: run.epoch, first_event: 0, events })
 
-test('runs with illegal events end failed and free their slots, and the deployments of others go on', async () => {
+test('runs with illegal events end as failed and free their slots, and other instances run deployments', async () => {
   await sync()
   const ids = [await deploy(), await deploy(), await deploy()]
   let runs: Run[] = []
@@ -86,7 +86,7 @@ test('runs with illegal events end failed and free their slots, and the deployme
   const success = { type: 'finished', at, outcome: 'success', error_message: null }
   expect((await send(first, [{ type: 'rolling_back', at }, success])).status).toBe(400)
   expect((await send(second, [{ ...success, outcome: 'rolled_back' }])).status).toBe(400)
-  // What a bridge of the release before would have stored, with its message lost.
+  // The row that a bridge of the previous release would have stored, with its message lost.
   await database.query(
     `INSERT INTO run_progress (deployment_id, epoch, finished_at, finished_outcome)
      VALUES ($1, $2, now() - interval '1 minute', 'success')

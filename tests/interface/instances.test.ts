@@ -38,7 +38,7 @@ const deploy = async (script: string) =>
     target_ids: [await createLocalTarget(admin)],
   })
 
-test('an instance is listed and read as the interface says', async () => {
+test('an instance has the documented fields in the list and by id', async () => {
   const { body } = await admin.get('/admin/instances?search=ON')
   expect(body.meta).toMatchObject({ total: 1, page: 1 })
   expect(body.data).toEqual([
@@ -62,7 +62,7 @@ test('an instance is listed and read as the interface says', async () => {
   expect((await admin.get('/admin/instances?search=two')).body.data).toEqual([])
 })
 
-test('a draining instance finishes what it runs and is given nothing; afterwards what waits begins', async () => {
+test('a draining instance finishes its runs and gets no new ones; after that pending requests start', async () => {
   const running = await deploy('sleep 3')
   expect(running.status).toBe(201)
   const drained = await admin.call('PATCH', path, { draining: true, labels: { zone: 'b' } })
@@ -78,7 +78,7 @@ test('a draining instance finishes what it runs and is given nothing; afterwards
   expect((await deploymentEnd(admin, id)).state).toBe('success')
 })
 
-test('only who is bound to no tenant changes instances; others read them', async () => {
+test('only an administrator without tenant changes instances; other users read them', async () => {
   const { body: tenant } = await admin.post('/tenants', { name: randomUUID() })
   const [bound, operator] = [
     await createUser(suite, admin, ['admin'], tenant.id),
@@ -94,7 +94,7 @@ test('only who is bound to no tenant changes instances; others read them', async
   expect((await admin.get(path)).body.draining).toBe(false)
 })
 
-test('an unknown instance is 404, an unknown field 400, and one that is there cannot be removed', async () => {
+test('an unknown instance is 404, an unknown field is 400, and the removal of an online instance is 409', async () => {
   for (const id of [randomUUID(), 'one']) expect((await admin.get(`/admin/instances/${id}`)).status).toBe(404)
   expect((await admin.call('PATCH', `/admin/instances/${randomUUID()}`, { draining: true })).status).toBe(404)
   const wrong = await admin.call('PATCH', path, { drained: true, labels: { '': 'x' } })
@@ -106,7 +106,7 @@ test('an unknown instance is 404, an unknown field 400, and one that is there ca
   expect([online.status, online.body.error.code]).toEqual([409, 'CONFLICT'])
 })
 
-test('a removed instance is gone until it joins again with a new token', async () => {
+test('a removed instance does not exist until it joins again with a new token', async () => {
   await suite.kill('orchestration-instance')
   await database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '1 minute', draining = true`)
   expect((await admin.get(path)).body).toMatchObject({ status: 'offline', draining: true })

@@ -45,9 +45,9 @@ const cli = (...args: string[]) =>
     encoding: 'utf8',
   })
 
-test('an instance that is removed while it runs a deployment is told at once; another one goes on once it is lost', async () => {
+test('an instance that is removed during a run stops at once, and another one continues without overlap', async () => {
   const file = path.join(suite.folder, 'starts')
-  // A start says OVERLAP when the command of the start before it still runs.
+  // A command writes OVERLAP if the previous command still runs.
   const script = `
     last=$(tail -n 1 ${file} 2>/dev/null)
     if [ -n "$last" ] && kill -0 "$last" 2>/dev/null; then echo OVERLAP >>${file}; fi
@@ -74,13 +74,13 @@ test('an instance that is removed while it runs a deployment is told at once; an
   expect(await deploymentEnd(admin, body.deployment_id, 120_000)).toMatchObject({ state: 'success' })
   expect(fs.readFileSync(file, 'utf8').trim().split('\n')).toEqual([expect.any(String), expect.any(String)])
 
-  // The name is free for whoever has a new token.
+  // The instance can join again under its name with a new token.
   const made = cli('instances', 'join-token')
   fs.writeFileSync(path.join(suite.folder, `join-token-${name}`), made.stdout)
   await waitFor(async () => (await instanceNamed(name))?.status === 'online', { what: 'the instance to be back' })
 })
 
-test('whoever joins with a copied token under a name that exists gets neither the name nor what it runs', async () => {
+test('a join with a copied token under an existing name is refused and recorded', async () => {
   const { body: grant } = await admin.post('/instances/grants', { uses: 5 })
   const stolen = await fetch(`${suite.bridgeUrl}/v1/instances`, {
     method: 'POST',
@@ -96,7 +96,7 @@ test('whoever joins with a copied token under a name that exists gets neither th
   })
 })
 
-test('joins are in the audit log, with the grant', async () => {
+test('joins are in the audit log with their grant', async () => {
   const { body } = await admin.get('/audit/logs?action=instance.join&resource_type=instance')
   const joined = (body.data as { details: { name: string; outcome?: string } }[]).filter(
     ({ details }) => !details.outcome,
@@ -108,7 +108,7 @@ test('joins are in the audit log, with the grant', async () => {
   })
 })
 
-test('an instance exchanges its credential when it is a day old, and goes on with the new one after a crash', async () => {
+test('an instance exchanges a credential that is a day old, and uses the new one after a crash', async () => {
   const file = path.join(suite.folder, 'journal-two/identity.json')
   const stored = () => JSON.parse(fs.readFileSync(file, 'utf8'))
   await waitFor(async () => (await instanceNamed('two'))?.status === 'online', { what: 'the instance to be online' })

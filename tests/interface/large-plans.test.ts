@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   try {
-    // No call made them, so no audit record tells of them.
+    // The targets were inserted without calls, so they have no audit records.
     const database = await connectTo(suite.databaseUrl)
     await database.query('DELETE FROM targets WHERE id = ANY($1::uuid[])', [targets])
     await database.end()
@@ -59,7 +59,7 @@ interface Step {
   state: string
 }
 
-/** Every step in its place: target by target in the order asked for, action by action. */
+/** Expects all steps in order: target by target in the requested order, and action by action. */
 function expectSteps(steps: Step[], owner: string, order: string[]): void {
   expect(steps).toHaveLength(order.length * ACTIONS)
   const places = steps.map(({ target_id, action_id, action_order }) => `${target_id} ${action_id} ${action_order}`)
@@ -75,7 +75,7 @@ function expectSteps(steps: Step[], owner: string, order: string[]): void {
   }
 }
 
-test('a preview has every step in its place, by ids in their order and by a tag in that of the names', async () => {
+test('a preview has all steps in order: of ids in their order, and of a tag in the order of names', async () => {
   const reversed = [...targets].reverse()
   const byIds = await api.post('/deployments/preview', { sequence_id, target_ids: reversed })
   const byTag = await api.post('/deployments/preview', { sequence_id, target_tags: [{ key: 'fleet', value: 'racks' }] })
@@ -96,14 +96,14 @@ test('a preview has every step in its place, by ids in their order and by a tag 
   }
 })
 
-test('a refusal finds its way back from where large plans are made', async () => {
+test('a refusal of a large plan reaches the client', async () => {
   const unknown = '00000000-0000-4000-8000-000000000000'
   const { status, body } = await api.post('/deployments/preview', { sequence_id, target_ids: [...targets, unknown] })
   expect(status).toBe(404)
   expect(body.error.details.missing).toEqual([{ path: `/target_ids/${TARGETS}`, id: unknown }])
 })
 
-test('a deployment is created, begins, is read with what has happened, is cancelled and can be repeated', async () => {
+test('a large deployment can be created, read while it runs, cancelled and redeployed', async () => {
   const request = { sequence_id, target_ids: targets, target_mode: 'parallel' }
   const created = await api.post('/deployments', request)
   expect(created.status).toBe(201)
@@ -133,7 +133,7 @@ test('a deployment is created, begins, is read with what has happened, is cancel
   expect((await api.post(`/deployments/${again.body.id}/cancel`)).status).toBe(200)
 })
 
-test('readers that are slow keep little of the gateway, and get all of it in the end', async () => {
+test('slow readers of large answers use little memory of the gateway and get their whole answers', async () => {
   const READERS = 10
   const body = JSON.stringify({ sequence_id, target_ids: targets })
   const memory = () => {
@@ -144,10 +144,10 @@ test('readers that are slow keep little of the gateway, and get all of it in the
   const before = memory()
   const answers: http.IncomingMessage[] = []
   for (let n = 0; n < READERS; n += 1) answers.push(await openPreview(body))
-  // Others are served meanwhile.
+  // Other clients are served meanwhile.
   expect((await api.get('/deployments?limit=1')).status).toBe(200)
   await new Promise((resolve) => setTimeout(resolve, 1_000))
-  // Of ten answers of nine megabytes each.
+  // In MiB, for ten answers of 9 MB each.
   expect(memory() - before).toBeLessThan(50)
   for (const answer of answers) {
     expect(answer.statusCode).toBe(200)
@@ -155,7 +155,7 @@ test('readers that are slow keep little of the gateway, and get all of it in the
   }
 })
 
-/** An answer of which nothing is read yet. */
+/** Sends a preview and returns the paused answer. */
 function openPreview(body: string): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' }

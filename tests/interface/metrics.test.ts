@@ -26,7 +26,7 @@ import {
 import type pg from 'pg'
 import { parse } from 'yaml'
 
-// Long enough for a wait that is in vain to say so.
+// Longer than the timeout of a wait, so that a failed wait reports what it waited for.
 jest.setTimeout(180_000)
 
 let suite: Suite
@@ -83,7 +83,7 @@ const becomes = (service: ServiceName, name: string, labels: Labels, wanted: (va
     { everyMs: 100, what: `${service} to tell ${name} ${JSON.stringify(labels)}` },
   )
 
-/** Waits until what is counted here is at least `by` more than before `event`; that alone must have moved it. */
+/** Waits until each metric is at least `by` higher than before `event`. Only `event` may change the metrics. */
 async function moves(
   event: () => Promise<unknown>,
   expected: [service: ServiceName, name: string, labels?: Labels, by?: number][],
@@ -103,7 +103,7 @@ async function deploy(script: string, more: object = {}) {
 
 const run = async (script: string, more: object = {}) => deploymentEnd(api, (await deploy(script, more)).deployment_id)
 
-/** By the grammar of Prometheus itself; Grafana puts a duration where its variable stands. */
+/** Parses a query with the grammar of Prometheus. Grafana replaces `$__rate_interval` by a duration. */
 function isPromQl(query: string): boolean {
   let isGood = true
   parser.parse(query.replaceAll('$__rate_interval', '5m')).iterate({
@@ -114,7 +114,7 @@ function isPromQl(query: string): boolean {
   return isGood
 }
 
-test('a deployment that runs well moves what every service on its way counts', async () => {
+test('a successful deployment increments the metrics of every service that handles it', async () => {
   await moves(
     () => run('echo one; echo two'),
     [
@@ -148,7 +148,7 @@ test('a deployment that runs well moves what every service on its way counts', a
   )
 })
 
-test('messages leave the outbox by whichever relay comes first', async () => {
+test('the relays together count all messages that leave the outbox', async () => {
   const sent = async () => {
     const counts = await Promise.all(RELAYS.map((name) => told(name, 'slipway_outbox_relayed_total')))
     return counts.reduce((sum: number, count) => sum + (count ?? 0), 0)
@@ -158,7 +158,7 @@ test('messages leave the outbox by whichever relay comes first', async () => {
   await waitFor(async () => (await sent()) >= before + 4, { what: 'the messages of a deployment to be counted' })
 })
 
-test('what fails, is tried again or refused is counted as that', async () => {
+test('failed commands, retries and refused calls have their own metrics', async () => {
   await moves(
     () => run('exit 1', { max_retries: 1 }),
     [
@@ -180,8 +180,8 @@ test('what fails, is tried again or refused is counted as that', async () => {
   )
 })
 
-test('while one deployment runs and another waits, slots, queue, commands and streams say so', async () => {
-  // It is cancelled below, so it may sleep for longer than a busy machine needs to get there.
+test('slots, queue, commands and streams show one running deployment and one pending request', async () => {
+  // The deployment is cancelled below. Its sleep is longer than a busy machine needs until then.
   const first = await deploy('sleep 600')
   const second = await deploy('true')
   expect(second.pending_request_id).toBeDefined()
@@ -200,7 +200,7 @@ test('while one deployment runs and another waits, slots, queue, commands and st
   expect(instance.value('slipway_run_capacity')).toBe(1)
   expect(instance.value('slipway_bridge_silence_seconds')).toBeLessThan(30)
 
-  // Streams: opened, open, and ended because their user logged out.
+  // Streams are counted when they are opened, while they are open, and when a logout ends them.
   const own = await createUser(suite, api, ['admin'])
   await moves(
     () => Promise.all([openLogStream(suite, own, first.deployment_id), openChangeStream(suite, own, 'deployments')]),
@@ -216,7 +216,7 @@ test('while one deployment runs and another waits, slots, queue, commands and st
     [['log-stream', 'slipway_dropped_watchers_total', { reason: 'revoked' }, 2]],
   )
   await becomes('log-stream', 'slipway_open_streams', {}, (open) => open === 0)
-  // How long somebody watched is not how long a request took.
+  // The duration of a stream is not in the histogram of request durations.
   for (const service of ['gateway', 'log-stream'] as const) {
     for (const route of ['/api/v1/deployments/{id}/logs', '/api/v1/sse/{resource_type}', '/api/v1/sse/{resource}']) {
       expect(await told(service, 'slipway_http_request_duration_seconds_count', { route })).toBeUndefined()
@@ -235,7 +235,7 @@ test('while one deployment runs and another waits, slots, queue, commands and st
   expect(await told('dispatcher', 'slipway_pending_oldest_age_seconds')).toBe(0)
 })
 
-test('what a webhook made of a call is counted, and deliveries that wait for the next attempt are counted', async () => {
+test('the outcomes of webhook calls and the deliveries that wait for a retry are counted', async () => {
   receiver.answer = () => ({ status: 500 })
   const { body } = await api.post('/webhooks', { url: receiver.url, events: ['deployment.finished'] })
   await moves(() => run('true'), [['dispatcher', 'slipway_webhook_attempts_total', { outcome: 'again' }]])
@@ -247,9 +247,9 @@ test('what a webhook made of a call is counted, and deliveries that wait for the
   await api.call('DELETE', `/webhooks/${body.id}`)
 })
 
-test('deliveries that are due and not made, because their receiver hangs, are overdue', async () => {
+test('due deliveries of a receiver that does not answer are overdue', async () => {
   receiver.answer = null
-  // Four at a time is all that one receiver gets.
+  // One receiver gets at most four calls at a time, so two of the six deliveries are overdue.
   const events = ['deployment.started', 'deployment.finished']
   const { body } = await api.post('/webhooks', { url: receiver.url, events })
   for (let n = 0; n < 3; n += 1) await run('true')
@@ -259,7 +259,7 @@ test('deliveries that are due and not made, because their receiver hangs, are ov
   await becomes('dispatcher', 'slipway_webhook_overdue_seconds', {}, (seconds) => seconds === 0)
 })
 
-test('a large plan is told as such', async () => {
+test('a large plan is counted with the size large', async () => {
   const target_ids = await addLocalTargets(database, 501)
   const action_id = await createAction(api)
   await moves(
@@ -268,10 +268,10 @@ test('a large plan is told as such', async () => {
   )
 })
 
-describe('trouble', () => {
+describe('during a fault', () => {
   afterEach(() => suite.restore())
 
-  test('log lines of a day without partition are told, and no longer once they have moved into a partition', async () => {
+  test('log lines of a day without partition are counted until they move into a partition', async () => {
     await becomes('executor-bridge', 'slipway_log_partition_days', {}, (days) => days === 3)
     await moves(
       () =>
@@ -285,7 +285,7 @@ describe('trouble', () => {
     await becomes('executor-bridge', 'slipway_log_default_rows', {}, (rows) => rows === 0)
   })
 
-  test('a message that cannot leave the outbox stands there, and ages', async () => {
+  test('a message that cannot leave the outbox is counted with its age', async () => {
     await moves(
       () =>
         database.query(
@@ -295,14 +295,14 @@ describe('trouble', () => {
       [['dispatcher', 'slipway_outbox_messages']],
     )
     expect(await told('dispatcher', 'slipway_outbox_oldest_age_seconds')).toBeGreaterThan(3_000)
-    // Whichever relay comes first tries it, again and again.
+    // Any of the relays may try the message, and it fails each time.
     await waitFor(async () => (await Promise.all(RELAYS.map((name) => told(name, FAILURES)))).some(Boolean))
     await database.query(`DELETE FROM outbox WHERE type = 'nobody.knows'`)
     await becomes('dispatcher', 'slipway_outbox_messages', {}, (waiting) => waiting === 0)
     await becomes('dispatcher', 'slipway_outbox_oldest_age_seconds', {}, (age) => age < 3_000)
   })
 
-  test('a message that nobody can read is a dead letter, which is counted and stands in its queue', async () => {
+  test('a poison message is counted as dead and is in the queue of dead letters', async () => {
     await moves(
       () =>
         database.query(
@@ -316,7 +316,7 @@ describe('trouble', () => {
     )
   })
 
-  test('without planners commands wait, are late, and their senders hear nothing in time', async () => {
+  test('without planners, command messages wait and are late, and their senders get no answer in time', async () => {
     await suite.kill('planner', 'SIGTERM')
     await becomes(
       'dispatcher',
@@ -343,11 +343,11 @@ describe('trouble', () => {
     )
   })
 
-  test('without the bridge events pile up on the instance, which says how long it was not heard', async () => {
+  test('without the bridge, run events accumulate on the instance, which measures the silence', async () => {
     const [begun, end] = [path.join(suite.folder, 'begun'), path.join(suite.folder, 'end')]
     const { deployment_id } = await deploy(`touch '${begun}'; until [ -e '${end}' ]; do echo waits; sleep 0.3; done`)
     try {
-      // A command that is active may still wait for the bridge to commit its start.
+      // An active command may still wait until the bridge commits its start.
       await waitFor(() => fs.existsSync(begun), { what: 'the command to begin' })
       await moves(
         () => suite.kill('executor-bridge'),
@@ -365,7 +365,7 @@ describe('trouble', () => {
     expect((await deploymentEnd(api, deployment_id)).state).toBe('success')
   })
 
-  test('a lease of an instance that is gone is lost', async () => {
+  test('a lost lease is counted when its instance is lost', async () => {
     await suite.kill('orchestration-instance')
     await deploy('true')
     await moves(
@@ -380,7 +380,7 @@ describe('trouble', () => {
 })
 
 test.each(SERVICES)(
-  '%s tells who it is and how its process does, and nothing that names a record or holds a secret',
+  '%s has its build and process metrics, and no metric has a label with an id or a secret',
   async (service) => {
     const metrics = await suite.metricsOf(service)
     expect(metrics.value('slipway_build_info', { component: service })).toBe(1)
@@ -395,12 +395,12 @@ test.each(SERVICES)(
     expect(metrics.value('slipway_measurements_failed_total') ?? 0).toBe(0)
     const labels = metrics.labels()
     expect(labels.filter((value) => /[0-9a-f]{8}-[0-9a-f]{4}/.test(value))).toEqual([])
-    // The hash of the audit chain's head is one value at a time.
+    // Only the hash of the head of the audit chain may be long. It has one value at a time.
     expect(labels.filter((value) => value.length > 60 && !/^[0-9a-f]{64}$/.test(value))).toEqual([])
   },
 )
 
-describe('what is looked at', () => {
+describe('dashboards and alerts', () => {
   const grafana = path.join(repositoryRoot, 'deploy/grafana')
   const rules = (parse(fs.readFileSync(path.join(grafana, 'alerts.yaml'), 'utf8')) as Rules).groups.flatMap(
     (group) => group.rules,
@@ -410,7 +410,7 @@ describe('what is looked at', () => {
     text: fs.readFileSync(path.join(grafana, 'dashboards', name), 'utf8'),
   }))
 
-  test('every metric that a dashboard or an alert names is told by some process', async () => {
+  test('name only existing metrics, and every metric is in a dashboard or an alert', async () => {
     const all = await Promise.all(SERVICES.map((service) => suite.metricsOf(service)))
     const exist = new Set(all.flatMap(({ names }) => [...names]))
     const used = [...dashboards.map(({ text }) => text), ...rules.map(({ expr }) => expr)].flatMap((text) => [
@@ -419,20 +419,20 @@ describe('what is looked at', () => {
     expect(used.length).toBeGreaterThan(60)
     const unknown = used.filter(([name]) => !exist.has(name) && !exist.has(name.replace(/_(bucket|count|sum)$/, '')))
     expect(unknown.map(([name]) => name)).toEqual([])
-    // And nothing is measured that nobody can see.
+    // No metric may be missing in all dashboards and alerts.
     const shown = new Set(used.map(([name]) => name.replace(/_(bucket|count|sum)$/, '')))
     const ours = [...exist].filter((name) => name.startsWith('slipway_'))
     expect(ours.filter((name) => !shown.has(name))).toEqual([])
   })
 
-  test('every query is one that Prometheus can read', () => {
+  test('have only queries that Prometheus can parse', () => {
     const panels = dashboards.flatMap(({ text }) => (JSON.parse(text) as Dashboard).panels)
     const queries = [...rules, ...panels.flatMap(({ targets = [] }) => targets)].map(({ expr }) => expr)
     expect(queries.filter((query) => !isPromQl(query))).toEqual([])
     expect(isPromQl('sum(rate(slipway_messages_total[5m])')).toBe(false)
   })
 
-  test('dashboards are whole: every panel asks something of the Prometheus that is chosen, and has its place', () => {
+  test('dashboards are complete: every panel has queries of the chosen Prometheus and fits into the grid', () => {
     expect(dashboards.length).toBeGreaterThan(0)
     for (const { text } of dashboards) {
       const { uid, title, panels, templating } = JSON.parse(text) as Dashboard
@@ -447,7 +447,7 @@ describe('what is looked at', () => {
         expect(targets.length).toBeGreaterThan(0)
         for (const { expr, datasource } of targets) {
           expect(expr).not.toBe('')
-          // Without the label, as outside of Kubernetes, `.*` of the choice "All" matches as well.
+          // Outside of Kubernetes the label is missing, and the choice "All" (`.*`) matches that too.
           const selectors = [...expr.matchAll(/\b(slipway|nodejs|process)_\w+(\{[^}]*\})?/g)].map(
             ([, , labels]) => labels,
           )
@@ -460,7 +460,7 @@ describe('what is looked at', () => {
     }
   })
 
-  test('every alert says how bad it is and has its entry in the runbook, and every entry its alert', () => {
+  test('every alert has a severity and an entry in the runbook, and every entry has an alert', () => {
     const page = fs.readFileSync(path.join(repositoryRoot, 'docs/operations.md'), 'utf8')
     const entries = [...page.matchAll(/^### (Slipway\w+)\n\n[^#]+- \*\*Look:\*\* [^#]+- \*\*Do:\*\* /gm)].map(
       ([, name]) => name,
@@ -471,7 +471,7 @@ describe('what is looked at', () => {
       expect(['critical', 'warning']).toContain(labels.severity)
       expect(annotations).toEqual({
         summary: expect.any(String),
-        // The page is the reader's own (monitoring.runbooks of the chart), the anchor is that of the entry.
+        // The address of the page is a setting (monitoring.runbooks of the chart). The anchor is that of the entry.
         runbook_url: `https://slipway.example.com/docs/operations.md#${alert.toLowerCase()}`,
       })
     }

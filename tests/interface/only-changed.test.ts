@@ -15,7 +15,7 @@ const nothing = () => ({
 const countDeployments = async () => (await api.get('/deployments')).body.meta.total
 const request = () => ({ ...valid(), only_changed: true })
 
-test('a create that changes no target creates nothing, however often it is repeated under one key', async () => {
+test('a create that changes no target creates nothing, also when it is repeated with the same key', async () => {
   const [before, key, requestId] = [await countDeployments(), randomUUID(), `only-changed-${randomUUID()}`]
   for (let n = 0; n < 2; n += 1) {
     const headers = { 'idempotency-key': key, 'x-request-id': requestId }
@@ -28,20 +28,20 @@ test('a create that changes no target creates nothing, however often it is repea
   expect(calls).not.toContain(requestId)
 })
 
-test('so does a redeploy', async () => {
+test('a redeploy that changes no target creates nothing', async () => {
   const before = await countDeployments()
   const { status, body } = await api.post(`/deployments/${original}/redeploy`, { only_changed: true })
   expect({ status, body }).toEqual({ status: 200, body: nothing() })
   expect(await countDeployments()).toBe(before)
 })
 
-test('a preview and a dry run have no plan to show', async () => {
+test('a preview and a dry run that change no target are refused with 409', async () => {
   const expected = { status: 409, code: 'CONFLICT', details: { unchanged_target_ids: [target.id] } }
   expect(refusalOf(await api.post('/deployments/preview', request()))).toEqual(expected)
   expect(refusalOf(await api.post('/deployments', { ...request(), dry_run: true }))).toEqual(expected)
 })
 
-test('a key whose create had nothing to do creates a deployment when there is something', async () => {
+test('a key of a create without changed targets can create a deployment later', async () => {
   const headers = { 'idempotency-key': randomUUID() }
   const body = { ...request(), target_tags: [{ key: 'fleet', value: 'only-changed' }], target_ids: undefined }
   const first = await createLocalTarget(api, { tags: [{ key: 'fleet', value: 'only-changed' }] })

@@ -39,7 +39,7 @@ afterAll(async () => {
   await sshd.stop()
 })
 
-/** Writes to both streams what real programs write, in pieces that cut characters and values, and notes each byte. */
+/** Writes typical output to both streams, in pieces that cut characters and values, and stores each byte in a file. */
 const PROGRAM = `
 import os, sys, time
 secret = os.environ['SLIPWAY_VAR_TOKEN'].encode()
@@ -70,7 +70,7 @@ write(1, b'no newline at the end')
 
 const MAX = 65_536
 
-/** What is to be in the log, from the bytes that were written: nothing of it is the product's own code. */
+/** The expected log lines of the written bytes. It uses no code of the product. */
 function expectedLines(bytes: Buffer): string[] {
   const text = new TextDecoder('utf-8', { ignoreBOM: true })
     .decode(bytes)
@@ -103,7 +103,7 @@ async function deploy(what: { target_ids: unknown[]; action_id: string; variable
   return body.deployment_id as string
 }
 
-/** All lines that fit, page after page. */
+/** All matching lines, page by page. */
 async function search(id: string, filter: Record<string, string>): Promise<LogEntry[]> {
   const found: LogEntry[] = []
   for (let from = '0'; ; ) {
@@ -117,7 +117,7 @@ async function search(id: string, filter: Record<string, string>): Promise<LogEn
 }
 
 describe.each(['local', 'ssh'])('over %s', (kind) => {
-  test('history and every stream client have each byte that a command wrote, after masking', async () => {
+  test('history and stream clients get each byte that a command wrote, after masking', async () => {
     const folder = path.join(suite.folder, `written-${kind}`)
     const action_id = await createAction(api, {
       interpreter: 'python3',
@@ -159,7 +159,7 @@ interface Result {
   completed_at: string
 }
 
-test('results of commands are there as they end, ordered by their start, each once, while it runs and afterwards', async () => {
+test('each command result appears once when its command ends, ordered by start, during and after the deployment', async () => {
   const target_ids = [targets['local'], targets['ssh'], await createLocalTarget(api)]
   const quick = await createAction(api, {
     script: '[ "$SLIPWAY_TARGET_NAME" = over-ssh ] && sleep 0.5; sleep 0.3; echo quick',
@@ -194,7 +194,7 @@ test('results of commands are there as they end, ordered by their start, each on
     expect(starts).toEqual([...starts].sort((a, b) => a - b))
     expect(new Set(results.map((result) => result.id)).size).toBe(results.length)
   }
-  // What was told once is told again, the same.
+  // Results do not change after they appear.
   for (const results of seen) expect(last).toEqual(expect.arrayContaining(results))
   expect(seen.some((results) => results.length > 0 && results.length < last.length)).toBe(true)
   type Step = { id: string; state: string; exit_code: number | null }

@@ -33,7 +33,7 @@ afterAll(async () => {
   }
 })
 
-/** Reads a stream until it ends or breaks off, without ever having told that the deployment ended. */
+/** Reads a stream until it ends or breaks off, and expects that it did not report the end of the deployment. */
 async function untilCutOff(response: Response): Promise<void> {
   expect(response.status).toBe(200)
   let text = ''
@@ -41,7 +41,7 @@ async function untilCutOff(response: Response): Promise<void> {
   try {
     for await (const chunk of response.body ?? []) text += decoder.decode(chunk as Uint8Array, { stream: true })
   } catch {
-    // A stream that is taken away breaks off.
+    // A revoked stream may break off.
   }
   expect(text).toContain('"event":"ping"')
   expect(text).not.toContain('"log_lines"')
@@ -49,7 +49,7 @@ async function untilCutOff(response: Response): Promise<void> {
 
 const me = async (one: Api) => (await one.get('/auth/me')).status
 
-test('a logout ends tokens and open streams over all processes, and leaves keys', async () => {
+test('a logout ends the tokens and the open streams of the user, and leaves API keys valid', async () => {
   const made = await api.post('/auth/api-keys', { name: 'pipeline' })
   expect(made.status).toBe(201)
   const key = apiWithToken(suite.url, made.body.full_key)
@@ -65,7 +65,7 @@ test('a logout ends tokens and open streams over all processes, and leaves keys'
   api = await loginToSuite(suite)
 })
 
-test('a key that is deleted is worth nothing in the next request, and its streams end', async () => {
+test('a deleted API key is refused in the next request, and its streams end', async () => {
   const made = await api.post('/auth/api-keys', { name: 'short-lived', scopes: ['deployments:read'] })
   const key = apiWithToken(suite.url, made.body.full_key)
   const ofLogin = await openLogStream(suite, api, deploymentId)
@@ -78,7 +78,7 @@ test('a key that is deleted is worth nothing in the next request, and its stream
   await reader?.cancel()
 })
 
-test('a refresh cookie goes round over plain HTTP, and its token is in no log', async () => {
+test('a refresh cookie works over plain HTTP, and its token is in no log', async () => {
   const login = await fetch(`${suite.url}/api/v1/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

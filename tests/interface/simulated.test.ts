@@ -34,7 +34,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 const failedOf = (body: { plan: { steps: { target_name: string; exit_code: number | null }[] } }) =>
   body.plan.steps.filter(({ exit_code }) => exit_code === 4).map(({ target_name }) => target_name)
 
-test('a deployment to simulated targets shows its failures and its rollback, and repeats them', async () => {
+test('a deployment to simulated targets fails and rolls back, and a redeploy fails on the same targets', async () => {
   const simulation = { failure_rate: 0.3, exit_code: 4, output_lines: 2 }
   for (const n of numbers(60)) await createTarget(`sim-${n}`, simulation, 'all')
   const action = await createAction(api, { script: 'rm -rf /', rollback: 'exit 1' })
@@ -62,7 +62,7 @@ test('a deployment to simulated targets shows its failures and its rollback, and
   expect(failedOf(await deploymentEnd(api, second.body.id))).toEqual(failed)
 })
 
-test('a command that takes too long is killed and one whose link is lost has failed, and both say why', async () => {
+test('a simulated timeout and a simulated lost connection fail with their reasons', async () => {
   const slow = await createTarget('slow', { duration_ms: 60_000 }, 'odd')
   const dropped = await createTarget('dropped', { drop_rate: 1 }, 'odd')
   const action_id = await createAction(api, { timeout_seconds: 1 })

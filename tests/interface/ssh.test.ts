@@ -38,7 +38,7 @@ const createSshTarget = async (connection: Record<string, unknown>) => {
   return body
 }
 
-test('a command runs on an SSH target by key; the key is never shown and the host key is pinned', async () => {
+test('a command runs on an ssh target with a private key that is never shown, and the host key is pinned', async () => {
   const target = await createSshTarget({ private_key: sshd.privateKey })
   expect(target.connection).toEqual({ type: 'ssh', host: '127.0.0.1', port: sshd.port, username: sshd.username })
   const action_id = await createAction(api, {
@@ -58,7 +58,7 @@ test('a command runs on an SSH target by key; the key is never shown and the hos
   expect(refused.plan.steps[0].error_message).toContain('host key')
 })
 
-test('a refused key and a closed port are failures that say what to look at', async () => {
+test('a refused key and a closed port fail with their reasons, which the target shows too', async () => {
   const action_id = await createAction(api)
   const wrongKey = await createSshTarget({ private_key: sshd.strangersKey })
   const closed = await createSshTarget({ private_key: sshd.privateKey, port: 1 })
@@ -85,7 +85,7 @@ test('a refused key and a closed port are failures that say what to look at', as
   expect(listed.find(({ id }: { id: string }) => id === closed.id)).toEqual(shown)
 })
 
-test('the result of each command has its last attempt, times, masked ends of its output, and words to act on', async () => {
+test('a command result has the exit code, the duration and the masked output tails of the last attempt', async () => {
   const target = await createSshTarget({ private_key: sshd.privateKey })
   const action_id = await createAction(api, {
     script: `echo "try $SLIPWAY_ATTEMPT {{ token }}"; i=0; while [ $i -lt 300 ]; do echo "line $i of many"; i=$((i+1)); done
@@ -117,7 +117,7 @@ test('the result of each command has its last attempt, times, masked ends of its
   expect(plan.steps[0]).toMatchObject({ exit_code: null, error_message: 'killed after 1 s (timeout_seconds)' })
 })
 
-test('an SSH target is online without any deployment, with its key pinned, once it has been looked after', async () => {
+test('an ssh target becomes online by a probe without any deployment, with its host key pinned', async () => {
   const target = await createSshTarget({ private_key: sshd.privateKey })
   const seen = await waitFor(
     async () => {

@@ -18,7 +18,7 @@ import {
   waitFor,
 } from '@slipway/testing'
 
-/** Streams as real clients read them: a browser's EventSource, and curl. */
+/** Streams in real clients: EventSource of a browser, and curl. */
 
 const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 const browser = BROWSERS.find((name) => {
@@ -38,13 +38,13 @@ beforeAll(async () => {
   api = await loginToSuite(suite)
 })
 afterEach(() => {
-  // Debian's browser is a shell script that starts the real one: without its group, that would go on asking a dead port, which
-  // a server of another test takes some day.
+  // Kill the whole process group: Debian's browser is a shell script that starts the real one. A leftover browser would
+  // keep calling its port, which the server of another test may use later.
   for (const { pid } of children.splice(0)) {
     try {
       if (pid !== undefined) process.kill(-pid, 'SIGKILL')
     } catch {
-      // It has ended by itself.
+      // The process has already ended.
     }
   }
 })
@@ -57,7 +57,7 @@ async function deploy(script: string): Promise<string> {
   return body.deployment_id
 }
 
-/** Reads a log and the changes of deployments by EventSource until the log's end, and reports all it was given. */
+/** A page that reads a log and the changes of deployments by EventSource, and reports all messages after the end. */
 const page = (id: string, token: string) => `<!doctype html><script>
 const open = async (path, onMessage) => {
   const answer = await fetch('/api/v1/auth/sse-token', { method: 'POST', headers: { Authorization: 'Bearer ${token}' } })
@@ -98,7 +98,7 @@ interface Reported {
   error?: string
 }
 
-/** Serves the page at the API's own address, as a web interface behind one ingress would be. */
+/** Serves the page and the API at one address, as an ingress does. */
 async function serve(html: string): Promise<{ url: string; reported: Promise<Reported>; close(): void }> {
   let report: (what: Reported) => void = () => {}
   const reported = new Promise<Reported>((resolve) => {
@@ -136,7 +136,7 @@ async function serve(html: string): Promise<{ url: string; reported: Promise<Rep
 const inBrowser = browser === undefined ? test.skip : test
 
 inBrowser(
-  'EventSource in a browser gets a log, live and whole, and the changes beside it',
+  'EventSource in a browser gets a complete live log and the changes of deployments',
   async () => {
     const id = await deploy('for i in 1 2 3 4 5 6; do echo "line $i: <b>\u20ac</b> \u{1f6a2}"; sleep 0.5; done')
     const server = await serve(page(id, api.token))
@@ -171,7 +171,7 @@ inBrowser(
   90_000,
 )
 
-/** curl, writing what it gets into a file as it comes. */
+/** Starts curl, which writes its input into a file at once. */
 function curl(url: string): { text(): string; done: Promise<number | null> } {
   const file = path.join(suite.folder, `curl-${Math.random().toString(36).slice(2)}`)
   fs.writeFileSync(file, '')
@@ -183,7 +183,7 @@ function curl(url: string): { text(): string; done: Promise<number | null> } {
   return { text: () => fs.readFileSync(file, 'utf8'), done: new Promise((resolve) => child.once('exit', resolve)) }
 }
 
-test('curl gets a log to its end, single data lines alone, by the gateway and by the log-stream itself', async () => {
+test('curl gets a complete log in single data lines, from the gateway and from the log-stream', async () => {
   const id = await deploy('for i in 1 2 3; do echo "line $i"; sleep 0.3; done')
   const [direct = ''] = suite.logStreams
   const clients = []
@@ -208,7 +208,7 @@ test('curl gets a log to its end, single data lines alone, by the gateway and by
   }
 })
 
-test('curl hears of a silent stream again and again, and nothing of it is held back', async () => {
+test('curl gets the pings of silent streams without buffering', async () => {
   const id = await deploy('sleep 120')
   const quiet = [
     curl(`${suite.url}/api/v1/deployments/${id}/logs?sse_token=${await sseToken(api)}`),

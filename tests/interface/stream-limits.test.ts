@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => suite.stop(), 60_000)
 
-/** As an ingress leads a request of this address to a service. */
+/** The statuses of requests that an ingress forwards from this address to a service. */
 async function statuses(url: string, address: string, count: number): Promise<number[]> {
   const all: number[] = []
   for (let n = 0; n < count; n++) {
@@ -26,7 +26,7 @@ async function statuses(url: string, address: string, count: number): Promise<nu
   return all
 }
 
-test('a stream counts once, by the gateway or directly at the log-stream, in one bucket', async () => {
+test('streams of the gateway and of the log-stream count in one bucket, each once', async () => {
   const [logStream = ''] = suite.logStreams
   const started = performance.now()
   expect(await statuses(suite.url, '203.0.113.1', BURST / 2)).toEqual(Array(BURST / 2).fill(401))

@@ -68,7 +68,7 @@ test('an agent enrols, sends heartbeats and runs a command over TLS', async () =
   })
 })
 
-test('an agent that does not know the CA does not enrol, and its token stays good', async () => {
+test('an agent that does not trust the CA does not enrol, and its token stays valid', async () => {
   const { token } = await agentTarget('db-2')
   const folder = fs.mkdtempSync(`${suite.folder}/agent-`)
   const settings = { bridgeUrl: suite.bridgeUrl, token }
@@ -93,7 +93,7 @@ const serialOf = () =>
     socket.once('error', reject)
   })
 
-test('the CA and the certificate are replaced while a deployment runs: neither side restarts', async () => {
+test('the CA and the certificate can be replaced during a deployment without a restart', async () => {
   const { certificates } = suite
   if (!certificates) throw new Error('the suite has no certificates')
   const before = await serialOf()
@@ -101,7 +101,7 @@ test('the CA and the certificate are replaced while a deployment runs: neither s
   const running = outputOn(target, { script: 'for i in $(seq 60); do echo "line $i"; sleep 0.1; done' })
   const other = makeCertificates()
   try {
-    // First the clients trust both, as docs/operations.md says.
+    // First the clients trust both CAs, as docs/operations.md describes.
     fs.appendFileSync(certificates.caFile, fs.readFileSync(other.caFile))
     fs.copyFileSync(other.certFile, certificates.certFile)
     fs.copyFileSync(other.keyFile, certificates.keyFile)
@@ -116,7 +116,7 @@ test('the CA and the certificate are replaced while a deployment runs: neither s
   expect(suite.logOf('orchestration-instance')).not.toContain('BridgeTlsError')
 })
 
-test('an instance that no longer trusts the bridge says why and where to look; it recovers by itself', async () => {
+test('an instance that does not trust the bridge logs the remedy, is not ready, and recovers by itself', async () => {
   const { certificates } = suite
   if (!certificates) throw new Error('the suite has no certificates')
   const trusted = fs.readFileSync(certificates.caFile)

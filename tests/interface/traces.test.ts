@@ -17,7 +17,7 @@ import {
   waitFor,
 } from '@slipway/testing'
 
-// Long enough for a wait that is in vain to say so.
+// Longer than the timeout of a wait, so that a failed wait reports what it waited for.
 jest.setTimeout(90_000)
 
 let collector: TraceCollector
@@ -40,7 +40,7 @@ afterAll(async () => {
   await collector.close()
 })
 
-// The delay, in which spans are gathered, is a variable of OpenTelemetry's own.
+// OTEL_BSP_SCHEDULE_DELAY is a variable of OpenTelemetry: the milliseconds between two exports.
 const exporting = () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`, OTEL_BSP_SCHEDULE_DELAY: '100' })
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -58,13 +58,13 @@ const named = (trace: string, service: string, name: string) => {
   return found
 }
 
-/** The services and names from a span up to where its trace came from. */
+/** The services and names of all spans from the root of the trace to this span. */
 function wayTo(span: CollectedSpan): string[] {
   const parent = ofTrace(span.traceId).find(({ spanId }) => spanId === span.parentSpanId)
   return [...(parent ? wayTo(parent) : [`from ${span.parentSpanId}`]), `${span.service}: ${span.name}`]
 }
 
-test('a deployment is one trace, from the request over every message to the command on its target and back', async () => {
+test('a deployment is one trace, from the request over all messages to the command and back', async () => {
   const [action_id, target] = await Promise.all([createAction(api, { script: 'exit 3' }), createLocalTarget(api)])
   const { body } = await create({ action_id, target_ids: [target] }, TRACE)
   expect((await deploymentEnd(api, body.deployment_id)).state).toBe('failed')
@@ -93,7 +93,7 @@ test('a deployment is one trace, from the request over every message to the comm
   named(TRACE, 'dispatcher', 'process run.finished')
   expect(collector.headers()).toMatchObject({ authorization: 'Bearer of-the-test', 'x-team': 'slipway' })
 
-  // The lines of the logs lead to the trace.
+  // The log lines have the id of the trace.
   const lines = SERVICES.flatMap((service) => suite.logOf(service).split('\n'))
   const ofRequest = lines.filter((line) => line.includes('"request_id":"traced-request"'))
   expect(ofRequest.length).toBeGreaterThan(1)
@@ -101,7 +101,7 @@ test('a deployment is one trace, from the request over every message to the comm
   expect(suite.logOf('orchestration-instance')).not.toContain('of-the-test')
 })
 
-test('a request that waited goes on in its own trace, not in that of whoever made room', async () => {
+test('a dispatched request continues its own trace, not that of the deployment that freed the slot', async () => {
   const [slow, quick, target] = await Promise.all([
     createAction(api, { script: 'sleep 2' }),
     createAction(api),
@@ -120,7 +120,7 @@ test('a request that waited goes on in its own trace, not in that of whoever mad
   expect(ofTrace(first).filter(({ name }) => name === 'run action')).toHaveLength(1)
 })
 
-test('a trace goes on in the agent of a target', async () => {
+test('a trace continues in the agent of a target', async () => {
   const { body } = await api.post('/targets', { name: 'db-1', connection: { type: 'agent' } })
   const { token } = (await api.post(`/targets/${body.id}/agent-token`)).body
   const agent = await startAgent({ bridgeUrl: suite.bridgeUrl, token, settings: exporting() })
@@ -142,7 +142,7 @@ test('a trace goes on in the agent of a target', async () => {
   }
 })
 
-test('a stream is a span of its opener, here and behind the gateway; a probe is none', async () => {
+test('a stream has a span in the gateway and in the log-stream; a readiness probe has none', async () => {
   const before = collector.spans.length
   await fetch(`${suite.url}/api/v1/health/ready`)
   const { body } = await api.get('/deployments?limit=1')
@@ -152,7 +152,7 @@ test('a stream is a span of its opener, here and behind the gateway; a probe is 
     () => collector.spans.find(({ service, name }) => service === 'log-stream' && name === route),
     { what: 'the span of the stream' },
   )
-  // Each service sends its spans when it likes, so that of the gateway may come later.
+  // Each service exports its spans independently, so the span of the gateway may arrive later.
   await waitFor(() => wayTo(opened).slice(-2).join() === `gateway: ${route},log-stream: ${route}`, {
     what: 'the span of the gateway before it',
   })

@@ -16,7 +16,7 @@ import {
   startSuite,
 } from '@slipway/testing'
 
-// What becomes of values on their whole way: from a request, over the queue, into real interpreters and back as output.
+// The whole way of values: from a request, over the queue, into real interpreters and back as output.
 
 const [oldKey, newKey] = ['old', 'new'].map((id) => `${id}:${randomBytes(32).toString('base64')}`)
 
@@ -24,7 +24,7 @@ let suite: Suite
 let api: Api
 
 beforeAll(async () => {
-  // The second key is known to all and seals nothing yet, as in the first step of a change of keys.
+  // All services know the second key, which seals nothing yet, as in the first step of a change of keys.
   suite = await startSuite({ capacity: 1, env: { SLIPWAY_ENCRYPTION_KEYS: `${oldKey},${newKey}` } })
   api = await loginToSuite(suite)
 })
@@ -59,7 +59,7 @@ const SCRIPTS: Record<string, string> = {
 }
 
 test.each(Object.entries(SCRIPTS))(
-  'hostile values arrive in %s as they are, by template and by environment, of the request and of each target',
+  'hostile values reach %s unchanged, by template and by environment, from the request and from targets',
   async (interpreter, script) => {
     const action_id = await createAction(api, { interpreter, script })
     const targets = await Promise.all(HOSTILE.map((value) => createLocalTarget(api, { variables: { value } })))
@@ -73,7 +73,7 @@ test.each(Object.entries(SCRIPTS))(
   60_000,
 )
 
-test('a sensitive value is used and shown nowhere, whichever layer it comes from', async () => {
+test('a sensitive value of every layer reaches the command and is never shown', async () => {
   const secrets = ['from-the-target', 'from-the-request', 'prompted-for-it', 'the-very-default']
   const action_id = await createAction(api, {
     script: 'echo "$SLIPWAY_VAR_A {{ b }} {{ c }} {{ d }}" | tr a-z b-za; echo "{{ a }} {{ b }} {{ c }} {{ d }}"',
@@ -109,7 +109,7 @@ test('a sensitive value is used and shown nowhere, whichever layer it comes from
   for (const secret of secrets) expect(JSON.stringify(shown)).not.toContain(secret)
 })
 
-test('a variable that a record marks is used and shown nowhere, though no source declares its name', async () => {
+test('a variable that a record marks as sensitive reaches the command and is never shown', async () => {
   const secrets = ['of-the-environment', 'of-the-target', 'of-the-request']
   const action_id = await createAction(api, {
     script:
@@ -148,7 +148,7 @@ test('a variable that a record marks is used and shown nowhere, though no source
   for (const secret of secrets) expect(JSON.stringify(shown)).not.toContain(secret)
 })
 
-test('a freeze that begins while a request waits holds it, says so, and lets it go at its end', async () => {
+test('a freeze that begins while a request is pending holds the request until the end of the freeze', async () => {
   const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
   const environment_id = (await api.post('/environments', { name: 'frozen later' })).body.id
   const target_ids = [await createLocalTarget(api)]
@@ -175,7 +175,7 @@ test('a freeze that begins while a request waits holds it, says so, and lets it 
     waiting_reason: `Held back by freeze "Came later" until ${freeze.end_time}`,
   })
   await api.post(`/deployments/${running.body.deployment_id}/cancel`)
-  // The one behind it is not held and goes first.
+  // The next request is not held and starts first.
   await deploymentEnd(api, await dispatchedDeployment(api, next.body.pending_request_id))
   expect(await waiting()).toMatchObject({ status: 'pending', retry_count: 0, waiting_for: 'freeze' })
   await api.call('PATCH', `/deployment-freezes/${freeze.id}`, { end_time: at(-0.5) })
@@ -183,7 +183,7 @@ test('a freeze that begins while a request waits holds it, says so, and lets it 
   expect(deployment.state).toBe('success')
 })
 
-test('keys are changed while deployments run, and what was sealed before still serves', async () => {
+test('encryption keys can be changed while deployments run, and older secrets can still be opened', async () => {
   const action_id = await createAction(api, {
     script: 'echo "{{ token }}" | tr a-z b-za',
     variables: [{ name: 'token', sensitive: true }],
