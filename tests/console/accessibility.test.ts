@@ -1,4 +1,4 @@
-// Every screen of the console by the rules of WCAG 2, A and AA, in both themes.
+// Checks every screen of the console by the rules of WCAG 2, levels A and AA, in both themes.
 import { beforeAll, test } from '@jest/globals'
 import { deploymentEnd } from '@slipway/testing'
 import { SCREENS } from './browser.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
   target = (await deploymentEnd(stage.api, failed)).plan.steps[0].target_id
 })
 
-test('every screen keeps nobody out, in both themes', async () => {
+test('every screen is accessible in both themes', async () => {
   const visitor = await stage.arrive()
   const { page } = visitor
   await visitor.open('/')
@@ -32,7 +32,7 @@ test('every screen keeps nobody out, in both themes', async () => {
   }
 })
 
-test('a deployment with its log keeps nobody out, in both themes', async () => {
+test('all tabs of a deployment are accessible in both themes', async () => {
   const visitor = await stage.arrive()
   const { page } = visitor
   await visitor.login(stage.suite.admin, `/deployments/${failed}`)

@@ -1,4 +1,4 @@
-// What is set up in the console, and what it then does: versions, freezes, webhooks, instances, audit.
+// Administration in the console and its effects: versions, freezes, webhooks, instances, audit.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { SLIPWAY_VERSION } from '@slipway/runtime'
 import {
@@ -23,7 +23,7 @@ afterAll(() => receiver?.close())
 const script = (text: string) => JSON.stringify({ type: 'script', script: text })
 
 describe('a source', () => {
-  test('gets a new version, which is compared with the one before', async () => {
+  test('gets a new version that can be compared with the one before', async () => {
     const id = await createAction(stage.api, { script: 'echo one' }, 'compared')
     const visitor = await stage.arrive()
     const { page } = visitor
@@ -44,7 +44,7 @@ describe('a source', () => {
     await page.getByRole('dialog').getByText('CONFLICT').waitFor()
   })
 
-  test('that changes under a preview is not started: the difference is told, and the next preview counts', async () => {
+  test('that changes after a preview is not started: the screen shows the difference and offers another preview', async () => {
     const action_id = await createAction(stage.api, { script: 'echo one' }, 'moving')
     const target = await createLocalTarget(stage.api)
     const visitor = await stage.arrive()
@@ -67,7 +67,7 @@ describe('a source', () => {
   })
 })
 
-test('a freeze refuses a start; an administrator overrides it with a reason; without it, all may start again', async () => {
+test('a freeze refuses a start, an administrator overrides it with a reason, and all may start after its deletion', async () => {
   const action_id = await createAction(stage.api, {})
   const target = await createLocalTarget(stage.api)
   const [admin, operator] = [await stage.arrive(), await stage.arrive()]
@@ -113,7 +113,7 @@ test('a freeze refuses a start; an administrator overrides it with a reason; wit
   await operator.page.waitForURL(isStarted)
 })
 
-test('a delivery that failed shows why, and is delivered again', async () => {
+test('a failed delivery shows its reason and can be redelivered', async () => {
   receiver.answer = () => ({ status: 500, body: 'the receiver is not in the mood' })
   const visitor = await stage.arrive()
   const { page } = visitor
@@ -172,7 +172,7 @@ test('a join token is shown once, lets instances join, and is revoked', async ()
   await grant.waitFor({ state: 'detached' })
   expect(await join('second lighthouse')).toBe(false)
 
-  // The server holds it for online until it has not been heard of for a while.
+  // Make the instance count as online, although it sends no heartbeats.
   const database = await connectTo(stage.suite.databaseUrl)
   await database.query(`UPDATE instances SET enrolled_at = now() + interval '1 hour' WHERE name = 'lighthouse'`)
   await database.end()
@@ -185,7 +185,7 @@ test('a join token is shown once, lets instances join, and is revoked', async ()
   await row.waitFor({ state: 'detached' })
 })
 
-test('the audit log is filtered, the address keeps the filter, and a record shows its details', async () => {
+test('the audit log can be filtered, the address keeps the filter, and a record shows its details', async () => {
   await createLocalTarget(stage.api, { name: 'noted' })
   const visitor = await stage.arrive()
   const { page } = visitor

@@ -11,10 +11,10 @@ import {
   type ViewportSize,
 } from 'playwright-core'
 
-/** On a machine with both cores busy. */
+/** The timeout of browser operations on a busy machine with two cores. */
 const PATIENCE_MS = 60_000
 
-/** Debian's browser, which `make test` installs. All windows of a visitor share one process: each costs a start. */
+/** Starts Debian's browser, which `make test` installs. All windows share one process, because each start takes time. */
 export function launch(): Promise<Browser> {
   const executablePath = execFileSync('sh', ['-c', 'command -v chromium-headless-shell || command -v chromium'], {
     encoding: 'utf8',
@@ -25,7 +25,7 @@ export function launch(): Promise<Browser> {
 
 export const PHONE = { width: 390, height: 800 }
 
-/** The elements that make the page wider than its window, for the browser. */
+/** A script for the browser: the elements that make the page wider than its window. */
 const TOO_WIDE = `(() => {
   const { scrollWidth, clientWidth } = document.documentElement
   if (scrollWidth <= clientWidth) return []
@@ -38,7 +38,7 @@ const TOO_WIDE = `(() => {
   return wide.slice(-5).map((element) => element.outerHTML.slice(0, 200))
 })()`
 
-/** The menu, as an administrator sees it. */
+/** The screens in the menu of an administrator. */
 export const SCREENS = [
   'Now',
   'Deployments',
@@ -63,26 +63,26 @@ export interface Login {
   password: string
 }
 
-/** A window that knows nobody: neither cookies nor storage. Its caches stay, so that the next page costs less. */
+/** Deletes the cookies and the storage of a window. Its caches stay, so that the next page loads faster. */
 async function forget(page: Page): Promise<void> {
   const context = page.context()
   page.removeAllListeners()
   await Promise.all(context.pages().map((other) => other === page || other.close()))
   await page.emulateMedia({ colorScheme: null, reducedMotion: null })
-  // A page that has not been opened has no storage, and refuses access to it.
+  // A blank page has no storage and refuses access to it.
   if (page.url() !== 'about:blank') await page.evaluate('localStorage.clear(); sessionStorage.clear()')
-  // An answer that is still under way may set a cookie.
+  // A pending answer may set a cookie, so leave the page before the cookies are deleted.
   await page.goto('about:blank')
   await context.clearCookies()
 }
 
-/** A window of its own, with its own cookies, in which what goes wrong is noted. */
+/** A browser window with its own cookies. It records all errors. */
 export class Visitor {
   readonly context: BrowserContext
   readonly page: Page
-  /** Errors of scripts, and what the policy of the page has refused. */
+  /** Errors of scripts, and violations of the content security policy. */
   readonly errors: string[] = []
-  /** Where the page has sent requests. */
+  /** The origins to which the page has sent requests. */
   readonly origins = new Set<string>()
   readonly #url: string
 
@@ -142,7 +142,7 @@ export class Visitor {
     await this.page.getByRole('button', { name: 'Log in' }).click()
   }
 
-  /** Goes to a screen by the menu. */
+  /** Opens a screen with the menu. */
   async goTo(screen: string): Promise<void> {
     await this.page.getByRole('navigation', { name: 'Screens' }).getByText(screen, { exact: true }).click()
     await this.heading(screen)
@@ -152,7 +152,7 @@ export class Visitor {
     return this.page.getByRole('button', { name, exact: true })
   }
 
-  /** Chooses an option of a list, and leaves the list. */
+  /** Chooses an option of a list and closes the list. */
   async choose(label: string, option: string | RegExp): Promise<void> {
     const byRole = (role: 'textbox' | 'combobox') => this.page.getByRole(role, { name: label, exact: true })
     await byRole('textbox').or(byRole('combobox')).click()
@@ -160,7 +160,7 @@ export class Visitor {
     await this.page.keyboard.press('Tab')
   }
 
-  /** Clicks a button that asks first, and says yes. */
+  /** Clicks a button that asks for a confirmation, and confirms. */
   async confirm(name: string, opener = name): Promise<void> {
     await this.button(opener).click()
     await this.page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
@@ -179,12 +179,12 @@ export class Visitor {
     expect(await this.page.getByText(/^(You may not do this|This did not work)$/).allTextContents()).toEqual([])
   }
 
-  /** The page is as wide as its window, here and on a phone: what is wider scrolls in its own frame. */
+  /** Expects that the page fits into the window, also on a phone: wide content must scroll in its own frame. */
   async expectToFit(): Promise<void> {
     const usual = this.page.viewportSize() ?? PHONE
     for (const size of [usual, PHONE]) {
       await this.page.setViewportSize(size)
-      // The menu moves out of the way.
+      // Wait, because the menu moves out of the window.
       const what = `${this.page.url()} to fit ${size.width} pixels`
       await waitForValue(
         what,
@@ -195,12 +195,12 @@ export class Visitor {
     await this.page.setViewportSize(usual)
   }
 
-  /** Nothing keeps people with assistive technology out, by the rules of WCAG 2 A and AA. */
+  /** Expects that the page is accessible by the rules of WCAG 2, levels A and AA. */
   async expectAccessible(): Promise<void> {
     await this.#expectNoViolation(this.#axe().withTags(['wcag2a', 'wcag2aa', 'wcag21aa']))
   }
 
-  /** As `expectAccessible`, in both themes: they differ only in colours. */
+  /** Does `expectAccessible` in both themes. The second theme needs only the rule for contrast: themes differ in colours. */
   async expectAccessibleInBothThemes(): Promise<void> {
     await this.#chooseTheme('light')
     await this.expectAccessible()

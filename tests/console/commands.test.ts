@@ -1,4 +1,4 @@
-// The command that a screen shows does what the screen says: each one is run.
+// Runs the command that each screen shows.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -73,7 +73,7 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true })
 })
 
-/** Runs a command as a user does who has set the address and the key. */
+/** Runs a command as a user who has set the address and the API key. */
 async function run(command: string): Promise<string | null> {
   const env = {
     ...process.env,
@@ -87,7 +87,7 @@ async function run(command: string): Promise<string | null> {
   )
 }
 
-test('every screen shows a command, and each of them works', async () => {
+test('every screen shows a command that works', async () => {
   visitor = await Visitor.arrive(browser, suite)
   const { page } = visitor
   await visitor.login(suite.admin, '/', 'Now')
@@ -100,7 +100,7 @@ test('every screen shows a command, and each of them works', async () => {
       .filter({ has: page.locator('code') })
       .last()
     await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
-    // The form of a deployment knows its command when it knows the name of the source.
+    // The form of a deployment shows its command after it has loaded the name of the source.
     if (address.startsWith('/deploy?')) await visitor.sees(/slipway preview 'Greet/)
     commands.set(address, (await command.locator('code').textContent()) ?? '')
   }

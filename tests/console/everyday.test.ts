@@ -1,4 +1,4 @@
-// What people do in the console each day: look at Now, go somewhere by the keyboard, deploy once more with changes.
+// Daily work in the console: the screen Now, the keyboard, and a further deployment with changes.
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
@@ -41,7 +41,7 @@ const login = async (address: string, heading: string) => {
   return visitor.page
 }
 
-test('Now tells what runs, what waits, what failed for the same cause, and what freeze comes next', async () => {
+test('Now shows running deployments, pending requests, failures by cause, and the next freeze', async () => {
   for (const name of ['Fill the disk', 'Fill the other disk']) {
     const action = await createAction(api, { script: 'echo "no space left on device" >&2; exit 1' }, name)
     await deploymentEnd(api, await deploy(action))
@@ -82,7 +82,7 @@ test('Now tells what runs, what waits, what failed for the same cause, and what 
   await deploymentEnd(api, running)
 })
 
-test('single keys go to screens and rows, and can be switched off', async () => {
+test('single keys open screens and rows, and can be switched off', async () => {
   const id = await deploy(await createAction(api, {}, 'Reached by keys'))
   await deploymentEnd(api, id)
   const page = await login('/', 'Now')
@@ -120,7 +120,7 @@ test('single keys go to screens and rows, and can be switched off', async () => 
   await visitor.heading('Queue')
 })
 
-test('the palette finds sources and does things', async () => {
+test('the palette finds sources and executes actions', async () => {
   const id = await createAction(api, {}, 'Polish the brass')
   const page = await login('/', 'Now')
   await page.keyboard.press('Control+k')
@@ -137,7 +137,7 @@ test('the palette finds sources and does things', async () => {
   await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
 })
 
-test('a new version shows what it changes before it is published', async () => {
+test('a new version shows its differences before it is published', async () => {
   const id = await createAction(api, { script: 'echo one' }, 'Count')
   const page = await login(`/sources/actions/${id}`, 'Count')
   await page.getByRole('button', { name: 'Publish a version' }).click()
@@ -154,7 +154,7 @@ test('a new version shows what it changes before it is published', async () => {
   await page.getByRole('heading', { level: 2, name: /^1\.0\.1/ }).waitFor()
 })
 
-test('a deployment is prepared once more, as it was, with one change', async () => {
+test('the form of a deployment can be filled from the last deployment and then changed', async () => {
   const variables = [
     { name: 'colour', required: true },
     { name: 'copies', type: 'number', default: 1 },

@@ -1,4 +1,4 @@
-// A new user, an empty installation, and no documentation: from the login to the output of a first deployment.
+// A new user in an empty installation, without documentation: from the login to the output of the first deployment.
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { createAction, createLocalTarget, loginToSuite, type Suite, startSuite } from '@slipway/testing'
 import type { Browser } from 'playwright-core'
@@ -17,7 +17,7 @@ afterAll(async () => {
   await suite?.stop()
 })
 
-test('an empty installation leads to a first deployment, each step by what the screen offers', async () => {
+test('an empty installation guides the user to a first deployment', async () => {
   visitor = await Visitor.arrive(browser, suite)
   const { page } = visitor
   const dialog = page.getByRole('dialog')
@@ -31,7 +31,7 @@ test('an empty installation leads to a first deployment, each step by what the s
   await visitor.heading('this-server')
 
   await steps.getByRole('link', { name: '2. Create an action' }).click()
-  // Wrong on purpose: the text of the API stands beside the field.
+  // The version is wrong, so the error of the API appears beside the field.
   await dialog.getByLabel('Name').fill('Say hello')
   await dialog.getByLabel('Version').fill('one')
   await dialog.getByRole('button', { name: 'Create' }).click()
@@ -60,7 +60,7 @@ test('an empty installation leads to a first deployment, each step by what the s
   expect(await steps.count()).toBe(0)
 })
 
-test('a sequence and a solution begin with what exists, and are put together by name', async () => {
+test('the forms of sequences and solutions offer the existing sources by name', async () => {
   visitor = await Visitor.arrive(browser, suite)
   const { page } = visitor
   const api = await loginToSuite(suite)
@@ -68,7 +68,7 @@ test('a sequence and a solution begin with what exists, and are put together by 
   await createLocalTarget(api, { name: 'web-01' })
   const dialog = page.getByRole('dialog')
   await visitor.login(suite.admin, '/sources?kind=solution&new=yes', 'Sources')
-  // There is no sequence yet: the dialog leads there.
+  // Without a sequence, the dialog leads to the form of sequences.
   await dialog.getByRole('button', { name: 'Create a sequence first' }).click()
   await dialog.getByLabel('Name').fill('Greet twice')
   await dialog.getByRole('button', { name: 'Add an action' }).click()
@@ -79,7 +79,7 @@ test('a sequence and a solution begin with what exists, and are put together by 
   await visitor.heading('Greet twice')
   await page.getByRole('table', { name: 'Its actions in order' }).getByRole('link').nth(1).waitFor()
 
-  // The action knows where it is used.
+  // The page of the action shows the sequences that use the action.
   await page.getByRole('table', { name: 'Its actions in order' }).getByRole('link').first().click()
   await page.getByRole('tab', { name: 'Used by' }).click()
   await page

@@ -13,7 +13,7 @@ const plant = (where: string) =>
 const HOST = '<img/src=x/data-planted/onerror=window.broken=1>'
 const LINE = 64 * 1024
 
-/** A script whose output tries to leave the log by markup, links, the title, the cursor, and sheer length. */
+/** A script whose output attacks the log with markup, links, a title, cursor movements and a long line. */
 const SCRIPT = [
   `echo '${MARKUP}'`,
   String.raw`printf '\033]8;;javascript:window.broken=1\007a linked word\033]8;;\007\n'`,
@@ -93,12 +93,12 @@ async function joinInstance(): Promise<void> {
     }),
   })
   expect(response.ok).toBe(true)
-  // It takes no deployments, because it does not exist.
+  // The instance does not exist, so it must get no runs.
   const { body } = await stage.api.get('/admin/instances?search=planted')
   await stage.api.call('PATCH', `/admin/instances/${body.data[0].id}`, { draining: true })
 }
 
-/** No element came of a planted text, no script has run, and no link leads to a script. */
+/** Expects that no planted text became an element, no script has run, and no link leads to a script. */
 async function expectOnlyText({ page }: Visitor, where: string): Promise<void> {
   const found = await page.evaluate(
     `({
@@ -115,7 +115,7 @@ const settled = async ({ page }: Visitor) => page.locator('[aria-busy=true]').fi
 test('every screen shows planted markup as text', async () => {
   const visitor = await stage.arrive()
   await visitor.login(stage.suite.admin, '/', 'Now')
-  /** What each screen shows of what was planted. Deploy and Account are looked at below. */
+  /** The planted text that each screen shows. */
   const shown: Record<string, string> = {
     Now: plant('sleeper'),
     Deployments: plant('solution'),
@@ -142,7 +142,7 @@ test('every screen shows planted markup as text', async () => {
   }
 })
 
-test('so does every tab, dialog and form of a record', async () => {
+test('every tab, dialog and form of a record shows planted markup as text', async () => {
   await stage.api.post(`/deployments/${ids.running}/cancel`, { reason: plant('reason') })
   const visitor = await stage.arrive()
   const { page } = visitor
@@ -215,7 +215,7 @@ test('so does every tab, dialog and form of a record', async () => {
   await expectOnlyText(visitor, 'the palette')
 })
 
-test('so does the preview of a deployment', async () => {
+test('the preview of a deployment shows planted markup as text', async () => {
   const visitor = await stage.arrive()
   await visitor.login(stage.suite.admin, `/deploy?kind=solution&id=${ids.solution}&targets=${ids.target}`, 'Deploy')
   await visitor.button('Preview').click()
@@ -225,7 +225,7 @@ test('so does the preview of a deployment', async () => {
   await visitor.expectToFit()
 })
 
-test('so does a screen for what its address says', async () => {
+test('every screen shows planted markup of its address as text', async () => {
   const visitor = await stage.arrive()
   const evil = encodeURIComponent(plant('address'))
   await visitor.login(stage.suite.admin, `/deployments?search=${evil}&state=${evil}&page=${evil}`, 'Deployments')
@@ -251,7 +251,7 @@ test('so does a screen for what its address says', async () => {
   }
 })
 
-test('output stays in its line: markup, links, titles, cursor movements and 64 KiB without a break', async () => {
+test('output with markup, links, titles, cursor movements and 64 KiB without a break stays in its lines', async () => {
   const visitor = await stage.arrive()
   const { page } = visitor
   await visitor.login(stage.suite.admin, `/deployments/${ids.failed}?tab=log`)

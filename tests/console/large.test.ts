@@ -1,4 +1,4 @@
-// Long lists of the console in a real browser: a log of more than a million lines, a grid with many targets and steps.
+// Long lists of the console in a real browser: a log of more than a million lines, and a grid with many targets.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import {
   type Api,
@@ -51,7 +51,7 @@ async function run(script: string): Promise<string> {
   return body.deployment_id
 }
 
-/** A deployment that has ended, with a log whose lines say their numbers. */
+/** An ended deployment with a log whose lines contain their numbers. */
 async function withLongLog(): Promise<string> {
   const id = await run('true')
   await deploymentEnd(api, id)
@@ -67,7 +67,7 @@ async function withLongLog(): Promise<string> {
   return id
 }
 
-/** The numbers of the lines in view, once all of them can be read; it fails while there are gaps. */
+/** The numbers of the lines in view. Waits until the view is full and has no gaps. */
 async function linesInView(log: Locator): Promise<number[]> {
   return await waitFor(
     async () => {
@@ -93,13 +93,13 @@ describe('a log of 1,200,000 lines', () => {
     id = await withLongLog()
   })
 
-  test('is scrolled to its begin, its end and any place between, and line by line from there', async () => {
+  test('can be scrolled to its begin, to its end, to any place, and line by line', async () => {
     const page = await open(`/deployments/${id}?tab=log`)
     const log = page.getByRole('log')
     await visitor.sees(`${LINES.toLocaleString('en-US')} lines`)
     expect((await linesInView(log)).at(-1)).toBe(LINES - 1)
 
-    // As by the scroll bar.
+    // This scrolls like the scroll bar.
     await log.evaluate((frame) => {
       frame.scrollTop = 0.6 * (frame.scrollHeight - frame.clientHeight)
     })
@@ -108,7 +108,7 @@ describe('a log of 1,200,000 lines', () => {
     await log.hover()
     await page.mouse.wheel(0, 10 * LINE_HEIGHT)
     await waitFor(async () => (await linesInView(log))[0] === before + 10)
-    // The scroll bar is put right when the wheel rests. The lines stay where they are.
+    // The scroll bar is corrected after the wheel stops. The lines must not move.
     await page.waitForTimeout(500)
     expect((await linesInView(log))[0]).toBe(before + 10)
 
@@ -118,14 +118,14 @@ describe('a log of 1,200,000 lines', () => {
     await waitFor(async () => (await linesInView(log)).at(-1) === LINES - 1)
   })
 
-  test('opens at the line that its address names', async () => {
+  test('opens at the line in its address', async () => {
     const page = await open(`/deployments/${id}?line=700000`)
     await page.locator('.log-line[data-chosen=true]', { hasText: 'line 700000' }).waitFor()
     expect(await linesInView(page.getByRole('log'))).toContain(700_000)
   })
 })
 
-test('a log that grows is left where it is read, and followed again from its end', async () => {
+test('a growing log does not scroll while the user reads, and is followed again from its end', async () => {
   const id = await run('for i in $(seq 0 4000); do echo "line $i"; sleep 0.02; done')
   const page = await open(`/deployments/${id}?tab=log`)
   const log = page.getByRole('log')
@@ -133,7 +133,7 @@ test('a log that grows is left where it is read, and followed again from its end
   await waitFor(async () => (await lineCount()) > 100)
   await log.press('PageUp')
   await waitFor(async () => !(await page.getByLabel('Follow').isChecked()))
-  // Keys scroll smoothly: the view is where it will stay once it has not moved for a while.
+  // Keys scroll smoothly, so wait until the view has not moved for a while.
   let first: string | undefined
   await waitFor(
     async () => {
@@ -153,7 +153,7 @@ test('a log that grows is left where it is read, and followed again from its end
   await deploymentEnd(api, id)
 })
 
-test('a grid shows the targets that failed or have a name, and is walked by keyboard', async () => {
+test('a grid can be filtered by failures and by name, and used by keyboard', async () => {
   const target_ids = await addLocalTargets(database, 200)
   const action = await createAction(api, { script: 'sleep 600' })
   const sequence_id = await createSequence(api, Array(10).fill(action))

@@ -1,4 +1,4 @@
-// What is where: the matrix, the list behind its cells, the page of a target, and what a deployment replaces.
+// Releases in the console: the matrix, the list of its cells, the page of a target, and the changes of a deployment.
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
@@ -8,7 +8,7 @@ import { Stage } from './stage.ts'
 
 const stage = new Stage()
 
-/** It fails for the colour black. */
+/** An action that fails for the colour black. */
 const definition = {
   type: 'script',
   script: 'test "$SLIPWAY_VAR_COLOUR" != black',
@@ -21,7 +21,7 @@ async function deploy(request: Record<string, unknown>): Promise<string> {
   return deployment_id
 }
 
-/** Two targets in an environment with 1.0.0 in red, and then 1.1.0 in green on the first of them. */
+/** Deploys 1.0.0 in red to two targets of an environment, and then 1.1.0 in green to the first of them. */
 async function lightBeacons(name: string) {
   const action_id = await createAction(stage.api, definition, name)
   await stage.create(`/actions/${action_id}/versions`, {
@@ -41,8 +41,8 @@ async function lightBeacons(name: string) {
 const rowOf = (page: Page, name: RegExp) => page.getByRole('row', { name })
 const part = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 
-describe('what is where', () => {
-  test('is in the matrix with the number of targets, and its cells lead to these targets', async () => {
+describe('the release in force', () => {
+  test('is in the matrix with the number of its targets, and the cells lead to these targets', async () => {
     const { action_id, south } = await lightBeacons('beacon')
     const visitor = await stage.arrive()
     const { page } = visitor
@@ -77,7 +77,7 @@ describe('what is where', () => {
     await page.getByRole('link', { name: 'beacon 1.1.0' }).waitFor({ state: 'detached' })
   })
 
-  test('says what has drifted, as soon as somebody checks it', async () => {
+  test('is shown as drifted after a check from the page of the target', async () => {
     const file = path.join(stage.suite.folder, 'gong')
     const script = `echo lit > ${file}`
     const check = { script: `grep -q lit ${file} || { echo "<b>the gong is dark</b>"; exit 1; }` }
@@ -92,7 +92,7 @@ describe('what is where', () => {
     await installed.getByText('not checked yet').waitFor()
     await installed.getByRole('button', { name: 'Check now' }).click()
     await installed.getByText('drifted').waitFor()
-    // What a check writes is text.
+    // The output of a check is shown as text.
     await installed.getByText('<b>the gong is dark</b>').waitFor()
     await visitor.expectAccessible()
     await visitor.expectToFit()
@@ -104,7 +104,7 @@ describe('what is where', () => {
     await visitor.expectAccessible()
   })
 
-  test('is on the page of a target, with the history and the attempt that failed', async () => {
+  test('is on the page of its target, with the history and the failed attempt', async () => {
     const { action_id, north } = await lightBeacons('lamp')
     const failed = await deploy({
       action_id,
@@ -139,7 +139,7 @@ describe('what is where', () => {
     expect(await rowOf(page, /lamp north/).count()).toBe(0)
   })
 
-  test('is nothing to the users of another tenant', async () => {
+  test('is hidden from users of another tenant', async () => {
     const environment_id = (await stage.create('/environments', { name: 'open sea' })).id
     const [own, other] = [
       (await stage.create('/tenants', { name: 'near line' })).id,
@@ -172,7 +172,7 @@ describe('what is where', () => {
   })
 })
 
-test('the list of deployments is filtered by source, version, user and time', async () => {
+test('the list of deployments can be filtered by source, version, user and time', async () => {
   const { action_id } = await lightBeacons('buoy')
   const visitor = await stage.arrive()
   const { page } = visitor
@@ -204,7 +204,7 @@ test('the list of deployments is filtered by source, version, user and time', as
 })
 
 describe('a preview', () => {
-  test('shows what changes on which targets, and leaves out the targets that do not change', async () => {
+  test('shows the changes of each target, and can leave out unchanged targets', async () => {
     const { action_id, north, south } = await lightBeacons('torch')
     const visitor = await stage.arrive()
     const { page } = visitor
@@ -246,7 +246,7 @@ describe('a preview', () => {
     expect(await rowOf(page, /^torch/).textContent()).not.toContain('1.0.0')
   })
 
-  test('of nothing new says so, and offers to deploy again', async () => {
+  test('without changes says so, and offers to deploy to all targets', async () => {
     const { action_id, north } = await lightBeacons('candle')
     const visitor = await stage.arrive()
     const { page } = visitor
@@ -263,7 +263,7 @@ describe('a preview', () => {
     await page.waitForURL((url) => url.pathname.startsWith('/deployments/'))
   })
 
-  test('of a redeploy leaves out the targets that do not change, too', async () => {
+  test('of a redeploy can leave out unchanged targets too', async () => {
     const { first } = await lightBeacons('flare')
     const visitor = await stage.arrive()
     const { page } = visitor

@@ -1,4 +1,4 @@
-// Who is logged in: password, second factor, sessions that end, and what each role sees.
+// Sessions in the console: password, second factor, the end of a session, and the screens of each role.
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import { deploymentEnd, steadyClock, totp } from '@slipway/testing'
@@ -8,7 +8,7 @@ import { Stage } from './stage.ts'
 const stage = new Stage()
 
 describe('logging in', () => {
-  test('a wrong password says so, with code and request id; the right one leads to the address that was asked for', async () => {
+  test('a wrong password shows the error code, and the right one opens the requested address', async () => {
     const { admin } = stage.suite
     const visitor = await stage.arrive()
     await visitor.open('/queue')
@@ -35,11 +35,11 @@ describe('logging in', () => {
     }
   })
 
-  test('an access token that does not count any more is renewed in silence', async () => {
+  test('an invalid access token is renewed without a message', async () => {
     const visitor = await stage.arrive()
     await visitor.login(stage.suite.admin, '/', 'Now')
     let renewals = 0
-    // The open screen reads by itself, so it may renew the session as soon as the gateway is back.
+    // The open screen polls, so it may renew the session as soon as the gateway is back.
     visitor.page.on('response', (answer) => {
       if (answer.url().endsWith('/auth/refresh') && answer.ok()) renewals += 1
     })
@@ -55,7 +55,7 @@ describe('logging in', () => {
     }
   })
 
-  test('the second factor is set up, asked for at the login, and replaced once by a recovery code', async () => {
+  test('the second factor is set up, needed for a login, and replaced once by a recovery code', async () => {
     const account = await stage.createAccount(['user'])
     const visitor = await stage.arrive()
     const { page } = visitor
@@ -97,7 +97,7 @@ describe('logging in', () => {
 describe('a session that ends', () => {
   const OVER = 'Your session has ended'
 
-  test('by a logout in one tab leads the other one to the login, and a login leads both back', async () => {
+  test('by a logout in one tab shows the login in the other tab, and a login brings both back', async () => {
     const account = await stage.createAccount(['user'])
     const visitor = await stage.arrive()
     await visitor.login(account, '/', 'Now')
@@ -110,7 +110,7 @@ describe('a session that ends', () => {
     await second.getByRole('heading', { level: 1, name: 'Sources' }).waitFor()
   })
 
-  test('is possible for each of them from another one', async () => {
+  test('can be ended from another session', async () => {
     const account = await stage.createAccount(['user'])
     const first = await stage.arrive()
     await first.login(account, '/', 'Now')
@@ -124,7 +124,7 @@ describe('a session that ends', () => {
     await elsewhere.heading('Account')
   })
 
-  test('leads to the login at the same address, and shows the next user nothing of what was typed', async () => {
+  test('shows the login at the same address, and the next user sees nothing of the earlier input', async () => {
     const account = await stage.createAccount(['operator'])
     const first = await stage.arrive()
     await first.login(account, '/deploy', 'Deploy')
@@ -147,7 +147,7 @@ describe('a session that ends', () => {
     expect(await first.page.getByRole('dialog').count()).toBe(0)
   })
 
-  test('by a new password leads a live log to the login, and back to the log', async () => {
+  test('by a new password shows the login over a live log, and the next login returns to the log', async () => {
     const id = await stage.deploy('for i in $(seq 1 3000); do echo "counted $i"; sleep 0.2; done')
     const account = await stage.createAccount(['user'])
     const watching = await stage.arrive()
@@ -164,7 +164,7 @@ describe('a session that ends', () => {
     await watching.giveCredentials({ ...account, password })
     await watching.page.getByRole('log').getByText('counted').first().waitFor()
     expect(new URL(watching.page.url()).search).toBe('?tab=log')
-    // The window in which the password was changed keeps its session.
+    // The window that changed the password keeps its session.
     await changing.goTo('Deployments')
     await stage.api.post(`/deployments/${id}/cancel`)
     await deploymentEnd(stage.api, id)
@@ -177,7 +177,7 @@ describe('roles', () => {
     operator: ['Audit', 'Users', 'Roles'],
     admin: [],
   }
-  /** Screens with the button that creates something there, and who sees it. */
+  /** Screens, the buttons that create records there, and the roles that see them. */
   const CREATING: [screen: string, button: RegExp, roles: string[]][] = [
     ['Targets', /^New target$/, ['operator', 'admin']],
     ['Sources', /^New (solution|sequence|action)$/, ['operator', 'admin']],
@@ -190,20 +190,23 @@ describe('roles', () => {
   const menuOf = async ({ page }: Visitor) =>
     (await page.getByRole('navigation', { name: 'Screens' }).getByRole('link').allTextContents()).toSorted()
 
-  test.each(['user', 'operator', 'admin'])('the role %s sees the screens and buttons that it may use', async (role) => {
-    const visitor = await stage.arrive()
-    await visitor.login(await stage.createAccount([role]), '/', 'Now')
-    expect(await menuOf(visitor)).toEqual(SCREENS.filter((screen) => !HIDDEN[role]?.includes(screen)).toSorted())
-    for (const [screen, button, roles] of CREATING) {
-      await visitor.goTo(screen)
-      await visitor.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
-      const shown = await visitor.page.getByRole('button', { name: button }).count()
-      expect([screen, shown]).toEqual([screen, roles.includes(role) ? 1 : 0])
-    }
-    await visitor.expectNoRefusal()
-  })
+  test.each(['user', 'operator', 'admin'])(
+    'the role %s sees exactly the screens and buttons that it may use',
+    async (role) => {
+      const visitor = await stage.arrive()
+      await visitor.login(await stage.createAccount([role]), '/', 'Now')
+      expect(await menuOf(visitor)).toEqual(SCREENS.filter((screen) => !HIDDEN[role]?.includes(screen)).toSorted())
+      for (const [screen, button, roles] of CREATING) {
+        await visitor.goTo(screen)
+        await visitor.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+        const shown = await visitor.page.getByRole('button', { name: button }).count()
+        expect([screen, shown]).toEqual([screen, roles.includes(role) ? 1 : 0])
+      }
+      await visitor.expectNoRefusal()
+    },
+  )
 
-  test('whoever goes to a forbidden address reads the refusal of the server, with code and request id', async () => {
+  test('a forbidden address shows the refusal of the server with code and request id', async () => {
     const visitor = await stage.arrive()
     await visitor.login(await stage.createAccount(['user']), '/users', 'Users')
     const refusal = visitor.page.getByRole('alert')
@@ -215,7 +218,7 @@ describe('roles', () => {
     await visitor.sees('You may not create deployments')
   })
 
-  test('a running deployment offers its viewer no way to cancel it, and its operator one', async () => {
+  test('a running deployment shows the button to cancel to an operator and not to a user', async () => {
     const id = await stage.deploy('sleep 600')
     const [viewer, operator] = [await stage.arrive(), await stage.arrive()]
     await viewer.login(await stage.createAccount(['user']), `/deployments/${id}`)
@@ -228,7 +231,7 @@ describe('roles', () => {
     await deploymentEnd(stage.api, id)
   })
 
-  test('a role and a user are made; the user logs in, and is suspended', async () => {
+  test('an administrator creates a role and a user, the user logs in, and is suspended', async () => {
     const admin = await stage.arrive()
     const { page } = admin
     await admin.login(stage.suite.admin, '/roles', 'Roles')
@@ -266,7 +269,7 @@ describe('roles', () => {
     await keeper.sees(/the account is not active/)
   })
 
-  test('an API key does what its scopes say, until it is revoked', async () => {
+  test('an API key has its scopes until it is revoked', async () => {
     const visitor = await stage.arrive()
     const { page } = visitor
     await visitor.login(await stage.createAccount(['operator']), '/account', 'Account')
@@ -289,7 +292,7 @@ describe('roles', () => {
   })
 })
 
-test('a user of one tenant meets nothing of another one', async () => {
+test('a user of one tenant sees no record of another one', async () => {
   const plant = async (colour: string) => {
     const tenant_id = (await stage.create('/tenants', { name: `${colour} line` })).id
     const environment_id = (await stage.create('/environments', { name: `${colour} production`, tenant_id })).id

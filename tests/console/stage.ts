@@ -13,14 +13,14 @@ import {
 import type { Browser, Page, ViewportSize } from 'playwright-core'
 import { type Login, launch, Visitor } from './browser.ts'
 
-/** One suite and one browser for the tests of a file. The windows of a test are empty after it. */
+/** One suite and one browser for the tests of a file. After each test its windows are cleared and used again. */
 export class Stage {
   suite!: Suite
-  /** As the administrator. */
+  /** The API as the administrator. */
   api!: Api
   #browser: Browser | undefined
   readonly #visitors: Visitor[] = []
-  /** Windows that visitors have left. */
+  /** Cleared windows of earlier visitors. */
   readonly #used: Page[] = []
 
   constructor(options: SuiteOptions = {}) {
@@ -44,7 +44,7 @@ export class Stage {
     })
   }
 
-  /** A window of somebody new. */
+  /** A window of a new visitor. */
   async arrive(size?: ViewportSize): Promise<Visitor> {
     if (this.#browser === undefined) throw new Error('the browser has not started')
     const visitor = await Visitor.arrive(this.#browser, this.suite, { size, used: this.#used.pop() })
@@ -52,7 +52,7 @@ export class Stage {
     return visitor
   }
 
-  /** Creates what the API creates, and returns its record. */
+  /** Creates a record with the API and returns it. */
   // biome-ignore lint/suspicious/noExplicitAny: as in Api
   async create(path: string, body: Record<string, unknown>): Promise<any> {
     const answer = await this.api.post(path, body)
@@ -69,7 +69,7 @@ export class Stage {
     return { ...account, username }
   }
 
-  /** Deploys the script to a new target. Returns the id of the deployment, or of the request in the queue. */
+  /** Deploys the script to a new target. Returns the id of the deployment, or of the pending request. */
   async deploy(script: string, more: Record<string, unknown> = {}): Promise<string> {
     const action_id = await createAction(this.api, { script })
     const target = await createLocalTarget(this.api)

@@ -1,4 +1,4 @@
-// Deployments in a real browser, against the whole suite: from the form to the log, and what happens meanwhile.
+// Deployments in a real browser against the whole suite: from the form to the log.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
@@ -9,7 +9,7 @@ import { Stage } from './stage.ts'
 const stage = new Stage({ capacity: 1 })
 
 describe('a deployment', () => {
-  test('is prepared, looked at and started', async () => {
+  test('can be prepared, previewed and started', async () => {
     const action_id = await createAction(stage.api, { script: 'echo "started from the console"' })
     const target = await createLocalTarget(stage.api)
     const visitor = await stage.arrive()
@@ -25,7 +25,7 @@ describe('a deployment', () => {
     await deploymentEnd(stage.api, id)
   })
 
-  test('is watched line by line while log-stream and gateway are killed: none is missing or doubled', async () => {
+  test('shows each log line once, although log-stream and gateway are killed meanwhile', async () => {
     const id = await stage.deploy('for i in $(seq 1 60); do echo "counted $i"; sleep 0.15; done')
     const visitor = await stage.arrive()
     const { page } = visitor
@@ -33,7 +33,7 @@ describe('a deployment', () => {
     await visitor.sees(/counted \d/)
     await stage.suite.kill('log-stream')
     await stage.suite.start('log-stream')
-    // Only the lines in view are drawn: on a busy machine this one may have passed.
+    // Only the lines in view are drawn. On a busy machine a given line may have passed already.
     await visitor.sees(/counted (2[5-9]|[3-6]\d)/)
     await stage.suite.kill('gateway')
     await stage.suite.start('gateway')
@@ -42,7 +42,7 @@ describe('a deployment', () => {
     await page.getByText('success', { exact: true }).first().waitFor()
     const lines = await logHistory(stage.api, id)
     await waitFor(async () => (await page.getByRole('status').first().textContent()) === `${lines.length} lines`)
-    // The viewer draws what is in view: each part of the log is looked at in turn.
+    // Only the lines in view are drawn, so the test scrolls through the whole log.
     const seen = new Map<string, string>()
     const log = page.getByRole('log')
     for (let top = 0; seen.size < lines.length && top < 5_000; top += 200) {
@@ -62,7 +62,7 @@ describe('a deployment', () => {
     )
   })
 
-  test('a link leads to a line of its log, and a search finds lines', async () => {
+  test('has links to the lines of its log, and a search for lines', async () => {
     const id = await stage.deploy('seq 1 3000')
     await deploymentEnd(stage.api, id)
     const visitor = await stage.arrive()
@@ -93,7 +93,7 @@ describe('a deployment', () => {
     await page.locator('.log-line[data-chosen=true]', { hasText: '2901' }).waitFor()
   })
 
-  test('its log shows the lines of a step and of a level', async () => {
+  test('can show only the log lines of a step or of a level', async () => {
     const id = await stage.deploy('echo fine; echo broken >&2')
     await deploymentEnd(stage.api, id)
     const visitor = await stage.arrive()
@@ -111,7 +111,7 @@ describe('a deployment', () => {
     expect(await page.getByText('slipway logs').textContent()).toMatch(/--target \S+ --action \S+ --level error$/)
   })
 
-  test('is cancelled with a reason, which its time line tells', async () => {
+  test('can be cancelled with a reason, which its time line shows', async () => {
     const id = await stage.deploy('sleep 600')
     const visitor = await stage.arrive()
     const { page } = visitor
@@ -123,7 +123,7 @@ describe('a deployment', () => {
     expect((await deploymentEnd(stage.api, id)).state).toBe('cancelled')
   })
 
-  test('that failed says why in groups, and runs again for what did not succeed', async () => {
+  test('that failed shows the failures in groups, and can be retried for the failed targets', async () => {
     const id = await stage.deploy('echo "no space left on device" >&2; exit 1')
     await deploymentEnd(stage.api, id)
     const visitor = await stage.arrive()
@@ -138,7 +138,7 @@ describe('a deployment', () => {
     await deploymentEnd(stage.api, new URL(page.url()).pathname.split('/').at(-1) ?? '')
   })
 
-  test('goes through the steps of its grid while it runs', async () => {
+  test('updates the steps of its grid while it runs', async () => {
     const seen = path.join(stage.suite.folder, 'seen')
     const id = await stage.deploy(`until [ -e '${seen}' ]; do sleep 0.2; done`)
     const visitor = await stage.arrive()
@@ -152,7 +152,7 @@ describe('a deployment', () => {
   })
 })
 
-test('a request that waits says why, changes its priority and is taken out of the queue', async () => {
+test('a pending request can get another priority and be cancelled', async () => {
   const running = await stage.deploy('sleep 600')
   await stage.deploy('true')
   const visitor = await stage.arrive()
@@ -169,7 +169,7 @@ test('a request that waits says why, changes its priority and is taken out of th
   await deploymentEnd(stage.api, running)
 })
 
-test('Ctrl-K goes to a screen by the keyboard alone', async () => {
+test('Ctrl-K opens a screen with the keyboard only', async () => {
   const visitor = await stage.arrive()
   const { page } = visitor
   await visitor.login(stage.suite.admin, '/', 'Now')
@@ -179,7 +179,7 @@ test('Ctrl-K goes to a screen by the keyboard alone', async () => {
   await visitor.heading('Audit')
 })
 
-test('an address that leads nowhere says so, and leads back', async () => {
+test('an unknown address shows an error with a link back', async () => {
   const visitor = await stage.arrive()
   const { page } = visitor
   await visitor.login(stage.suite.admin, '/no/such/screen', 'Nothing is here')
@@ -187,7 +187,7 @@ test('an address that leads nowhere says so, and leads back', async () => {
   await visitor.heading('Now')
 })
 
-test('what is done in one tab shows in the other', async () => {
+test('a change in one tab appears in the other tabs', async () => {
   const id = await stage.deploy('sleep 600')
   const visitor = await stage.arrive()
   await visitor.login(stage.suite.admin, `/deployments/${id}`)
@@ -202,7 +202,7 @@ test('what is done in one tab shows in the other', async () => {
   await tab.getByRole('button', { name: 'Cancel deployment' }).waitFor({ state: 'detached' })
 })
 
-test('a phone leads from the login to the log of a deployment', async () => {
+test('a phone can be used from the login to the log of a deployment', async () => {
   const id = await stage.deploy(
     `echo "seen on a phone, in a line that is wider than its screen by far: ${'-'.repeat(80)}"`,
   )

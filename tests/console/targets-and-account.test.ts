@@ -1,4 +1,4 @@
-// What the API tells for the screens of targets, freezes, audit, instances and account.
+// The screens of targets, freezes, audit, instances and account.
 import { describe, expect, test } from '@jest/globals'
 import { createAction, deploymentEnd, steadyClock, totp, waitFor } from '@slipway/testing'
 import { Stage } from './stage.ts'
@@ -9,7 +9,7 @@ const createTarget = async (name: string, more: Record<string, unknown> = {}): P
   (await stage.create('/targets', { name, connection: { type: 'simulated' }, ...more })).id
 
 describe('targets', () => {
-  test('are filtered by environment, tag and status; the address keeps the filters, and a tag leads to its targets', async () => {
+  test('can be filtered by environment, tag and status; the address keeps the filters, and a tag links to its targets', async () => {
     const production = (await stage.create('/environments', { name: 'production' })).id
     const tags = [{ key: 'role', value: 'web' }]
     await createTarget('one', { tags, environment_id: production })
@@ -35,7 +35,7 @@ describe('targets', () => {
     await shows('')
   })
 
-  test('tell what was deployed to them, and what became of it there', async () => {
+  test('show the history of their deployments with the state on this target', async () => {
     const [works, fails] = [
       await createTarget('works'),
       await createTarget('fails', { connection: { type: 'simulated', exit_code: 3 } }),
@@ -55,7 +55,7 @@ describe('targets', () => {
   })
 })
 
-test('a freeze that is made in the form is in the calendar with each window of the next 14 days', async () => {
+test('a recurring freeze from the form is in the calendar with each window of the next 14 days', async () => {
   const visitor = await stage.arrive()
   const { page } = visitor
   await visitor.login(stage.suite.admin, '/freezes', 'Freezes')
@@ -70,7 +70,7 @@ test('a freeze that is made in the form is in the calendar with each window of t
   expect(await windows.count()).toBe(2)
 })
 
-test('the audit log says that its chain is whole, and a click on an action filters by it', async () => {
+test('the audit log shows that its chain is complete, and a click on an action filters by it', async () => {
   await stage.create('/tenants', { name: 'Acme' })
   const visitor = await stage.arrive()
   const { page } = visitor
@@ -82,7 +82,7 @@ test('the audit log says that its chain is whole, and a click on an action filte
   expect(await visitor.button('tenant.create').count()).toBe(1)
 })
 
-test('an instance is labelled, drained and resumed', async () => {
+test('an instance can be labelled, drained and resumed', async () => {
   const instance = async () => (await stage.api.get('/admin/instances')).body.data[0]
   const { name } = await instance()
   const visitor = await stage.arrive()
@@ -100,7 +100,7 @@ test('an instance is labelled, drained and resumed', async () => {
   await visitor.button(`Drain ${name}`).waitFor()
 })
 
-test('the second factor comes as a QR code, counts after a reload, and a recovery code disables it', async () => {
+test('the second factor is shown as a QR code, stays enabled after a reload, and can be disabled by a recovery code', async () => {
   const visitor = await stage.arrive()
   const { page } = visitor
   await visitor.login(await stage.createAccount(['user']), '/account', 'Account')
