@@ -14,7 +14,7 @@ import {
   waitFor,
 } from '@slipway/testing'
 
-// These tests stop a server that others share, so `make test` runs this folder alone, after everything else.
+// These tests stop a shared server, so `make test` runs this folder alone, after all other tests.
 
 let suite: Suite
 let api: Api
@@ -29,7 +29,7 @@ afterAll(() => suite.stop(), 60_000)
 const restart = (server: string) =>
   execFileSync('bash', ['scripts/infra.sh', 'restart', server], { cwd: repositoryRoot })
 
-test('RabbitMQ restarted in the middle: the deployment ends as it should, and new ones are taken again', async () => {
+test('after a restart of RabbitMQ during a deployment, the deployment succeeds and new ones are accepted', async () => {
   const action_id = await createAction(api, { script: 'for i in 1 2 3 4 5 6; do echo "$i"; sleep 0.5; done' })
   const target_ids = await createLocalTargets(api, 2)
   const { body } = await api.post('/deployments', { action_id, target_ids })
@@ -51,7 +51,7 @@ test('RabbitMQ restarted in the middle: the deployment ends as it should, and ne
   expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
 })
 
-test('while RabbitMQ is away a create is refused with 503, readiness says so, and nothing is created', async () => {
+test('after a restart of RabbitMQ each create gets 503 or 201, and only the 201 has created a deployment', async () => {
   const action_id = await createAction(api)
   const target_ids = await createLocalTargets(api, 1)
   const before = (await api.get('/deployments')).body.meta.total
@@ -66,7 +66,7 @@ test('while RabbitMQ is away a create is refused with 503, readiness says so, an
     }, 0)
   })
   await restarted
-  // The services come back at their own pace: until then every answer is a documented one and true.
+  // The services reconnect after some time. Until then every create must get 503.
   let created = 0
   await waitFor(
     async () => {

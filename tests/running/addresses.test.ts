@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { expect, test } from '@jest/globals'
 import { repositoryRoot } from '@slipway/testing'
 
-/** What `make up` says when the environment holds this; it is refused before anything is started. */
+/** The refusal of `make up` with this environment variable. Nothing is started before the refusal. */
 function refusalOf(variable: string, value: string) {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/suite.mjs', 'up'], {
     cwd: repositoryRoot,
@@ -24,7 +24,7 @@ test.each([
   })
 })
 
-test('a port that is none is refused by name', () => {
+test('an invalid port is refused by name', () => {
   expect(refusalOf('SLIPWAY_PORT', '80800')).toEqual({
     status: 1,
     stderr: 'slipway: SLIPWAY_PORT is "80800": it must be a port, 1 to 65535\n',

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, expect, jest, test } from '@jest/globals'
 import { repositoryRoot, waitFor } from '@slipway/testing'
 
-// A process that starts takes its time on a busy machine.
+// On a busy machine, a process takes seconds to start.
 jest.setTimeout(90_000)
 
 let child: ChildProcess | undefined
@@ -12,7 +12,7 @@ afterEach(() => {
   child?.kill('SIGKILL')
 })
 
-/** The bridge on all addresses; none of its servers answers. */
+/** Starts the bridge on all addresses. None of its servers answers. */
 function start(env: Record<string, string>): { child: ChildProcess; output(): string } {
   const started = spawn(process.execPath, [path.join(repositoryRoot, 'services/executor-bridge/dist/bundle.js')], {
     env: {
@@ -37,7 +37,7 @@ function start(env: Record<string, string>): { child: ChildProcess; output(): st
   return { child: started, output: () => text }
 }
 
-test('the bridge does not serve plain HTTP to other machines by mistake: it exits with 78', async () => {
+test('the bridge exits with 78 instead of serving plain HTTP to other machines by default', async () => {
   const bridge = start({})
   const [code] = await once(bridge.child, 'close')
   expect(bridge.output()).toMatch(
@@ -46,7 +46,7 @@ test('the bridge does not serve plain HTTP to other machines by mistake: it exit
   expect(code).toBe(78)
 })
 
-test('the bridge serves plain HTTP to other machines when it is told to, and warns of it at its start', async () => {
+test('the bridge warns at its start if SLIPWAY_BRIDGE_PLAIN allows plain HTTP to other machines', async () => {
   const bridge = start({ SLIPWAY_BRIDGE_PLAIN: 'true' })
   const warning = 'SLIPWAY_BRIDGE_PLAIN is true: credentials and secrets cross the network unencrypted'
   await waitFor(() => bridge.output().includes(warning), { what: 'the warning', timeoutMs: 60_000 })

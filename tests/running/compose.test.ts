@@ -24,7 +24,7 @@ interface ComposeService {
 }
 
 const read = (file: string) => fs.readFileSync(path.join(repositoryRoot, file), 'utf8')
-/** What it says when nobody sets anything. */
+/** The file with the defaults of all variables. */
 const composeFile = read('docker-compose.yml').replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
 const compose: { services: Record<string, ComposeService>; volumes: Record<string, null> } = parse(composeFile, {
   merge: true,
@@ -33,7 +33,7 @@ const all = Object.entries(compose.services)
 const ours = all.filter(([, { profiles }]) => profiles?.includes('suite'))
 const built = ours.filter(([, { build, command }]) => build?.args?.SERVICE !== undefined && command === undefined)
 
-/** Agents live on targets, each with a token of its own. */
+/** Agents run on targets, each with its own token. */
 const ELSEWHERE = ['target-agent']
 const SERVICES = fs.readdirSync(path.join(repositoryRoot, 'services')).filter((name) => !ELSEWHERE.includes(name))
 
@@ -69,7 +69,7 @@ test.each(SERVICES)('there are two of %s', (service) => {
 const volumeAt = ({ volumes = [] }: ComposeService, place: string) =>
   volumes.map((volume) => volume.split(':')).find(([, target]) => target === place)?.[0]
 
-test('each instance has a name and a journal of its own', () => {
+test('each instance has its own name and its own journal', () => {
   const instances = built.filter(([, { build }]) => build?.args?.SERVICE === 'orchestration-instance')
   expect(instances.map(([, { deploy }]) => deploy)).toEqual([undefined, undefined])
   expect(new Set(instances.map(([, { environment }]) => environment['SLIPWAY_INSTANCE_NAME'])).size).toBe(2)
@@ -78,7 +78,7 @@ test('each instance has a name and a journal of its own', () => {
   expect(Object.keys(compose.volumes)).toEqual(expect.arrayContaining(volumes))
 })
 
-test('instances join with a token that is made for both of them, which they can read and not change', () => {
+test('both instances join with one token, which they can only read', () => {
   const { command = [], volumes = [], build } = compose.services['join-token'] ?? {}
   expect(command).toContain('dist/administration/join-token.js')
   expect(fs.existsSync(path.join(repositoryRoot, 'services', String(build?.args?.SERVICE), String(command[1])))).toBe(
@@ -96,7 +96,7 @@ test('instances join with a token that is made for both of them, which they can 
 })
 
 describe.each(built)('%s', (name, { build, environment }) => {
-  test('is given what it needs, and nothing that it does not read', async () => {
+  test('gets all required variables, and only variables that it reads', async () => {
     const schema = await schemaOf(String(build?.args?.SERVICE))
     const given = Object.fromEntries(
       Object.entries(environment).map(([variable, value]) => [variable, String(value ?? '')]),
@@ -105,7 +105,7 @@ describe.each(built)('%s', (name, { build, environment }) => {
     expect(Object.keys(given).filter((variable) => !(variable in schema.properties))).toEqual([])
   })
 
-  test('is refused its known secrets in production, but for SLIPWAY_DEVELOPMENT', async () => {
+  test('has only development secrets, which need SLIPWAY_DEVELOPMENT in production', async () => {
     const schema = await schemaOf(String(build?.args?.SERVICE))
     const given = Object.fromEntries(
       Object.entries(environment).map(([variable, value]) => [variable, String(value ?? '')]),
@@ -115,12 +115,12 @@ describe.each(built)('%s', (name, { build, environment }) => {
       (variable) =>
         schema.properties[variable]?.['writeOnly'] && !/^https?:/.test(given[variable] ?? '') && given[variable],
     )
-    // Instances have none: they read the token for their join from a file.
+    // Instances have no secret in variables: they read their join token from a file.
     expect(secrets.length > 0).toBe(build?.args?.SERVICE !== 'orchestration-instance')
     expect(developmentSecretsOf(schema, given)).toEqual(secrets.sort())
   })
 
-  test('finds others where they listen', () => {
+  test('calls other services at the ports on which they listen', () => {
     for (const [variable, value] of Object.entries(environment)) {
       if (!/^https?:/.test(String(value))) continue
       const { hostname, port } = new URL(String(value))
@@ -132,13 +132,13 @@ describe.each(built)('%s', (name, { build, environment }) => {
   })
 })
 
-test.each(ours)('%s cannot write into its image, is no more than a user, and has the time to leave', (_, service) => {
+test.each(ours)('%s has a read-only image, no privileges, and a grace period longer than its drain', (_, service) => {
   expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
   const drain = Number(service.environment?.['SLIPWAY_DRAIN_SECONDS'] ?? 0)
   if (service.build) expect(Number(service.stop_grace_period?.replace('s', ''))).toBeGreaterThan(drain + 20)
 })
 
-test('images are those that `make images` builds, of this version', () => {
+test('the images are those that `make images` builds, with this version', () => {
   const { version } = JSON.parse(read('package.json'))
   for (const [name, { build, image }] of ours) {
     if (build)
@@ -152,7 +152,7 @@ test('images of others are pinned by digest', () => {
   for (const [, { image }] of others) expect(image).toMatch(/^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/)
 })
 
-test('nothing waits for something that is not there', () => {
+test('services depend only on services that exist', () => {
   for (const [, { depends_on = {} }] of all) {
     for (const name of Object.keys(depends_on)) expect(Object.keys(compose.services)).toContain(name)
   }
@@ -176,7 +176,7 @@ describe('the certificate of the bridge', () => {
     expect(service('executor-bridge').environment['SLIPWAY_BRIDGE_PLAIN']).toBeUndefined()
   })
 
-  test('has its key where the bridge alone reads it, and the CA has its own where no service does', () => {
+  test('has a key that only the bridge can read, and the key of the CA is in a volume of no service', () => {
     const having = (place: string) => {
       const volume = volumeAt(certificates, place)
       expect(Object.keys(compose.volumes)).toContain(volume)
@@ -189,7 +189,7 @@ describe('the certificate of the bridge', () => {
     expect(having('/etc/slipway/trust')).toEqual(['certificates', ...instances.map(([name]) => name)])
   })
 
-  test('is where the settings say', () => {
+  test('is at the paths of the settings', () => {
     const { environment } = service('executor-bridge')
     expect(environment).toMatchObject({
       SLIPWAY_BRIDGE_TLS_CERT_FILE: '/etc/slipway/tls/tls.crt',
@@ -232,7 +232,7 @@ test('each service logs in to RabbitMQ with its own user, which the service `bro
   }
 })
 
-test('the balancer looks for services where they listen, and asks them where they answer', () => {
+test('the balancer uses the ports of the services and their management port for health checks', () => {
   const balancer = read('deploy/haproxy.cfg')
   const servers = [...balancer.matchAll(/^ {2}server-template \S+ \d+ ([\w-]+):(\d+)$/gm)]
   expect(servers.map(([, name]) => name).sort()).toEqual(['gateway', 'log-stream'])

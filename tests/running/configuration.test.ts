@@ -14,24 +14,24 @@ interface Ended {
   stderr: string
 }
 
-/** Runs a program to its end, with nothing but these variables. */
+/** Runs a program to its end, with only these variables. */
 function run(script: string, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
   return new Promise((resolve) => {
     const file = path.join(repositoryRoot, script)
     execFile(
       process.execPath,
       [file, ...args],
-      // One that starts after all must not stay.
+      // A service that starts unexpectedly is killed.
       { env: { PATH: String(process.env['PATH']), ...env }, timeout: 60_000, killSignal: 'SIGKILL' },
       (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     )
   })
 }
 
-// Processes that start take their time on a machine that is busy.
+// On a busy machine, a process takes seconds to start.
 jest.setTimeout(90_000)
 
-test('the page of all variables is what the schemas say', async () => {
+test('the page of all variables matches the schemas', async () => {
   expect(await run('scripts/configuration.mjs', ['--check'])).toEqual({ code: 0, stdout: '', stderr: '' })
 })
 
@@ -56,10 +56,10 @@ const requiredBy = (service: string) =>
   variables.filter(({ required, readers }) => required && (readers === 'all' || readers.split(', ').includes(service)))
 
 const SERVICES = fs.readdirSync(path.join(repositoryRoot, 'services'))
-// The rest start with nothing at all.
+// The other services start without any variable.
 const NEEDY = SERVICES.filter((service) => requiredBy(service).length > 0)
 
-test.each(NEEDY)('%s names every variable that is missing, with an example, and does not start', async (service) => {
+test.each(NEEDY)('%s does not start with missing variables, and names all of them with examples', async (service) => {
   const { code, stdout, stderr } = await run(`services/${service}/dist/bundle.js`)
   expect(code).toBe(78)
   expect(stdout).toBe('')
@@ -74,7 +74,7 @@ test.each(NEEDY)('%s names every variable that is missing, with an example, and 
 describe.each(SERVICES)('%s', (service) => {
   const main = `services/${service}/dist/bundle.js`
 
-  test('says what is wrong with a value, and never shows one that may be secret', async () => {
+  test('describes a wrong value, and never shows a value that may be secret', async () => {
     const secrets = requiredBy(service).filter(({ secret }) => secret)
     const given = Object.fromEntries(secrets.map(({ name }) => [name, 'hunter2']))
     const { code, stderr } = await run(main, [], { ...given, SLIPWAY_LOG_LEVEL: 'loud' })
@@ -83,7 +83,7 @@ describe.each(SERVICES)('%s', (service) => {
     expect(stderr).not.toContain('hunter2')
   })
 
-  test('reads a value from a file, and names the file that it cannot read', async () => {
+  test('reads a value from a file, and names a file that it cannot read', async () => {
     const file = path.join(folder, 'value')
     fs.writeFileSync(file, 'loud\n')
     const wrong = await run(main, [], { SLIPWAY_LOG_LEVEL_FILE: file })
@@ -93,7 +93,7 @@ describe.each(SERVICES)('%s', (service) => {
   })
 })
 
-test('drift is not checked every few seconds', async () => {
+test('a drift check interval below 60 s is refused', async () => {
   const { code, stderr } = await run('services/dispatcher/dist/bundle.js', [], { SLIPWAY_DRIFT_CHECK_INTERVAL: '59' })
   expect(code).toBe(78)
   expect(stderr).toContain(

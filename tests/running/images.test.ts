@@ -43,7 +43,7 @@ const said = (name: string, word: string) =>
     .map(({ rest }) => rest)
 
 describe('the Dockerfile', () => {
-  test('ends with three images on one ground: migrations, the command line, and any service', () => {
+  test('has three images on one base: migrations, the command line, and a service', () => {
     expect(STAGES.filter(({ from }) => from === 'runtime').map(({ name }) => name)).toEqual([
       'migrate',
       'cli',
@@ -53,7 +53,7 @@ describe('the Dockerfile', () => {
     expect(stage('runtime').from).toMatch(/^\$\{BASE\}$/)
   })
 
-  test('stands on images that are pinned by digest', () => {
+  test('uses base images that are pinned by digest', () => {
     const defaults = [...read('deploy/Dockerfile').matchAll(/^ARG (\w*BASE)=(.*)$/gm)].map(([, name, image]) => [
       name,
       image,
@@ -68,7 +68,7 @@ describe('the Dockerfile', () => {
     expect(bases).toEqual(defaults.map(([name]) => `\${${name}}`))
   })
 
-  test('runs as a user by number, under an init, without a shell in between', () => {
+  test('runs as a numeric user, under an init, without a shell', () => {
     expect(said('runtime', 'USER')).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)])
     expect(said('runtime', 'ENTRYPOINT')).toEqual(['["tini", "--"]'])
     for (const name of ['migrate', 'cli', 'service']) {
@@ -77,7 +77,7 @@ describe('the Dockerfile', () => {
     }
   })
 
-  test('copies nothing that .dockerignore keeps out', () => {
+  test('copies only files that .dockerignore admits', () => {
     const lines = read('.dockerignore').split('\n')
     expect(lines).toContain('*')
     const admitted = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
@@ -96,7 +96,7 @@ describe('the Dockerfile', () => {
     }
   })
 
-  test('the command line is the package that npm installs', () => {
+  test('uses the npm package of the command line', () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-cli-image-'))
     try {
       const [script = '', ...args] = (said('cli-files', 'RUN')[0] ?? '')
@@ -116,14 +116,14 @@ describe('the Dockerfile', () => {
     }
   })
 
-  test.each(SERVICES)('%s is a package that starts with what it brings along', (service) => {
+  test.each(SERVICES)('finds %s as a private package with a main.ts', (service) => {
     const manifest = JSON.parse(read(`services/${service}/package.json`))
     expect(manifest).toMatchObject({ name: `@slipway/${service}`, files: ['dist'], private: true })
     expect(fs.existsSync(path.join(repositoryRoot, 'services', service, 'src/main.ts'))).toBe(true)
   })
 })
 
-/** Runs `scripts/images.sh` with an engine that only says what it was asked to build. */
+/** Runs `scripts/images.sh` with a fake engine that records the builds. */
 function buildAll(args: string[], env: Record<string, string> = {}) {
   const engine = path.join(folder, 'docker')
   const calls = path.join(folder, 'calls')
@@ -156,7 +156,7 @@ describe('make images', () => {
     expect(built).toEqual([expect.stringContaining('--build-arg BASE=hardened:1 --build-arg BUILD_BASE=node:1 ')])
   })
 
-  test('names what there is when asked for something else', () => {
+  test('refuses an unknown image and names the known ones', () => {
     const { status, stderr, built } = buildAll(['gatewy'])
     expect({ status, built }).toEqual({ status: 1, built: [] })
     expect(stderr).toContain('there is no image gatewy; there are: migrate cli dispatcher')
@@ -173,7 +173,7 @@ function ready(port: number): Promise<{ code: number; stdout: string }> {
 }
 
 describe('the health command', () => {
-  test('says what the service says of itself', async () => {
+  test('reports the readiness of the service', async () => {
     const health = new Health()
     const server = await startManagementServer({ health, port: 0, host: '127.0.0.1' })
     try {
@@ -191,7 +191,7 @@ describe('the health command', () => {
     }
   })
 
-  test('fails where nobody listens', async () => {
+  test('fails if no process listens on the port', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as { port: number }

@@ -1,4 +1,4 @@
-// The release script, in a small repository with a version in every kind of place.
+// The release script, in a small repository with a version in every kind of file.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -18,7 +18,7 @@ const commit = () => {
   git('-c', 'user.name=test', '-c', 'user.email=test@example.com', 'commit', '-qm', 'change')
 }
 const composeImage = (version: string) => `image: slipway/gateway:$\{SLIPWAY_IMAGE_TAG:-${version}}\n`
-/** Calls a function of the script's modules in a process of its own. */
+/** Calls a function of a module of the script in a separate process. */
 function call(module: string, expression: string): unknown {
   const file = path.join(repositoryRoot, 'scripts/release', module)
   const program = `import * as script from ${JSON.stringify(file)}
@@ -46,7 +46,7 @@ beforeEach(() => {
 })
 afterEach(() => fs.rmSync(root, { recursive: true, force: true }))
 
-test('a released version, a changed tree and a version that differs are refused', () => {
+test('a release is refused for an existing tag, a changed tree and a file with another version', () => {
   expect(call('check.mjs', "script.findProblems(root, '1.0.0')")).toEqual([])
   git('tag', 'v1.0.0')
   write('deploy/base/gateway.yaml', 'image: slipway/gateway:0.9.0\n')
@@ -63,7 +63,7 @@ test('a version without a dated section of the changelog is refused', () => {
   )
 })
 
-test('--set writes the version everywhere, and what it writes can be released', () => {
+test('--set writes the version into all files, and the result can be released', () => {
   const changed = call('version.mjs', "script.setVersion(root, '1.1.0', '2026-02-03')") as string[]
   expect(changed).toHaveLength(8)
   expect(read('CHANGELOG.md')).toContain('## [Unreleased]\n\n## [1.1.0] - 2026-02-03\n\n### Added\n\n- A thing.\n')
@@ -74,7 +74,7 @@ test('--set writes the version everywhere, and what it writes can be released', 
   expect(call('check.mjs', "script.findProblems(root, '1.1.0')")).toEqual([])
 })
 
-test('in this repository the version is the same everywhere', () => {
+test('all files of this repository have the same version', () => {
   root = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-release-'))
   const { version } = JSON.parse(fs.readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8'))
   const others = call('version.mjs', `script.findOtherVersions(${JSON.stringify(repositoryRoot)}, '${version}')`)
