@@ -19,11 +19,11 @@ import { misfits } from './schemas.ts'
 
 type Json = Record<string, unknown>
 
-/** Labels and annotations that say who made an object, and in which order; and the pod's, that it starts again. */
+/** Labels and annotations of tools: who made an object, in which order, and the checksum that restarts pods. */
 const OF_THE_TOOL =
   /^(helm\.sh|argocd\.argoproj\.io|checksum)\/|^slipway\.dev\/stage$|^app\.kubernetes\.io\/(instance|version|managed-by|name|part-of)$/
 
-/** Kustomize puts a hash of the values behind the name of a ConfigMap, and the chart one behind that of a Job. */
+/** Removes hashes: kustomize appends one to the names of ConfigMaps, and the chart one to the names of Jobs. */
 const withoutHash = (text: string) =>
   text
     .replaceAll(
@@ -32,7 +32,7 @@ const withoutHash = (text: string) =>
     )
     .replaceAll(/"certificates-[0-9a-f]{8}"/g, '"certificates"')
 
-/** An object as it works, without what the tools need for themselves. */
+/** The parts of an object that have an effect, without the parts for the tools. */
 function essence(manifest: Manifest): [string, unknown] {
   const {
     kind,
@@ -50,7 +50,7 @@ function essence(manifest: Manifest): [string, unknown] {
   return [`${kind}/${metadata.name}`, sorted(essential)]
 }
 
-/** The same expression of Prometheus on one line, and lists of ports and variables whose order means nothing in one order. */
+/** Normalizes a value: expressions of Prometheus on one line, and named lists without meaning of order sorted by name. */
 function sorted(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll(/\s+/g, ' ').trim()
   if (Array.isArray(value)) {
@@ -91,7 +91,7 @@ describe.each(EQUAL)('with the values of the overlay %s', (_name, overlayText, c
       .map(essence),
   )
   const chart = Object.fromEntries(chartManifests().map(essence))
-  // A hook of the first installation runs before the account of the services is there, so it has one of its own.
+  // The hook of the first installation runs before the account of the services exists, so it has its own account.
   const own = 'ServiceAccount/slipway-migrate' in chart
 
   test('the chart has the same objects', () => {
@@ -113,7 +113,7 @@ describe('the migration', () => {
     ofKind(manifests, 'Job').find(({ metadata }) => metadata.name === 'migrate') as Manifest
   const hookOf = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook']
 
-  test('runs before anything is changed, with an account that is there by then', () => {
+  test('runs before all changes, with an account that exists by then', () => {
     const manifests = chartOf('external-services')
     expect(hookOf(job(manifests))).toBe('pre-install,pre-upgrade')
     const account = ofKind(manifests, 'ServiceAccount').find(
@@ -125,7 +125,7 @@ describe('the migration', () => {
   })
 
   test.each(['production', 'everything'] as const)(
-    'does not wait, on the first installation, for what comes with it; on upgrades it is first: %s',
+    'is no hook in the first installation with own servers, and runs first in upgrades: %s',
     (chart) => {
       expect(hookOf(job(chartOf(chart)))).toBeUndefined()
       const upgrade = renderChart(chart, '--is-upgrade')
@@ -135,7 +135,7 @@ describe('the migration', () => {
     },
   )
 
-  test('is left behind by no service', () => {
+  test('is awaited by all services', () => {
     for (const chart of CHARTS) {
       for (const { spec } of ofKind(chartOf(chart), 'Deployment')) {
         const probe = spec?.template?.spec.containers[0]?.startupProbe as { httpGet?: { path: string } }
@@ -152,7 +152,7 @@ describe('values', () => {
     expect([own, appVersion]).toEqual([version, version])
   })
 
-  test('are all described by the schema', () => {
+  test('all have a description in the schema', () => {
     const schema = JSON.parse(fs.readFileSync(path.join(chartFolder, 'values.schema.json'), 'utf8'))
     const values = parse(fs.readFileSync(path.join(chartFolder, 'values.yaml'), 'utf8'))
     expect(Object.keys(schema.properties).sort()).toEqual(Object.keys(values).sort())
@@ -184,7 +184,7 @@ describe('values', () => {
     expect(said).toContain(problem)
   })
 
-  test('are good for the linter of Helm', () => {
+  test('pass the linter of Helm', () => {
     for (const chart of CHARTS) {
       const file = path.join(chartFolder, 'ci', `${chart}-values.yaml`)
       expect(() =>
@@ -194,7 +194,7 @@ describe('values', () => {
   })
 })
 
-test('the values that the page shows are good, and do what it says', () => {
+test('the values on the page are valid and have the described effects', () => {
   const page = fs.readFileSync(path.join(repositoryRoot, 'docs/kubernetes.md'), 'utf8')
   const schema = JSON.parse(fs.readFileSync(path.join(chartFolder, 'values.schema.json'), 'utf8'))
   const blocks = [...page.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```/gm)]
@@ -226,7 +226,7 @@ describe('options', () => {
   const named = (kind: string, name: string) =>
     ofKind(manifests, kind).find(({ metadata }) => metadata.name === name) as Manifest
 
-  test('a pool has instances with its labels, which the bridge lets them claim, and a scaler of its own', () => {
+  test('a pool has instances with its labels, its own scaler, and the permission of the bridge for its labels', () => {
     const claimed = (name: string) =>
       templateOf(named('StatefulSet', name))?.spec.containers[0]?.env?.find(
         (each) => each.name === 'SLIPWAY_INSTANCE_LABELS',
@@ -242,7 +242,7 @@ describe('options', () => {
     expect(queryOf('orchestration-instance')).toContain('pool="any"')
   })
 
-  test('streams take the way of log-stream through a Gateway, and all else that of the gateway', () => {
+  test('a Gateway routes streams to log-stream and all other paths to the gateway', () => {
     const rules = named('HTTPRoute', 'slipway').spec?.rules as unknown as {
       matches: { path: { type: string; value: string } }[]
       backendRefs: { name: string; port: number }[]
@@ -265,7 +265,7 @@ describe('options', () => {
     }
   })
 
-  test('every Secret that a pod reads is one that External Secrets, an operator or cert-manager makes', () => {
+  test('every Secret that a pod reads is made by External Secrets, an operator or cert-manager', () => {
     const made = new Set([
       ...ofKind(manifests, 'ExternalSecret').map(({ metadata }) => metadata.name),
       ...ofKind(manifests, 'Certificate').map(({ spec }) => spec?.secretName),
@@ -276,7 +276,7 @@ describe('options', () => {
     expect(read.map(([, key, volume]) => key ?? volume).filter((name) => !made.has(name))).toEqual([])
   })
 
-  test('alerts lead to the page that the values name', () => {
+  test('alerts link to the page in the values', () => {
     const rules = JSON.stringify(named('PrometheusRule', 'slipway'))
     const links = [...rules.matchAll(/"runbook_url":"([^"]+)"/g)].map(([, link]) => link)
     expect(links.length).toBeGreaterThan(20)

@@ -11,7 +11,7 @@ import {
 import { violations } from './policies.ts'
 import { invalid, misfits } from './schemas.ts'
 
-/** Each check has to find what is planted for it: one that finds nothing anywhere would look like one that is content. */
+/** Each check must find a planted problem. A check that finds nothing anywhere would look like a success. */
 const production = parseManifests(kustomize(overlayFolder('production')))
 
 interface Planted {
@@ -43,10 +43,10 @@ const role = (rule: { resources: string[]; resourceNames?: string[]; verbs: stri
   rules: [{ apiGroups: [''], ...rule }],
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: what is planted is wrong on purpose
+// biome-ignore lint/suspicious/noExplicitAny: the planted values have wrong types on purpose
 type Wrong = any
 
-describe('the rules for what runs', () => {
+describe('the rules for workloads', () => {
   test.each<[string, (planted: Planted) => unknown]>([
     ['Deployment/gateway may run as root', ({ pod }) => delete pod.securityContext?.runAsNonRoot],
     ['Deployment/gateway may run as root', ({ pod }) => Object.assign(pod.securityContext ?? {}, { runAsUser: 0 })],
@@ -207,14 +207,14 @@ describe('the rules for what runs', () => {
     expect(violations(plant(change))).toContain(problem)
   })
 
-  test('a container that is not ready by a probe is found where no Service hides it', () => {
+  test('find a missing readiness probe of a workload without Service', () => {
     const planted = plant(
       ({ object }) => delete object('Deployment', 'planner').spec?.template?.spec.containers[0]?.readinessProbe,
     )
     expect(violations(planted)).toEqual(['Deployment/planner has no readiness probe'])
   })
 
-  test('a drain that is too short is found', () => {
+  test('find a drain that is too short', () => {
     const planted = plant(({ manifests }) => {
       for (const { data } of ofKind(manifests, 'ConfigMap'))
         if (data?.['SLIPWAY_DRAIN_SECONDS']) data['SLIPWAY_DRAIN_SECONDS'] = '2'
@@ -222,7 +222,7 @@ describe('the rules for what runs', () => {
     expect(violations(planted)).toContain('Deployment/gateway does not drain for 5 s or more')
   })
 
-  test('secrets with values are found where all can read them', () => {
+  test('find Secrets with values in published manifests only', () => {
     const planted = plant(({ manifests }) => {
       manifests.push({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'slipway-keys' }, data: { 'jwt-keys': '' } })
     })
@@ -232,7 +232,7 @@ describe('the rules for what runs', () => {
 })
 
 describe('the types and schemas', () => {
-  test('find fields that nobody knows, that are missing, and of the wrong type', () => {
+  test('find unknown fields, missing fields and wrong types', () => {
     const planted = plant(({ object }) => {
       Object.assign(object('Deployment', 'gateway').spec ?? {}, { replica: 2 })
       delete object('Deployment', 'planner').spec?.selector

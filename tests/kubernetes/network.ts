@@ -1,12 +1,12 @@
 import { BlockList, isIPv6 } from 'node:net'
 import { type Manifest, ofKind, type Peer, type Rule, selects } from './manifests.ts'
 
-/** A pod, by its namespace and labels, or an address outside. */
+/** A pod, by its namespace and labels, or an address outside of the cluster. */
 export type End = { namespace: string; labels: Record<string, string> } | { address: string }
 
 const isPod = (end: End) => 'namespace' in end
 
-/** Whether a connection comes about: what starts it may do so, and what takes it lets it in. */
+/** Whether the policies of both sides allow a connection. */
 export function reaches(manifests: Manifest[], from: End, to: End, port: number): boolean {
   return passes(manifests, 'Egress', from, to, port) && passes(manifests, 'Ingress', to, from, port)
 }
@@ -19,7 +19,7 @@ function passes(manifests: Manifest[], type: 'Egress' | 'Ingress', self: End, ot
       spec?.policyTypes?.includes(type) &&
       selects(spec.podSelector, self.labels),
   )
-  // Nobody has said anything of this pod: then everything is allowed.
+  // Without a policy for this pod, everything is allowed.
   if (policies.length === 0) return true
   const rules = policies.flatMap(({ spec }) => (type === 'Egress' ? spec?.egress : spec?.ingress) ?? [])
   return rules.some((rule) => allowsPort(rule, port) && allowsPeer(rule, type, other, self.namespace))

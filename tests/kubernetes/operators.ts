@@ -5,7 +5,7 @@ import type { IResourceRequirements } from 'kubernetes-models/v1/ResourceRequire
 import type { ISecurityContext } from 'kubernetes-models/v1/SecurityContext'
 import type { ITopologySpreadConstraint } from 'kubernetes-models/v1/TopologySpreadConstraint'
 
-// No package has the schemas of these operators. This is what the overlays use of them, and no more.
+// No npm package has the schemas of these operators. These types contain only the fields that the overlays use.
 
 interface Metadata {
   name: string

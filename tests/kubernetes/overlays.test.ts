@@ -29,7 +29,7 @@ const rendered = Object.fromEntries(
 ) as Record<string, Manifest[]>
 const of = (overlay: string) => rendered[overlay] ?? []
 
-test('an overlay of your own, as the page shows it, changes what it says', () => {
+test('the example overlay on the page changes the images and the host', () => {
   const page = fs.readFileSync(path.join(repositoryRoot, 'docs/kubernetes.md'), 'utf8')
   const [, example = ''] = /^ {3}```yaml\n( {3}# slipway\/kustomization\.yaml[\s\S]*?)^ {3}```/m.exec(page) ?? []
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-overlay-'))
@@ -50,7 +50,7 @@ test('an overlay of your own, as the page shows it, changes what it says', () =>
   expect(violations(manifests)).toEqual([])
 })
 
-test('a pool, as the page shows it, has instances that reach the bridge and ssh targets', () => {
+test('the example pool on the page has instances that reach the bridge and ssh targets', () => {
   const page = fs.readFileSync(path.join(repositoryRoot, 'docs/kubernetes.md'), 'utf8')
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-overlay-'))
   fs.symlinkSync(repositoryRoot, path.join(folder, 'slipway-release'))
@@ -74,7 +74,7 @@ test('a pool, as the page shows it, has instances that reach the bridge and ssh 
   const { containers = [], ...pod } = copy?.spec ?? {}
   const { env = [], ...container } = containers[0] ?? {}
   const labels = { name: 'SLIPWAY_INSTANCE_LABELS', value: 'zone=a' }
-  // It differs from the first in nothing else.
+  // The pool differs from the first instances only in its labels.
   expect(env).toEqual([...(first?.spec.containers[0]?.env ?? []), labels])
   expect(first?.spec).toMatchObject({ ...pod, topologySpreadConstraints: expect.anything(), containers: [container] })
   const bridge = services(manifests).find(({ metadata }) => metadata.name === 'executor-bridge')
@@ -90,7 +90,7 @@ test('a pool, as the page shows it, has instances that reach the bridge and ssh 
   expect(reaches(manifests, from, end(gateway?.spec?.template?.metadata.labels), 8080)).toBe(false)
 })
 
-test('the patches for backups that the page shows change the overlay production', () => {
+test('the patches for backups on the page change the overlay production', () => {
   const page = fs.readFileSync(path.join(repositoryRoot, 'docs/kubernetes.md'), 'utf8')
   const blocks = [...page.matchAll(/^```yaml\n(patches:[\s\S]*?)^```/gm)].map(([, patches]) => patches)
   expect(blocks).toHaveLength(2)
@@ -109,8 +109,8 @@ test('the patches for backups that the page shows change the overlay production'
   expect(JSON.stringify(patched)).toMatch(/s3:\/\/backups-of-mine\/.*"serverName":"postgres-2"/s)
 })
 
-test.each(OVERLAYS)('%s holds the order of the migration after a plain kubectl apply -k', (overlay) => {
-  // That services wait for the migrations of their version: tests/faults/absent-servers.test.ts.
+test.each(OVERLAYS)('%s keeps the order of migration and services after a plain kubectl apply -k', (overlay) => {
+  // tests/faults/absent-servers.test.ts proves that services wait for the migrations of their version.
   for (const { metadata, spec } of ofKind(of(overlay), 'Deployment').filter((each) => services([each]).length > 0)) {
     const { startupProbe, rollout } = {
       startupProbe: spec?.template?.spec.containers[0]?.startupProbe,
@@ -121,11 +121,11 @@ test.each(OVERLAYS)('%s holds the order of the migration after a plain kubectl a
       rollout: { maxUnavailable: 0 },
     })
   }
-  // A Job cannot be changed: one that is still there would refuse the image of the next release.
+  // A Job cannot be changed: an old Job would refuse the image of the next release.
   for (const { spec } of ofKind(of(overlay), 'Job')) expect(spec?.ttlSecondsAfterFinished).toBe(3600)
 })
 
-test.each(['production', 'external-services'])('%s trusts no proxy until somebody says which', (overlay) => {
+test.each(['production', 'external-services'])('%s trusts no proxy by default', (overlay) => {
   const pods = services(of(overlay)).filter(({ metadata }) => ['gateway', 'log-stream'].includes(metadata.name))
   const trusted = pods.map(({ spec }) => {
     const settings = settingsOf(of(overlay), spec?.template?.spec ?? { containers: [] })
@@ -134,7 +134,7 @@ test.each(['production', 'external-services'])('%s trusts no proxy until somebod
   expect(trusted).toEqual(['', ''])
 })
 
-test('production backs Postgres up every night, and starts with the first backup at once', () => {
+test('production backs Postgres up every night and makes the first backup at once', () => {
   const [schedule] = ofKind(of('production'), 'ScheduledBackup')
   expect(schedule?.spec).toMatchObject({ schedule: '0 30 2 * * *', immediate: true, method: 'plugin' })
 })
@@ -147,7 +147,7 @@ describe('roles of Postgres', () => {
   }
   const CONNECTING = ['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-stream']
 
-  test.each(OVERLAYS)('each service has its own address, and the owner is for migrations alone: %s', (overlay) => {
+  test.each(OVERLAYS)('each service has its own database user, and only migrations use the owner: %s', (overlay) => {
     for (const name of CONNECTING) {
       // The development overlay's names end with a hash of the values.
       expect(addressOf(overlay, name)?.name).toMatch(new RegExp(`^slipway-database-${name}(-[a-z0-9]{10})?$`))
@@ -155,7 +155,7 @@ describe('roles of Postgres', () => {
     expect(addressOf(overlay, 'migrate')?.name).toMatch(/^(slipway-servers|postgres-app)/)
   })
 
-  test('are made in the overlays that bring Postgres', () => {
+  test('are created in the overlays with Postgres', () => {
     const expected = DATABASE_ROLES.map((role) => serviceUser(role))
     const script = ofKind(of('development'), 'ConfigMap')
       .flatMap(({ data = {} }) => data['role.sh'] ?? [])
@@ -188,8 +188,8 @@ test.each(OVERLAYS)('each service has its own user of RabbitMQ, which a job crea
   expect(secretsOf(byName(ofKind(of(overlay), 'Job'), 'broker-users'))).toEqual(given)
 })
 
-describe('secrets that everybody knows', () => {
-  test.each(OVERLAYS)('are accepted in the overlay development alone: %s', (overlay) => {
+describe('development secrets', () => {
+  test.each(OVERLAYS)('are accepted only in the overlay development: %s', (overlay) => {
     const gateway = services(of(overlay)).find(({ metadata }) => metadata.name === 'gateway')
     const settings = settingsOf(of(overlay), gateway?.spec?.template?.spec ?? { containers: [] })
     expect(settings['SLIPWAY_DEVELOPMENT']).toBe(overlay === 'development' ? 'true' : undefined)
@@ -262,9 +262,9 @@ describe('the network', () => {
     ...['redis', 'sentinel', 'redis operator'].flatMap((from) =>
       ['redis', 'sentinel'].flatMap((to) => [`${from} → ${to}:6379`, `${from} → ${to}:26379`]),
     ),
-    // Webhooks go to public addresses alone.
+    // Webhooks may call only public addresses.
     ...PORTS.map((port) => `dispatcher → target:${port}`),
-    // The API server, and where backups go.
+    // The API server, and the store of backups.
     ...['postgres', 'rabbitmq', 'executor-bridge'].map((name) => `${name} → *:443`),
     ...[22, 8474].map((port) => `orchestration-instance → *:${port}`),
   ]
@@ -280,7 +280,7 @@ describe('the network', () => {
       ),
     ],
     ['external-services', [1, 2, 3].map((last): End => ({ address: `10.1.2.${last}` }))],
-  ] as const)('%s reaches its servers as well, and only who has to', (overlay, servers) => {
+  ] as const)('lets only the services that need them reach the servers of %s', (overlay, servers) => {
     const namespace = of(overlay)[0]?.metadata.name ?? ''
     const open = [...SERVICES, 'migrate'].flatMap((name) => {
       const from = { namespace, labels: { 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': 'slipway' } }
@@ -292,7 +292,7 @@ describe('the network', () => {
     expect(open.sort()).toEqual(expected.sort())
   })
 
-  test('lets the job for certificates reach the API server, and no server of Slipway', () => {
+  test('lets the job for certificates reach the API server, and no service of Slipway', () => {
     const overlay = of('external-services')
     const job = pod('certificates')
     const open = (to: End) => [...PORTS, 6443].filter((port) => reaches(overlay, job, to, port))
@@ -300,7 +300,7 @@ describe('the network', () => {
     for (const name of SERVICES) expect({ name, ports: open(pod(name)) }).toEqual({ name, ports: [] })
   })
 
-  test('lets everybody reach the bridge, and nothing else, with components/bridge-outside', () => {
+  test('lets every address reach only the bridge with components/bridge-outside', () => {
     const outside = parseManifests(kustomizeWith('production', ['bridge-outside']))
     expect(violations(outside)).toEqual([])
     const target: End = { address: '203.0.113.7' }
@@ -312,13 +312,13 @@ describe('the network', () => {
     expect(open(outside)).toEqual(['executor-bridge:8082'])
   })
 
-  test('lets through what is needed, and nothing else', () => {
+  test('allows exactly the required connections', () => {
     const names = Object.keys(ends)
     const open = names.flatMap((from) =>
       names.flatMap((to) =>
         PORTS.filter((port) => {
           const [source, destination] = [ends[from], ends[to]]
-          // What is outside on both sides is not ours to judge.
+          // The policies of Slipway do not apply if both ends are outside of it.
           if (!source || !destination || !(OURS.includes(from) || OURS.includes(to))) return false
           return reaches(manifests, source, destination, port)
         }).map((port) => ({ from, to, port })),
@@ -332,7 +332,7 @@ describe('the network', () => {
   })
 })
 
-describe('what scales and watches', () => {
+describe('scaling and alerts', () => {
   const manifests = of('production')
   const sources = ['services', 'packages']
     .flatMap((folder) =>
@@ -345,7 +345,7 @@ describe('what scales and watches', () => {
     .join('\n')
 
   test.each(ofKind(manifests, 'ScaledObject').map((scaler) => [scaler.metadata.name, scaler] as const))(
-    '%s is scaled by a metric that is measured',
+    '%s is scaled by an existing metric',
     (_name, { metadata, spec }) => {
       const { query = '', threshold, serverAddress } = spec?.triggers?.[0]?.metadata ?? {}
       let wrong = 0
@@ -366,7 +366,7 @@ describe('what scales and watches', () => {
     },
   )
 
-  test('the alerts are those of deploy/grafana', () => {
+  test('the alerts equal those of deploy/grafana', () => {
     const { status, stderr } = spawnSync(process.execPath, ['scripts/prometheus-rule.mjs', '--check'], {
       cwd: repositoryRoot,
       encoding: 'utf8',
@@ -374,7 +374,7 @@ describe('what scales and watches', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 
-  test('the alerts of your own overlay lead to the page that you name', () => {
+  test('the alerts of a custom overlay link to a given page', () => {
     const output = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-rules-')), 'prometheus-rule.yaml')
     const write = (runbooks: string) =>
       spawnSync(process.execPath, ['scripts/prometheus-rule.mjs', '--runbooks', runbooks, '--output', output], {

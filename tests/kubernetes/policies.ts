@@ -13,13 +13,13 @@ import {
   workloads,
 } from './manifests.ts'
 
-/** A service leaves within 20 s after it has drained: packages/runtime. */
+/** A service ends within 20 s after its drain: packages/runtime. */
 const LEAVE_SECONDS = 20
 
-/** What images of others need: RabbitMQ's writes its configuration beside itself. */
+/** Images that need a writable root file system: that of RabbitMQ writes its configuration beside its program. */
 const WRITABLE_ROOTS = ['rabbitmq']
 
-/** What the operators make, and what docs/kubernetes.md tells to make. */
+/** The Secrets and keys that operators make, and those that the user makes by docs/kubernetes.md. */
 const MADE_ELSEWHERE: Record<string, string[]> = {
   'slipway-keys': ['encryption-keys', 'jwt-keys', 'admin-password'],
   'slipway-servers': ['database-url', 'redis-url'],
@@ -33,13 +33,13 @@ const MADE_ELSEWHERE: Record<string, string[]> = {
   'rabbitmq-default-user': ['username', 'password'],
 }
 
-/** What cert-manager and components/private-ca put into the Secret of a certificate. */
+/** The keys that cert-manager and components/private-ca put into the Secret of a certificate. */
 const CERTIFICATE_KEYS = ['tls.crt', 'tls.key', 'ca.crt']
 
 const nameOf = ({ kind, metadata }: Manifest) => `${kind}/${metadata.name}`
 const podOf = (workload: Manifest) => templateOf(workload)?.spec ?? { containers: [] }
 
-/** What is wrong with the objects of an overlay; nothing, if all is well. */
+/** All problems of the objects of an overlay. */
 export function violations(manifests: Manifest[], { published = true } = {}): string[] {
   return [
     ...workloads(manifests).flatMap((workload) => {
@@ -106,7 +106,7 @@ function containerProblems(container: Container, serves: boolean): string[] {
   ]
 }
 
-/** What is not named may be read by whoever gets into the pod: an account of ours has rights on named objects alone. */
+/** Accounts of Slipway may have rights only on named objects, because an attacker in the pod gets these rights. */
 function permissionProblems(manifests: Manifest[]): string[] {
   return ofKind(manifests, 'Role').flatMap((role) =>
     (role.rules ?? []).flatMap(({ apiGroups, resources, resourceNames = [], verbs }) => [
@@ -116,7 +116,7 @@ function permissionProblems(manifests: Manifest[]): string[] {
   )
 }
 
-/** Everything that a pod names is there, or known to be made by somebody else. */
+/** Finds ConfigMaps, Secrets and volumes that a pod names and that neither the manifests nor others make. */
 function referenceProblems(manifests: Manifest[], pod: PodSpec, containers: Container[]): string[] {
   const settings = [
     ...containers.flatMap(({ envFrom = [] }) => envFrom.map(({ configMapRef }) => configMapRef?.name)),
@@ -149,7 +149,7 @@ function referenceProblems(manifests: Manifest[], pod: PodSpec, containers: Cont
 function isMade(manifests: Manifest[], { name, key }: SecretKey): boolean {
   const made = find(manifests, 'Secret', name)
   if (made?.data) return made.data[key] !== undefined
-  // An empty one is for a job to fill, which the account has to allow.
+  // A job fills an empty Secret. The role of its account must allow that.
   const isFilled =
     made &&
     ofKind(manifests, 'Job').some(({ metadata }) => metadata.name.startsWith('certificates')) &&
@@ -181,7 +181,7 @@ function serviceProblems(manifests: Manifest[], service: Manifest): string[] {
   ]
 }
 
-/** Names that lead from one object to another. */
+/** Finds references between objects that lead nowhere. */
 function wiringProblems(manifests: Manifest[]): string[] {
   const ports = (workload: Manifest) => podOf(workload).containers.flatMap((container) => container.ports ?? [])
   return [
@@ -245,7 +245,7 @@ function scalingProblems(manifests: Manifest[]): string[] {
   const scalers = autoscalers(manifests)
   const most = ({ spec }: Manifest) => spec?.maxReplicas ?? spec?.maxReplicaCount ?? Number.POSITIVE_INFINITY
   const database = ofKind(manifests, 'Cluster')[0]?.spec?.postgresql?.parameters?.['max_connections']
-  // One more of each while it is replaced.
+  // During a replacement there is one more replica of each service.
   const opened = scalers.reduce((sum, scaler) => {
     return sum + (most(scaler) + 1) * (CONNECTIONS[scaler.spec?.scaleTargetRef?.name ?? ''] ?? 0)
   }, 0)
@@ -276,7 +276,7 @@ function scalingProblems(manifests: Manifest[]): string[] {
   ]
 }
 
-/** A Postgres of an operator archives its WAL and has base backups, in a store that is there and whose keys somebody makes. */
+/** A Postgres of the operator must archive its WAL and have base backups, in a store that exists, with keys that exist. */
 function backupProblems(manifests: Manifest[]): string[] {
   const clusters = ofKind(manifests, 'Cluster')
   const schedules = ofKind(manifests, 'ScheduledBackup')
@@ -307,7 +307,7 @@ function backupProblems(manifests: Manifest[]): string[] {
   ]
 }
 
-/** The variables that a pod has from its ConfigMaps. */
+/** The variables of a pod from its ConfigMaps. */
 export function settingsOf(manifests: Manifest[], pod: PodSpec): Record<string, string> {
   const names = pod.containers.flatMap(({ envFrom = [] }) =>
     envFrom.map(({ configMapRef }) => configMapRef?.name ?? ''),

@@ -32,15 +32,15 @@ const rendered = new Map<string, Manifest[]>([
   ...CHARTS.map((values) => [`chart ${values}`, chartOf(values)] as const),
 ])
 
-test('all of them have the fields that Kubernetes and the operators know', () => {
+test('all overlays and charts have only fields that Kubernetes and the operators know', () => {
   expect(misfits([...rendered.values()].flat())).toEqual([])
 })
-/** Variables of containers that are no settings of Slipway. */
+/** Variables of containers that are not settings of Slipway. */
 const NOT_OURS = ['NODE_OPTIONS', 'POD_NAMESPACE']
 const withPodFields = (value: string, name: string) =>
   value.replaceAll('$(SLIPWAY_INSTANCE_NAME)', `${name}-0`).replaceAll('$(POD_NAMESPACE)', 'slipway')
 
-/** Where a schema has no example that it would take itself. */
+/** Examples for variables whose schema has no valid example. */
 const EXAMPLES: Record<string, string> = {
   SLIPWAY_INSTANCE_NAME: 'orchestration-instance-0',
   SLIPWAY_ENCRYPTION_KEYS: `2026-01:${Buffer.alloc(32, 1).toString('base64')}`,
@@ -48,14 +48,14 @@ const EXAMPLES: Record<string, string> = {
 }
 
 describe.each([...rendered])('%s', (name, manifests) => {
-  test('has every service once, and what it needs', () => {
+  test('has every service once, the jobs that it needs, and one namespace', () => {
     const pools = name === 'chart everything' ? ['orchestration-instance-disks', 'orchestration-instance-zone-a'] : []
     expect(
       services(manifests)
         .map(({ metadata }) => metadata.name)
         .sort(),
     ).toEqual([...SERVICES, ...pools].sort())
-    // The chart puts a hash behind the name of the first.
+    // The chart appends a hash to the name of the job certificates.
     const jobs = ofKind(manifests, 'Job').map(({ metadata }) => metadata.name.replace(/^(certificates)-.*/, '$1'))
     const brings = (kind: string) => ofKind(manifests, kind).length > 0
     expect(jobs.sort()).toEqual([
@@ -63,7 +63,7 @@ describe.each([...rendered])('%s', (name, manifests) => {
       ...(brings('Issuer') ? [] : ['certificates']),
       'migrate',
     ])
-    // Beside the Namespace itself, which a chart does not have.
+    // Leave out the Namespace object. A chart does not have it.
     const namespaces = manifests.filter(({ kind }) => kind !== 'Namespace').map(({ metadata }) => metadata.namespace)
     expect(new Set(namespaces).size).toBe(1)
   })
@@ -72,11 +72,11 @@ describe.each([...rendered])('%s', (name, manifests) => {
     expect(await invalid(manifests)).toEqual([])
   })
 
-  test('keeps to the rules for what runs', () => {
+  test('follows the rules for workloads', () => {
     expect(violations(manifests, { published: name !== 'development' })).toEqual([])
   })
 
-  test.each(SERVICES)('gives %s a configuration that it starts with', async (name) => {
+  test.each(SERVICES)('gives %s a valid configuration', async (name) => {
     const service = services(manifests).find(({ metadata }) => metadata.name === name)
     const pod = service?.spec?.template?.spec ?? { containers: [] }
     const exported: Record<string, Schema> = await import(`../../services/${name}/src/config.ts`)
@@ -86,14 +86,14 @@ describe.each([...rendered])('%s', (name, manifests) => {
     for (const { name: variable, value, valueFrom } of pod.containers[0]?.env ?? []) {
       const example = EXAMPLES[variable] ?? schema.properties[variable]?.['examples']?.[0]
       given[variable] = valueFrom ? String(example) : withPodFields(value ?? '', name)
-      // What is secret comes from Secrets.
+      // Secret values must come from Secrets.
       if (schema.properties[variable]?.['writeOnly'] && value !== undefined) expect(variable).toMatch(/_URL$/)
       if (!NOT_OURS.includes(variable)) expect(schema.properties).toHaveProperty(variable)
     }
     expect(() => loadConfig(schema, given)).not.toThrow()
   })
 
-  test('lets instances join with a service account that no other pod has, and a token for nobody but the bridge', () => {
+  test('gives instances their own service account, and a token that only the bridge accepts', () => {
     const podOf = (name: string) =>
       services(manifests).find(({ metadata }) => metadata.name === name)?.spec?.template?.spec ?? { containers: [] }
     const [instance, bridge] = [podOf('orchestration-instance'), podOf('executor-bridge')]
@@ -108,7 +108,7 @@ describe.each([...rendered])('%s', (name, manifests) => {
       `$(POD_NAMESPACE)/${instance.serviceAccountName}`,
     )
     expect(setting(bridge, 'SLIPWAY_KUBERNETES_ISSUER')).toMatch(/^https:/)
-    /** What a mounted file of a projected token is for; null for the API server. */
+    /** The audience of a projected token in a mounted file. Null for the API server. */
     const audienceOf = (pod: typeof bridge, file = '') => {
       const mount = pod.containers[0]?.volumeMounts?.find(({ mountPath }) => mountPath === path.dirname(file))
       const sources = pod.volumes?.find(({ name }) => name === mount?.name)?.projected?.sources ?? []
@@ -119,7 +119,7 @@ describe.each([...rendered])('%s', (name, manifests) => {
     expect(audienceOf(bridge, setting(bridge, 'SLIPWAY_KUBERNETES_TOKEN_FILE'))).toBeNull()
   })
 
-  test('has settings that some service knows, and no secret among them', () => {
+  test('has only documented settings, and no secret among them', () => {
     const known = fs.readFileSync(path.join(repositoryRoot, 'docs/configuration.md'), 'utf8')
     const gateway = services(manifests).find(({ metadata }) => metadata.name === 'gateway')
     const names = Object.keys(settingsOf(manifests, gateway?.spec?.template?.spec ?? { containers: [] }))
@@ -128,7 +128,7 @@ describe.each([...rendered])('%s', (name, manifests) => {
     expect(names.filter((name) => /KEYS|TOKEN|PASSWORD|DATABASE_URL|RABBITMQ_URL|REDIS_URL/.test(name))).toEqual([])
   })
 
-  test('has a certificate for the host in the URL of the bridge, where the settings say', () => {
+  test('has a certificate for the host in the URL of the bridge, at the paths of the settings', () => {
     const pod = (name: string) =>
       templateOf(services(manifests).find(({ metadata }) => metadata.name === name) as Manifest)?.spec as PodSpec
     const settings = settingsOf(manifests, pod('executor-bridge'))
@@ -149,13 +149,13 @@ describe.each([...rendered])('%s', (name, manifests) => {
       settings['SLIPWAY_BRIDGE_TLS_CERT_FILE'],
       settings['SLIPWAY_BRIDGE_TLS_KEY_FILE'],
     ])
-    // Commands of deployments run there: they do not see the key.
+    // Commands of deployments run on the instance, so it must not have the key.
     expect(mounted('orchestration-instance')).toEqual([settings['SLIPWAY_BRIDGE_CA_FILE']])
     const [job, weekly] = ofKind(manifests, 'Job', 'CronJob').filter(({ metadata }) => metadata.name === 'certificates')
     if (job && weekly) expect(templateOf(job)).toEqual(templateOf(weekly))
   })
 
-  test('runs as the user that the images are made for', () => {
+  test('runs as the user of the images', () => {
     const dockerfile = fs.readFileSync(path.join(repositoryRoot, 'deploy/Dockerfile'), 'utf8')
     const users = [...dockerfile.matchAll(/^USER (.*)$/gm)].map(([, user]) => user)
     const ours = [...services(manifests), ...ofKind(manifests, 'Job', 'CronJob')].map((each) => templateOf(each)?.spec)
@@ -183,11 +183,11 @@ describe.each([...rendered])('%s', (name, manifests) => {
     ['/', 'gateway'],
   ])('leads %s to %s', (url, service) => {
     const ingresses = ofKind(manifests, 'Ingress').filter(({ metadata }) => ['api', 'streams'].includes(metadata.name))
-    // As nginx does it: all paths of a host are patterns then, the longest comes first.
+    // nginx treats all paths of such a host as patterns and tries the longest one first.
     const paths = ingresses
       .flatMap(({ spec }) => spec?.rules?.[0]?.http.paths ?? [])
       .sort((a, b) => b.path.length - a.path.length)
-    // Without an Ingress a route leads there, or the gateway itself is the address.
+    // Without an Ingress, a route of a Gateway or the gateway itself gets the requests.
     if (['chart minimal', 'production with gateway-api'].includes(name)) return expect(paths).toEqual([])
     expect(paths.find(({ path }) => new RegExp(`^${path}`, 'i').test(url))?.backend.service.name).toBe(service)
     expect(new Set(ingresses.map(({ spec }) => spec?.rules?.[0]?.host)).size).toBe(1)

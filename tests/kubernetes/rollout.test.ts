@@ -12,7 +12,7 @@ afterAll(() => fs.rmSync(folder, { recursive: true }))
 const OVERLAYS = ['production', 'external-services'] as const
 for (const overlay of OVERLAYS) fs.writeFileSync(path.join(folder, overlay), kustomize(overlayFolder(overlay)))
 
-// Writes down what it is asked, and says of the jobs what it is told to.
+// A fake kubectl that records its calls and reports the given conditions of jobs.
 fs.writeFileSync(
   path.join(folder, 'kubectl'),
   `#!/bin/sh
@@ -48,7 +48,7 @@ const APPLIED = [
 const PREPARED = [...APPLIED, asked('migrate')]
 const USERS_CREATED = asked('broker-users')
 
-test('the services follow when the migration is through', () => {
+test('the services are applied after the migration is complete', () => {
   const { status, calls } = rollout(['production'], {
     SLIPWAY_ROLLOUT_SECONDS: '60',
     JOB: 'SuccessCriteriaMet Complete',
@@ -67,20 +67,20 @@ test('the services follow when the migration is through', () => {
 test.each([
   ['Failed', '900', 'the job migrate failed'],
   ['', '0', 'the job migrate did not end within 0 s'],
-])('the services are left as they are when the migration is %j', (state, limit, problem) => {
+])('the services are not changed if the migration is %j', (state, limit, problem) => {
   const { status, stderr, calls } = rollout(['production'], { JOB: state, SLIPWAY_ROLLOUT_SECONDS: limit })
   expect(calls).toEqual([...PREPARED, '-n slipway logs job/migrate --tail 50'])
   expect(stderr).toBe(`rollout: ${problem}; the services were left as they are\n`)
   expect(status).toBe(1)
 })
 
-test('the services are left as they are when their users could not be created', () => {
+test('the services are not changed if their users could not be created', () => {
   const { status, calls } = rollout(['production'], { BROKER_USERS: 'Failed' })
   expect(calls).toEqual([...PREPARED, USERS_CREATED, '-n slipway logs job/broker-users --tail 50'])
   expect(status).toBe(1)
 })
 
-test('without cert-manager the services follow when there is a certificate', () => {
+test('without cert-manager the services are applied after the job certificates is complete', () => {
   const waited = [...APPLIED, asked('certificates')]
   const good = rollout(['external-services'])
   expect(good.status).toBe(0)
@@ -95,7 +95,7 @@ test('a dry run changes nothing', () => {
   expect(rollout(['production', '--dry-run']).calls).toEqual(['diff'])
 })
 
-test('an overlay that is none is named', () => {
+test('the error names an unknown overlay', () => {
   const { status, stderr, calls } = rollout(['staging'])
   expect(calls).toEqual([])
   expect(stderr).toContain('overlays/staging')

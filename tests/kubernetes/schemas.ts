@@ -23,11 +23,11 @@ function moduleOf(manifest: Manifest): string {
 
 const nameOf = ({ kind, metadata }: Manifest) => `${kind}/${metadata.name}`
 
-/** Fields that Kubernetes or an operator does not know or misses, and values of another type, by the types of their APIs. */
+/** Finds unknown fields, missing fields and wrong types, by the TypeScript types of Kubernetes and the operators. */
 export function misfits(manifests: Manifest[]): string[] {
   const parent = path.join(repositoryRoot, '.slipway')
   fs.mkdirSync(parent, { recursive: true })
-  // Beside the packages, so that it finds them.
+  // The folder is inside the repository, so that tsc finds the packages.
   const folder = fs.mkdtempSync(path.join(parent, 'manifests-'))
   try {
     const names = manifests.map(nameOf)
@@ -51,14 +51,14 @@ export function misfits(manifests: Manifest[]): string[] {
     if (error) throw error
     const found = [...stdout.matchAll(/manifest(\d+)\.ts\(.*?\): error TS\d+: (.*(?:\n .*)*)/g)]
     if (status !== 0 && found.length === 0) throw new Error(`the compiler failed: ${stdout}`)
-    // The last line says it best.
+    // The last line of an error names the field.
     return found.map(([, index, problem]) => `${names[Number(index)]}: ${problem?.split('\n').at(-1)?.trim()}`)
   } finally {
     fs.rmSync(folder, { recursive: true })
   }
 }
 
-/** Values that their schemas do not allow. */
+/** Finds values that the schemas do not allow. */
 export async function invalid(manifests: Manifest[]): Promise<string[]> {
   const checked = manifests.filter((manifest) => !OWN.includes(groupOf(manifest)))
   const problems: string[] = []
