@@ -3,7 +3,7 @@ import fs from 'node:fs'
 /** A call of a client, with its answer. */
 export interface Call {
   type: 'call'
-  /** What the client wanted. */
+  /** The intention of the client. */
   purpose:
     | 'create'
     | 'cancel'
@@ -33,7 +33,7 @@ export interface Call {
   facts: Record<string, unknown>
 }
 
-/** Something that a client saw in a stream. */
+/** An event that a client received in a stream. */
 export interface Seen {
   type: 'seen'
   deployment: string
@@ -64,7 +64,7 @@ export interface Injected {
 
 export type Entry = Call | Seen | ProcessExit | Injected
 
-/** All that clients and nemesis did and saw in a round: in memory for the oracle, on disk for people. */
+/** The record of what clients and nemesis did and saw: in memory for the oracle, on disk for people. */
 export class Ledger {
   readonly calls: Call[] = []
   readonly seen: Seen[] = []

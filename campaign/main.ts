@@ -10,7 +10,7 @@ import { recordCampaign, saveRecord, writeReport } from './report.ts'
 import { type RoundResult, runRound, Stage } from './round.ts'
 import { startServers, stopServers } from './suite.ts'
 
-/** Long against the half minute in which a round comes to rest. */
+/** Much longer than the half minute in which a round comes to rest. */
 const WORK_MS = 120_000
 /** Three in two seconds, so that several are active at any time. */
 const FAULTS = 180
@@ -18,7 +18,7 @@ const SHORT_SEEDS = [1, 2, 3]
 const SHORT_OPTIONS: PlanOptions = { workMs: 40_000, faults: 60 }
 /** No round starts after this. */
 const SHORT_MINUTES = 2
-/** Shorter runs say too little to be published. */
+/** Shorter runs are too short to be published. */
 const REPORTED_MINUTES = 12
 
 /** Other options give another plan for the same seed. */
@@ -50,7 +50,7 @@ const seed = replayed ?? (setting('SHORT') === 1 ? 0 : setting('SEED')) ?? rando
 const began = uptime()
 const endsBy = began + (setting('MINUTES') ?? (setting('SHORT') === 1 ? SHORT_MINUTES : 60)) * 60_000
 const isShort = setting('SHORT') === 1
-/** The rounds of the short form: those that have found something, and some that are always the same. */
+/** The rounds of the short form: those that have found a violation, and some fixed ones. */
 const fixedRounds = isShort ? [...knownRegressions(), ...SHORT_SEEDS.map((seed) => ({ seed, ...SHORT_OPTIONS }))] : null
 const mostRounds = replayed === undefined ? (fixedRounds?.length ?? setting('ROUNDS') ?? Number.POSITIVE_INFINITY) : 1
 const options: PlanOptions = { workMs: setting('WORK_MS') ?? WORK_MS, faults: setting('FAULTS') ?? FAULTS }
@@ -90,7 +90,7 @@ try {
     say(`  replay: make campaign ROUND=${roundSeed} WORK_MS=${workMs} FAULTS=${faults}`)
     say(`  kept: ${path.relative(repositoryRoot, place)}`)
     rememberRegression(result, { workMs, faults })
-    // What one round broke must not be found again in the next one.
+    // The damage of one round must not be found again in the next one.
     await closeStage()
   }
 } finally {

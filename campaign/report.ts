@@ -115,7 +115,7 @@ export function saveRecord(record: Recorded): void {
   fs.writeFileSync(path.join(FOLDER, name), `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** Invariants that speak of what was accepted and is gone, is there twice, or never ends. */
+/** Invariants about accepted work that is lost, is done twice, or never ends. */
 const VERDICTS: [what: string, invariants: string[], sentence: RegExp][] = [
   ['accepted creates lost', ['I1', 'I4'], /leaves its deployment|ends dispatched/],
   ['creates doubled', ['I1'], /leaves one deployment|have the same answer|without a call/],

@@ -41,10 +41,10 @@ export interface RoundResult {
   lines: number
   streams: number
   calls: number
-  /** Milliseconds from the last fault until nothing was left to do. */
+  /** Milliseconds from the last fault until all work had ended. */
   restMs: number
   totalMs: number
-  /** Where the time went, in milliseconds: of clients and faults, and of each thing that is waited for or done afterwards. */
+  /** Durations in milliseconds: of the phase of clients and faults, and of each wait and step after it. */
   phases: Record<string, number>
   /** Processes that ended by themselves. */
   exits: { process: string; code: number | string }[]
@@ -97,7 +97,7 @@ export class Stage {
   }
 }
 
-/** Runs one round on a stage and judges what it left. The folder gets the ledger, and all artefacts after a violation. */
+/** Runs one round on a stage and judges its evidence. The folder gets the ledger, and all artefacts after a violation. */
 export async function runRound(
   stage: Stage,
   seed: number,
@@ -178,7 +178,7 @@ export async function runRound(
   return { ...result, streams: workload.watches.length, restMs, totalMs: uptime() - began, phases }
 }
 
-/** Waits until nothing is left, at most so long. Returns what is left. */
+/** Waits until all work has ended, or until the time limit. Returns the unfinished work. */
 async function settled(milliseconds: number, left: () => Promise<unknown[]>): Promise<unknown[]> {
   const endsBy = uptime() + milliseconds
   for (;;) {

@@ -30,7 +30,7 @@ export const needsRestart = ({ path }: Cell) => path === 'restored-run'
 const holdsMessage = ({ service, path, moment }: Cell) =>
   service === 'planner' || (path.includes('.') && /-(commit|acknowledge)$/.test(moment))
 
-/** Whether a process dies there with work that it gets again when it is back. */
+/** Whether a process dies there with work that it gets again after its restart. */
 export const holdsWork = (cell: Cell) => holdsMessage(cell) || cell.service === 'orchestration-instance'
 
 /**

@@ -6,7 +6,7 @@ import { countUnfinished, type Load } from './load.ts'
 const REST_MS = 120_000
 const QUEUES = ['planner.commands', 'dispatcher.commands', 'executor.commands', 'dispatcher.events', 'dead-letters']
 
-/** Waits until everything has ended, and returns what is wrong then. */
+/** Waits until all deployments and requests have ended, and returns the violations that it finds then. */
 export async function checkAtRest(suite: Suite, database: Queryable, load: Load): Promise<string[]> {
   try {
     await waitFor(async () => (await countUnfinished(database)) === 0, { timeoutMs: REST_MS, what: 'all to end' })
@@ -22,7 +22,7 @@ export async function checkAtRest(suite: Suite, database: Queryable, load: Load)
   ]
 }
 
-/** What clients were told is there, nothing else is, and all has ended as the clients wanted. */
+/** The database holds exactly the deployments and requests of the answers, and all ended as the clients wanted. */
 async function wrongEnds(database: Queryable, load: Load): Promise<string[]> {
   const { rows } = await database.query<{ id: string; state: string; used_up: boolean; error: string | null }>(
     `SELECT coalesce(p.id, d.id) AS id, coalesce(d.state::text, p.status::text) AS state, d.error_message AS error,
@@ -43,7 +43,7 @@ async function wrongEnds(database: Queryable, load: Load): Promise<string[]> {
   return [...lost, ...wrong]
 }
 
-/** Commands that ran twice or beside each other, or not at all. */
+/** Commands that ran twice, overlapped, or did not run. */
 async function wrongCommands(database: Queryable, { markerFile }: Load): Promise<string[]> {
   const lines = fs
     .readFileSync(markerFile, 'utf8')

@@ -16,7 +16,7 @@ import {
 } from '@slipway/testing'
 
 const CLIENTS = 4
-/** By turns fewer than there are slots for, so that deployments start at once, and more, so that requests wait. */
+/** Limits on unfinished work, used in turn. Below the number of slots requests start at once; above it they wait. */
 const MOST_UNFINISHED = [3, 9]
 const TURN_MS = 4_000
 /** An instance that dies in a command uses up an attempt of its step. */
@@ -39,11 +39,11 @@ interface Created {
   started: boolean
 }
 
-/** Clients that create and cancel deployments, drain an instance, and remember what they were told. */
+/** Clients that create and cancel deployments, drain an instance, and remember the answers. */
 export class Load {
-  /** The deployments and requests that clients were told of. */
+  /** The deployments and requests that answers named. */
   readonly told = new Map<string, Told>()
-  /** Answers that no client should see. */
+  /** Answers that must not occur. */
   readonly wrong: string[] = []
   readonly markerFile: string
   readonly #apis: readonly Api[]
@@ -187,12 +187,12 @@ export class Load {
   }
 }
 
-/** A command that writes down when it starts and ends, and whether another attempt of its step is still alive. */
+/** A command that records its start and end, and whether another attempt of its step is still alive. */
 const marked = (what: 'start' | 'rolled-back', work: string) =>
   [
     `step="$SLIPWAY_DEPLOYMENT_ID/$SLIPWAY_STEP"`,
     `note() { echo "$1 $step $SLIPWAY_ATTEMPT" >> "$SLIPWAY_VAR_FOLDER/markers"; }`,
-    // Whatever the command starts inherits the lock: it is free when all of that is gone.
+    // All processes of the command inherit the lock, so it is free only after all of them have ended.
     `exec 9>> "$SLIPWAY_VAR_FOLDER/$SLIPWAY_DEPLOYMENT_ID-$SLIPWAY_STEP"`,
     `flock -n 9 || note overlap`,
     `note ${what}`,

@@ -1,4 +1,4 @@
-// Kills each process at each failpoint under load, HITS times, and writes what was wrong afterwards: `make crash-points`.
+// `make crash-points`: kills each process at each failpoint under load, HITS times, and writes the violations found.
 import fs from 'node:fs'
 import path from 'node:path'
 import { CELLS } from './cells.ts'

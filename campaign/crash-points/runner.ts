@@ -5,10 +5,10 @@ import { type Cell, holdsWork, needsLoss, needsRestart, processesOf } from './ce
 import { checkAtRest } from './check.ts'
 import { Load } from './load.ts'
 
-/** What is known of a cell after the run. */
+/** The result of a cell. */
 export interface CellResult extends Cell {
   hits: number
-  /** What was wrong at rest after a batch in which the cell was hit. */
+  /** The violations that were found at rest after a batch in which the cell was hit. */
   violations: string[]
 }
 
@@ -89,7 +89,7 @@ class CrashRun {
   }
 
   async all(): Promise<CellResult[]> {
-    // An instance that is lost for the cells of the dispatcher cannot be hit by a cell of its own.
+    // An instance that is killed for the cells of the dispatcher cannot be hit by its own cells.
     await this.#hitAll(this.#cells.filter((cell) => !needsLoss(cell)))
     await this.#hitAll(this.#cells.filter(needsLoss))
     return this.#results
@@ -161,7 +161,7 @@ class CrashRun {
     if (this.#suite.exitOf(process) === null) await this.#suite.kill(process)
   }
 
-  /** Kills an instance with runs, and ages its heartbeat: its commands died with it, so 30 s without it need not pass. */
+  /** Kills an instance with runs, and ages its heartbeat. Its commands died with it, so the 30 s need not pass. */
   async #loseInstances(cells: readonly Progress[]): Promise<void> {
     const lost: ServiceName = 'orchestration-instance-2'
     while (Date.now() < this.#endOfBatch && cells.some(this.#isOpen)) {

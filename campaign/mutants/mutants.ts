@@ -4,14 +4,14 @@ import { INSTANCES, LINKS, SERVICES } from '../topology.ts'
 /** A fault planted into one file of the product. */
 export interface Mutant {
   id: string
-  /** What is wrong with it, as a sentence. */
+  /** A sentence about the wrong behaviour. */
   breaks: string
   file: string
   /** Each text to find occurs once. */
   edits: readonly (readonly [find: string, replace: string])[]
-  /** The faults that bring it out; all kinds by default. */
+  /** The injected faults that reveal it; all kinds by default. */
   kinds?: readonly FaultKind[]
-  /** How long clients work in a round, if the fault needs longer. */
+  /** The time for which clients work in a round, if the mutant needs more than the default. */
   workMs?: number
 }
 

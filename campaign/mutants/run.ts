@@ -1,4 +1,4 @@
-// node campaign/mutants/run.ts: plants each fault into a copy of the services, and asks the oracle — see campaign/mutants/README.md
+// node campaign/mutants/run.ts: runs rounds on services with one planted fault each — see campaign/mutants/README.md
 import fs from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -13,10 +13,10 @@ import { type MutantResult, type MutantResults, writeReport } from './report.ts'
 
 const RESULTS = path.join(repositoryRoot, 'campaign/results/mutants.json')
 const FOLDER = path.join(repositoryRoot, '.slipway/mutants/rounds')
-/** A fault may need luck to show. Each round has another seed. */
+/** One round may miss a planted fault. Each round has another seed. */
 const MOST_ROUNDS = 3
 const ROUND = { workMs: 25_000, faults: 30, mostRestMs: 60_000 }
-/** So many mutants are followed by a round without a fault. It must find nothing. */
+/** After this number of mutants a round without a planted fault follows. It must find no violation. */
 const CONTROL_EVERY = 8
 const LEAST_CAUGHT = 0.95
 

@@ -38,7 +38,7 @@ export const clientFault: FaultFactory = ({ catalog, client }, { kind, target, a
           const open = async () => {
             const { status, body } = await client.call('token', 'POST', '/auth/sse-token', { body: {}, gateway })
             if (status !== 200) return
-            // Nobody reads the body of this answer.
+            // The body of this answer is not read.
             await client.stream(`/sse/deployments?sse_token=${body.sse_token}`, gateway, ender.signal)
           }
           await Promise.race([Promise.all(Array.from({ length: READERS }, open)), sleep(OPEN_MS)])

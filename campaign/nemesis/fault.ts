@@ -7,14 +7,14 @@ import type { Client } from '../workload/client.ts'
 export interface Fault {
   inject(): Promise<void> | void
   heal(): Promise<void> | void
-  /** What a reader of the report should know, for example an exit code. */
+  /** A note for the reader of the report, for example an exit code. */
   note?: () => string
 }
 
 export interface Scene {
   campaign: CampaignSuite
   catalog: Catalog
-  /** For faults of clients, which are written down like all calls. */
+  /** For faults of clients, whose calls are recorded like all calls. */
   client: Client
 }
 

@@ -14,7 +14,7 @@ export const linkFault: FaultFactory = ({ campaign }, { kind, target }) => {
       return {
         inject: () => link.freeze(),
         heal() {
-          // New connections work. Those of before stay silent for good.
+          // New connections work. The earlier ones stay silent for ever.
           link.strand()
           link.resume()
         },

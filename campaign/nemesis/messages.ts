@@ -16,7 +16,7 @@ export const messageFault: FaultFactory = ({ campaign }, { kind, durationMs }) =
       }
     case 'garbage':
       return moment(async () => {
-        // RabbitMQ may be away at this moment. What it took before it went may still arrive.
+        // RabbitMQ may be down at this moment. Messages that it took before may still arrive.
         campaign.garbage += 12
         await sendGarbage(namespace)
       })

@@ -28,7 +28,7 @@ export async function runPlan(scene: Scene, plan: RoundPlan, ledger: Ledger): Pr
   const over = new AbortController()
   // Each active fault listens.
   setMaxListeners(0, over.signal)
-  // The longest fault may outlive the work of clients for a moment, not for the whole of its time.
+  // All faults end a moment after the work of the clients, even those that were planned to last longer.
   const end = setTimeout(() => over.abort(), plan.workMs + 5_000)
   // A fault may take longer than planned. The next one on the same target waits for its end.
   const lastOf = new Map<string, Promise<void>>()

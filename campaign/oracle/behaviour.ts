@@ -2,10 +2,10 @@ import type { Call, Injected } from '../ledger.ts'
 import { CLIENT_LINKS } from '../topology.ts'
 import { type Check, Findings } from './evidence.ts'
 
-/** The documented bound, and what the clocks of a busy machine add. */
+/** The documented bound, plus a tolerance for a busy machine. */
 const ANSWER_MS = 10_000 + 2_500
 
-/** The documented codes of answers that blame no client. */
+/** The documented error codes whose cause is not the client. */
 const CODES_OF_FAULTS = new Set([
   'DATABASE_ERROR',
   'DATABASE_CONNECTION_ERROR',
@@ -22,12 +22,12 @@ const EXPECTED: Record<string, readonly number[]> = {
   'foreign read': [200, 404],
 }
 
-/** A gateway that is stopped, starts, or cannot be reached answers nobody. */
+/** A gateway that is stopped, starts, or cannot be reached sends no answers. */
 function isExcused(call: Call, faults: readonly Injected[]): boolean {
   const gateway = call.gateway === 0 ? 'gateway' : 'gateway-2'
   const places = [gateway, CLIENT_LINKS[call.gateway] as string]
   return faults.some(({ family, kind, target, at, healedAt }) => {
-    // A client that keeps connections may use a dead one long after.
+    // A client that keeps connections may use a dead one long after the fault.
     const isLasting = kind === 'half-open' || kind === 'silent, then lost'
     return (
       family !== 'clients' && places.includes(target) && at <= call.answeredAt && (isLasting || healedAt >= call.sentAt)

@@ -2,7 +2,7 @@ import type { Ledger } from '../ledger.ts'
 import type { Marker } from './markers.ts'
 import type { Tables } from './tables.ts'
 
-/** All that the oracle judges by. It takes nothing from the code of the product. */
+/** The input of the oracle. It uses no code of the product. */
 export interface Evidence {
   ledger: Ledger
   markers: Marker[]

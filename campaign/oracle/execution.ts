@@ -148,7 +148,7 @@ const stepsRunInOrder: Check = ({ tables, markers, ledger }) => {
   return findings.all
 }
 
-/** What was never started on record has written nothing: after a failure, a cancel, or the loss of an instance. */
+/** Steps without a recorded start have written nothing: after a failure, a cancel, or the loss of an instance. */
 const nothingElseStarts: Check = ({ tables, markers }) => {
   const findings = new Findings()
   const ran = groupBy(markers, placeOf)
@@ -266,7 +266,7 @@ const countsAddUp: Check = ({ tables }) => {
   return findings.all
 }
 
-/** With `stop_on_first_failure`, target after target: the next ones have not begun. */
+/** With `stop_on_first_failure` and sequential targets, the targets after the failed one have not begun. */
 const failuresStopTheRest: Check = ({ tables }) => {
   const findings = new Findings()
   const steps = groupBy(tables.steps, ({ deployment_id }) => deployment_id)

@@ -58,7 +58,7 @@ const linesEqualOutput: Check = ({ tables, markers }) => {
       }
       counts.set(Number(attempt), expected)
     }
-    // An exit code tells that the end of the command was seen, and so all of its output.
+    // With an exit code the run has seen the end of the command, and so all of its output.
     const isWhole = step.state === 'completed' || (step.state === 'failed' && step.exit_code !== null)
     if (!isWhole) continue
     const found = counts.get(step.retry_count) ?? 0

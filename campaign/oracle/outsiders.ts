@@ -10,7 +10,7 @@ const freezesHold: Check = ({ ledger }) => {
   return findings.all
 }
 
-/** The foreigner has no deployment and no request, so the id of any is that of another tenant. */
+/** The outsider has no deployment and no request, so every id in an answer belongs to another tenant. */
 const tenantsAreApart: Check = ({ ledger }) => {
   const findings = new Findings()
   for (const call of ledger.calls) {

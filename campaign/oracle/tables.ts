@@ -11,7 +11,7 @@ export interface DeploymentRow {
   pending_id: string | null
   options: Record<string, unknown> | null
   source_deployment_id: string | null
-  /** As the run counted them; null if nothing ran. */
+  /** The counts of the run; null if no run exists. */
   completed_steps: number | null
 }
 
@@ -73,14 +73,14 @@ export interface KeyRow {
   request_id: string | null
 }
 
-/** What a round left in the database. */
+/** The content of the database after a round. */
 export interface Tables {
   deployments: DeploymentRow[]
   transitions: TransitionRow[]
   steps: StepRow[]
   pending: PendingRow[]
   leases: LeaseRow[]
-  /** In the order of the chunks, which is not always that of the numbers. */
+  /** In the order of the chunks, which may differ from the order of the numbers. */
   lines: LineRow[]
   /** Chunks whose count differs from their lines. */
   wrongChunks: { deployment_id: string; first_line: string }[]

@@ -34,7 +34,7 @@ export class Clocks {
     }
   }
 
-  /** Puts the clock of a process so many seconds before the true time, or after it. */
+  /** Sets the clock of a process ahead of the true time or behind it, by a number of seconds. */
   set(name: string, seconds: number): void {
     const file = this.#file(name)
     // The process must never read half of a number.
@@ -44,7 +44,7 @@ export class Clocks {
 
   remove(): void {
     fs.rmSync(this.#folder, { recursive: true, force: true })
-    // A process that is killed leaves what the library keeps in shared memory.
+    // A killed process leaves the shared memory of the library behind.
     for (const name of fs.readdirSync('/dev/shm')) {
       const pid = /faketime_(?:shm|sem)_(\d+)$/.exec(name)?.[1]
       if (pid !== undefined && !fs.existsSync(`/proc/${pid}`)) fs.rmSync(path.join('/dev/shm', name), { force: true })

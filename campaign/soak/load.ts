@@ -27,19 +27,19 @@ const KINDS = [
 ] as const
 
 export interface Load {
-  /** Calls without the answer that they must have when nothing fails. */
+  /** Calls whose answer is not the one that they must have without a fault. */
   readonly unexpected: Call[]
   /** How many calls of each kind were sent. */
   readonly counts: Record<string, number>
   stop(): Promise<void>
 }
 
-/** What the load needs to call by. */
+/** The data that the calls of the load need. */
 export interface LoadOptions {
   urls: readonly string[]
   token: string
   seed: number
-  /** Told of each call: what it was, and its milliseconds. */
+  /** Called after each call, with its kind and its milliseconds. */
   onCall: (what: string, milliseconds: number) => void
 }
 

@@ -35,7 +35,7 @@ await admin.post('/webhooks', { url: receiver.url, events: ['deployment.finished
 const began = uptime()
 const minute = () => (uptime() - began) / 60_000
 const measurements = new Measurements(minute)
-/** Milliseconds of the calls of this minute, by what was called. */
+/** Milliseconds of the calls of this minute, by kind of call. */
 let took = new Map<string, number[]>()
 const endMinute = (ended: number) => {
   for (const [what, all] of took) {
@@ -58,7 +58,7 @@ let delivered = 0
 for (let next = began + SAMPLE_EVERY_MS; next <= began + minutes * 60_000; next += SAMPLE_EVERY_MS) {
   await sleep(Math.max(0, next - uptime()))
   exits = NAMES.filter((name) => suite.exitOf(name) !== null)
-  // A process that has ended has nothing to measure, and the suite does not start it again.
+  // A process that has ended cannot be measured, and the suite does not start it again.
   if (exits.length > 0) break
   await sampler.sample()
   if (Math.floor(minute()) > whole) {

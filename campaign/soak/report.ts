@@ -6,7 +6,7 @@ import { repositoryRoot } from '@slipway/testing'
 import { table, writeSection } from '../page.ts'
 import { type JudgedSeries, NEGLIGIBLE, type Unit } from './series.ts'
 
-/** Shorter soaks say too little to be published. */
+/** Shorter soaks are too short to be published. */
 const PUBLISHED_MINUTES = 30
 const PUBLISHED = path.join(import.meta.dirname, '../results/soak.json')
 const TRIED = path.join(repositoryRoot, '.slipway/campaign/soak.json')
@@ -24,9 +24,9 @@ export interface SoakRecord {
   calls: Record<string, number>
   /** Events that the webhook received. */
   delivered: number
-  /** Answers that no call should have without a fault. */
+  /** Answers that must not occur without a fault. */
   unexpected: string[]
-  /** Processes that ended by themselves, or badly. */
+  /** Processes that ended by themselves or with an error. */
   ended: string[]
   series: JudgedSeries[]
 }
@@ -36,7 +36,7 @@ export const recordSoak = (soak: Omit<SoakRecord, 'at' | 'cores' | 'load'>): Soa
   cores: os.cpus().length,
   load: Math.round((os.loadavg()[2] ?? 0) * 10) / 10,
   ...soak,
-  // The minutes of a flat series say no more than its interval does.
+  // The interval of a flat series describes it completely, so its minutes are left out.
   series: soak.series
     .map((one) => (one.verdict === 'flat' || one.isHistory ? { ...one, windows: [] } : one))
     .sort((a, b) => a.place.localeCompare(b.place) || a.name.localeCompare(b.name)),
@@ -78,7 +78,7 @@ function soakText(record: SoakRecord): string {
   const history = record.series.filter(({ isHistory, mean }) => isHistory && mean > 0)
   const counted = (verdict: JudgedSeries['verdict']) => judged.filter((one) => one.verdict === verdict).length
   const hasTrend = judged.filter(({ verdict }) => verdict !== 'flat')
-  // What never changed says nothing in a table.
+  // Series that never changed are left out of the table.
   const flat = judged.filter(({ verdict, low, high }) => verdict === 'flat' && (low !== 0 || high !== 0))
   const calls = Object.entries(record.calls).map(([what, count]) => `${count.toLocaleString('en-US')} ${what}`)
   const small = Object.entries(NEGLIGIBLE).map(

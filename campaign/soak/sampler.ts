@@ -14,7 +14,7 @@ const RABBITMQCTL_EVERY_MS = 60_000
 const LIVE_LOG_MS = 120_000
 const LIVE_LOG_KEPT_MS = 3_600_000
 
-/** Tables that keep what was done, until retention takes it away after days. Every other table must stay as it is. */
+/** Tables of history, which retention deletes only after days. Every other table must keep its size. */
 const HISTORY = new Set([
   'audit_links',
   'audit_records',
@@ -35,7 +35,7 @@ const HISTORY = new Set([
   'webhook_deliveries',
 ])
 
-/** Rows that wait for something, in tables that also hold history. */
+/** Rows of unfinished work, in tables that also hold history. */
 const WAITING: Record<string, string> = {
   'deployments without end': 'SELECT count(*) FROM deployments WHERE completed_at IS NULL',
   'live leases': 'SELECT count(*) FROM leases WHERE ended_at IS NULL',

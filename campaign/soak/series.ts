@@ -9,14 +9,14 @@ export interface Series {
   unit: Unit
   /** History grows with the work that was done. It is listed, not judged. */
   isHistory: boolean
-  /** Whether the least value of a minute stands for it: that of a heap is nearest to what is in use. */
+  /** Whether the lowest value of a minute represents it. For a heap it is nearest to the memory in use. */
   isLeast: boolean
   samples: Sample[]
 }
 
 export interface JudgedSeries extends Omit<Series, 'samples'>, Trend {}
 
-/** The change in an hour that does not matter: a part of the mean, and at least so much. */
+/** The negligible change per hour: a part of the mean, and at least an absolute value. */
 export const NEGLIGIBLE: Record<Unit, { part: number; least: number }> = {
   bytes: { part: 0.05, least: 1024 * 1024 },
   count: { part: 0.05, least: 1 },

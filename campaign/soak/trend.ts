@@ -1,4 +1,4 @@
-/** A measured value, and when: in minutes after the begin. */
+/** A measured value, and its time in minutes after the begin. */
 export interface Sample {
   minute: number
   value: number
@@ -18,7 +18,7 @@ export interface Trend {
   windows: number[]
 }
 
-/** Fewer windows say nothing about a trend. */
+/** With fewer windows the verdict is `too short`. */
 const LEAST_WINDOWS = 4
 
 /**
@@ -61,7 +61,7 @@ function windowsOf(samples: readonly Sample[], ofMinute: (values: readonly numbe
   return [...minutes].sort(([a], [b]) => a - b).map(([minute, values]) => ({ minute, value: ofMinute(values) }))
 }
 
-/** How much wider the interval is because a window resembles the one before it: residuals as an AR(1) process. */
+/** The factor by which autocorrelation widens the interval. The residuals are treated as an AR(1) process. */
 function dependence(residuals: readonly number[]): number {
   const total = sum(residuals.map((one) => one ** 2))
   if (total === 0) return 1

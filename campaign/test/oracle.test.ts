@@ -8,7 +8,7 @@ import type { Marker } from '../oracle/markers.ts'
 import { judge } from '../oracle/oracle.ts'
 import { SECRET } from '../workload/catalog.ts'
 
-// The evidence of one good deployment, broken in one way by each test: an oracle that finds nothing proves nothing.
+// The evidence of one good deployment. Each test breaks it in one way, and the oracle must find the violation.
 
 let folder: string
 let ledger: Ledger
@@ -117,30 +117,30 @@ test.each<[invariant: string, what: string, spoil: (evidence: Evidence) => void]
   ['I1', 'an accepted create is lost', ({ tables }) => tables.deployments.splice(0)],
   [
     'I1',
-    'a create is there twice',
+    'one create left two deployments',
     ({ tables }) => tables.deployments.push({ ...first(tables.deployments), id: 'other' }),
   ],
-  ['I1', 'a deployment without a call', ({ tables }) => (first(tables.deployments).request_id = 'unknown')],
+  ['I1', 'a deployment exists without a call', ({ tables }) => (first(tables.deployments).request_id = 'unknown')],
   [
     'I1',
-    'one key, two answers',
+    'two answers to one key differ',
     () => {
       ledger.calls.splice(0)
       ledger.add(call({ key: 'k' }))
       ledger.add(call({ key: 'k', requestId: 'request-2', id: 'other' }))
     },
   ],
-  ['I1', 'a refused create left something', () => Object.assign(first(ledger.calls), { status: 400, id: null })],
+  ['I1', 'a refused create left a deployment', () => Object.assign(first(ledger.calls), { status: 400, id: null })],
   [
     'I1',
-    'nothing was done, it said',
+    'a create that answered "nothing was done" left a deployment',
     () => Object.assign(first(ledger.calls), { status: 503, id: null, message: 'nothing was done, try again' }),
   ],
   ['I2', 'a deployment is stuck', ({ tables }) => (first(tables.deployments).state = 'running')],
-  ['I3', 'a history that the table forbids', ({ tables }) => (first(tables.transitions).to_state = 'cancelled')],
+  ['I3', 'a history violates the table of states', ({ tables }) => (first(tables.transitions).to_state = 'cancelled')],
   [
     'I4',
-    'a request is forgotten',
+    'a request stays pending',
     ({ tables }) =>
       tables.pending.push({
         id: 'p',
@@ -192,16 +192,16 @@ test.each<[invariant: string, what: string, spoil: (evidence: Evidence) => void]
   ],
   [
     'I11',
-    'a rollback leaves a step',
+    'a rollback omits a step',
     ({ tables }) => {
       first(tables.deployments).state = 'rolled_back'
       first(tables.steps).step = 'undone'
     },
   ],
-  ['I11', 'an undo without a failure', ({ markers }) => markers.push(marker('undo'), marker('undone'))],
+  ['I11', 'a rollback script runs without a failure', ({ markers }) => markers.push(marker('undo'), marker('undone'))],
   [
     'I12',
-    'a cancelled deployment goes on',
+    'a cancelled deployment runs on',
     () => ledger.add(call({ purpose: 'cancel', status: 200, id: null, facts: { id: ID } })),
   ],
   [
@@ -214,7 +214,7 @@ test.each<[invariant: string, what: string, spoil: (evidence: Evidence) => void]
   ],
   [
     'I14',
-    'more leases than slots',
+    'a target has more leases than slots',
     ({ tables }) => tables.leases.push({ ...first(tables.leases), epoch: '2', slot: 1, deployment_id: 'other' }),
   ],
   [
@@ -222,25 +222,29 @@ test.each<[invariant: string, what: string, spoil: (evidence: Evidence) => void]
     'a slot is leased twice',
     ({ tables }) => tables.leases.push({ ...first(tables.leases), epoch: '2', deployment_id: 'other' }),
   ],
-  ['I16', 'a lease is live', ({ tables }) => (first(tables.leases).ended_at = null)],
+  ['I16', 'a lease has not ended', ({ tables }) => (first(tables.leases).ended_at = null)],
   ['I17', 'a message is unsent', ({ tables }) => (tables.outbox = 1)],
-  ['I17', 'an end is told twice', ({ delivered }) => delivered.push({ id: 'message-2', deployment: ID })],
-  ['I17', 'an end is not told', ({ delivered }) => delivered.splice(0)],
-  ['I18', 'a message waits', ({ queues }) => (queues['planner.commands'] = 1)],
-  ['I18', 'a dead letter that nobody sent', ({ queues }) => (queues['dead-letters'] = 1)],
+  [
+    'I17',
+    'the end of a deployment is delivered twice',
+    ({ delivered }) => delivered.push({ id: 'message-2', deployment: ID }),
+  ],
+  ['I17', 'the end of a deployment is not delivered', ({ delivered }) => delivered.splice(0)],
+  ['I18', 'a queue still has a message', ({ queues }) => (queues['planner.commands'] = 1)],
+  ['I18', 'an unexpected dead letter exists', ({ queues }) => (queues['dead-letters'] = 1)],
   ['I19', 'a line is lost', ({ tables }) => tables.lines.pop()],
-  ['I19', 'a line comes twice', ({ tables }) => tables.lines.push(first(tables.lines))],
-  ['I19', 'a line is another one', ({ tables }) => (first(tables.lines).text = 'target-1 quick 0 2')],
+  ['I19', 'a line is stored twice', ({ tables }) => tables.lines.push(first(tables.lines))],
+  ['I19', 'a line has another text', ({ tables }) => (first(tables.lines).text = 'target-1 quick 0 2')],
   ['I20', 'a stream misses a line', () => ledger.seen.shift()],
   ['I20', 'a stream has no end', ({ watches }) => (first(watches).hasEnded = false)],
   [
     'I20',
-    'something follows the final state',
+    'a stream event follows the final state',
     () => ledger.add({ type: 'seen', deployment: ID, at: 0, event: 'progress', seq: null, text: '1' }),
   ],
   [
     'I20',
-    'progress falls',
+    'progress decreases',
     () => ledger.seen.splice(-1, 0, { type: 'seen', deployment: ID, at: 0, event: 'progress', seq: null, text: '0.5' }),
   ],
   ['I22', 'a step is counted twice', ({ tables }) => (first(tables.deployments).completed_steps = 2)],
@@ -262,18 +266,14 @@ test.each<[invariant: string, what: string, spoil: (evidence: Evidence) => void]
   ],
   [
     'I22',
-    'a deployment fails for nothing',
+    'a deployment fails without a cause',
     ({ tables }) => {
       first(tables.deployments).state = 'failed'
       Object.assign(tables.transitions[1] as object, { to_state: 'failed' })
     },
   ],
-  [
-    'I28',
-    'an answer that is not documented',
-    () => ledger.add(call({ status: 500, code: 'INTERNAL_ERROR', id: null })),
-  ],
-  ['I28', 'an answer that comes late', () => ledger.add(call({ answeredAt: 15_000, status: null, id: null }))],
+  ['I28', 'an answer is not documented', () => ledger.add(call({ status: 500, code: 'INTERNAL_ERROR', id: null }))],
+  ['I28', 'an answer comes too late', () => ledger.add(call({ answeredAt: 15_000, status: null, id: null }))],
 ])('%s: %s', (invariant, _what, spoil) => {
   const evidence = goodEvidence()
   spoil(evidence)

@@ -4,12 +4,12 @@ import { Random } from '../random.ts'
 
 const OPTIONS = { workMs: 120_000, faults: 180 }
 
-test('the same seed gives the same plan, and another seed another one', () => {
+test('equal seeds give equal plans, and different seeds give different plans', () => {
   expect(planRound(7, OPTIONS)).toEqual(planRound(7, OPTIONS))
   expect(planRound(8, OPTIONS).faults).not.toEqual(planRound(7, OPTIONS).faults)
 })
 
-test('faults come in the order of time, within the round, and two of a family never meet on one target', () => {
+test('faults are ordered by time, begin within the round, and do not overlap with their family on one target', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const { faults } = planRound(seed, OPTIONS)
     expect(faults.length).toBeGreaterThan(100)
@@ -26,7 +26,7 @@ test('faults come in the order of time, within the round, and two of a family ne
   }
 })
 
-test('every kind comes up on every target within a campaign of an hour', () => {
+test('2,000 plans contain every kind of fault on every target', () => {
   const seen = new Set<string>()
   for (let seed = 0; seed < 2_000; seed += 1) {
     for (const { family, kind, target } of planRound(seed, OPTIONS).faults) seen.add(`${family} ${kind} ${target}`)
@@ -35,7 +35,7 @@ test('every kind comes up on every target within a campaign of an hour', () => {
   expect(all.filter((one) => !seen.has(one))).toEqual([])
 })
 
-test('numbers are spread evenly', () => {
+test('random integers are distributed evenly', () => {
   const random = new Random(1)
   const counts = new Array<number>(10).fill(0)
   for (let n = 0; n < 100_000; n += 1) counts[random.integer(0, 9)] = (counts[random.integer(0, 9)] ?? 0) + 1

@@ -17,7 +17,7 @@ function noise(random: Random): number {
   return Array.from({ length: 12 }, () => random.next()).reduce((sum, value) => sum + value, -6)
 }
 
-test('a line has its slope, per hour', () => {
+test('a straight line has its slope per hour', () => {
   const { slope, low, high, mean, verdict } = trendOf(
     series((minute) => 100 + 2 * Math.floor(minute)),
     small,
@@ -41,7 +41,7 @@ test('a known series has the slope and the interval of a textbook', () => {
   expect(trend.verdict).toBe('flat')
 })
 
-test('what falls is shrinking, and what stays the same is flat', () => {
+test('a falling series is shrinking, and a constant series is flat', () => {
   expect(
     trendOf(
       series((minute) => 500 - minute),
@@ -77,7 +77,7 @@ test('growth below the negligible part of the mean is flat', () => {
   ).toBe('growing')
 })
 
-test('of noise without a trend about one series in twenty is called a trend, and a true trend is found', () => {
+test('noise seldom counts as a trend, and a real trend is seldom missed', () => {
   let wrong = 0
   let missed = 0
   for (let seed = 0; seed < 200; seed += 1) {
@@ -97,7 +97,7 @@ test('of noise without a trend about one series in twenty is called a trend, and
   expect(missed).toBeLessThan(5)
 })
 
-test('values that wander slowly are seldom called a trend', () => {
+test('autocorrelated noise seldom counts as a trend', () => {
   let wrong = 0
   for (let seed = 0; seed < 200; seed += 1) {
     const random = new Random(seed)
@@ -108,16 +108,16 @@ test('values that wander slowly are seldom called a trend', () => {
     })
     if (trendOf(samples, () => 0).verdict !== 'flat') wrong += 1
   }
-  // Without the correction for dependence a third of these would be.
+  // Without the correction for autocorrelation, a third of these series would count as a trend.
   expect(wrong).toBeLessThan(40)
 })
 
-test('a few minutes say nothing', () => {
+test('a series of three minutes is too short for a verdict', () => {
   const samples = [0, 1, 2].map((minute) => ({ minute, value: minute * 100 }))
   expect(trendOf(samples, small).verdict).toBe('too short')
 })
 
-test('the quantiles of Student are those of the tables', () => {
+test('the quantiles of the t distribution match published tables', () => {
   for (const [freedom, quantile] of [
     [1, 12.706],
     [2, 4.303],
@@ -130,7 +130,7 @@ test('the quantiles of Student are those of the tables', () => {
   }
 })
 
-test('the least of each minute tells of a leak below a sawtooth, and of none without one', () => {
+test('the minima of the minutes show a leak below a sawtooth, and are flat without a leak', () => {
   const least = (values: readonly number[]) => Math.min(...values)
   const random = new Random(3)
   const sawtooth = (leakPerMinute: number) => series((minute) => 100 + leakPerMinute * minute + 80 * random.next())

@@ -3,7 +3,7 @@ import type { Random } from '../random.ts'
 import type { Client } from './client.ts'
 import type { Accepted } from './creates.ts'
 
-/** Cancels what a create gave, after a moment. A request that has started meanwhile is cancelled as a deployment. */
+/** Cancels the result of a create after a moment. A request that has started meanwhile is cancelled as a deployment. */
 export async function cancelOne(client: Client, accepted: Accepted, random: Random): Promise<void> {
   await sleep(random.logarithmic(1, 4_000))
   let { id } = accepted

@@ -10,7 +10,7 @@ import {
   waitFor,
 } from '@slipway/testing'
 
-/** The folder where commands write what they do. */
+/** The folder where commands record their starts, ends and overlaps. */
 export interface Markers {
   folder: string
   /** One line for each start, end and overlap of a command. */
@@ -68,7 +68,7 @@ export const SCRIPTS: Record<string, Script & { work: string }> = {
 /** The exit code of attempts that fail by themselves. */
 export const OWN_FAILURE = 7
 
-/** A command that notes its start and end, and whether another attempt of its step is alive. Shell built-ins cost no process. */
+/** A command that records its start and end, and whether another attempt of its step is alive. Shell built-ins cost no process. */
 function markedScript(
   markers: Markers,
   { lines, failsBefore, work, timeoutSeconds, tellsSecret }: Script & { work: string },
@@ -79,7 +79,7 @@ function markedScript(
   return [
     'read -r up _ </proc/uptime',
     'k="$SLIPWAY_DEPLOYMENT_ID $SLIPWAY_TARGET_NAME $SLIPWAY_STEP $SLIPWAY_ATTEMPT"',
-    // Whatever the command starts inherits the lock: it is free when all of that is gone.
+    // All processes of the command inherit the lock, so it is free only after all of them have ended.
     `exec 9>>'${markers.locks}/'"$SLIPWAY_DEPLOYMENT_ID.$SLIPWAY_TARGET_NAME.$SLIPWAY_STEP"`,
     `flock -n 9 || ${note('overlap')}`,
     note('start'),
@@ -200,7 +200,7 @@ export interface Catalog {
   sequences: Map<string, string>
   /** An environment with a freeze that is always active. */
   frozenEnvironment: string
-  /** The API key of a user of a tenant that has nothing. */
+  /** The API key of a user of a tenant that has no deployments. */
   foreignKey: string
 }
 

@@ -21,7 +21,7 @@ export interface CallOptions {
   facts?: Record<string, unknown>
 }
 
-/** Calls the API like a pipeline, and writes down each call. */
+/** Calls the API like a pipeline, and records each call. */
 export class Client {
   readonly #urls: readonly string[]
   readonly #token: string
@@ -38,7 +38,7 @@ export class Client {
     return this.#ledger
   }
 
-  /** Uses the gateways by turn, as a balancer does. Never throws. */
+  /** Uses the gateways in turn, as a load balancer does. Never throws. */
   async call(purpose: Call['purpose'], method: string, path: string, options: CallOptions = {}): Promise<Answer> {
     const { body, key = null, facts = {}, patienceMs = PATIENCE_MS } = options
     this.#next += 1
@@ -102,7 +102,7 @@ const causeOf = (error: unknown) => {
   return `${message}${cause instanceof Error ? `: ${cause.message}` : ''}`
 }
 
-/** What the call has created or read; of a list its first item. */
+/** The item that the call has created or read; the first item of a list. */
 function idOf({ status, body }: Answer): string | null {
   if (status === null || status >= 300 || body === null || typeof body !== 'object') return null
   const [first] = Array.isArray(body) ? body : Array.isArray(body.data) ? body.data : [body]

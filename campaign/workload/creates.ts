@@ -4,7 +4,7 @@ import type { Random } from '../random.ts'
 import { type Catalog, SHAPES, type Shape } from './catalog.ts'
 import type { Client } from './client.ts'
 
-/** What a client was told of a create. */
+/** The answer to a create. */
 export interface Accepted {
   id: string
   isStarted: boolean

@@ -7,7 +7,7 @@ import { createBody } from './creates.ts'
 const EVERY_MS = 1_500
 const LISTS = ['/deployments', '/deployments/pending', '/releases', '/deployments?search=single']
 
-/** Reads of a user of another tenant, who must find nothing. `known` names a deployment that exists. */
+/** Reads of a user of another tenant, which must return no data. `known` names a deployment that exists. */
 export async function readAsForeigner(client: Client, random: Random, known: () => string | undefined): Promise<void> {
   const id = known()
   const path = id === undefined || random.chance(0.5) ? random.pick(LISTS) : `/deployments/${id}`

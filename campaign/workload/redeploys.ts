@@ -6,7 +6,7 @@ import type { Accepted } from './creates.ts'
 
 const MAX_REPEATS = 8
 
-/** Deploys once more what a create started, with the same options. With a key, the client repeats the call until it has an answer. */
+/** Redeploys the result of a create with the same options. With a key, the client repeats the call until it is answered. */
 export async function redeployOne(client: Client, accepted: Accepted, random: Random): Promise<void> {
   if (!accepted.isStarted) return
   await sleep(random.logarithmic(1, 4_000))

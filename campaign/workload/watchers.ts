@@ -56,7 +56,7 @@ export function watchOne(client: Client, deployment: string, random: Random, isO
         const watchdog = setInterval(() => isDead() && ender.abort(), 500)
         const path = `/deployments/${deployment}/logs?sse_token=${body.sse_token}&from=${next}`
         const response = await client.stream(path, gateway, ender.signal)
-        // A connection that breaks is what this client is for.
+        // Broken connections are expected. The client opens the stream again.
         if (response !== null) await read(response, () => (heardAt = uptime())).catch(() => {})
         clearInterval(watchdog)
         note('end', null, '')

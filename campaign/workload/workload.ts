@@ -21,7 +21,7 @@ const COUNT_EVERY_MS = 700
 export interface Workload {
   readonly client: Client
   readonly watches: readonly Watch[]
-  /** Ends the clients that change something. Streams go on. */
+  /** Ends the clients that change data. Streams go on. */
   stop(): Promise<void>
   /** Ends the streams. */
   stopWatching(): Promise<void>
@@ -74,7 +74,7 @@ export function startWorkload(options: {
       await sleep(own.integer(20, 400))
     }
   }
-  /** Small creates at a steady pace: they tell when creates succeed again. */
+  /** Small creates at a steady pace, which show when creates succeed again. */
   const probe = async (own: Random) => {
     const [shape] = SHAPES
     let waiting = 0
@@ -88,7 +88,7 @@ export function startWorkload(options: {
   }
   const count = async () => {
     while (isGoing) {
-      // While Postgres is away nothing gets longer.
+      // While Postgres is down the backlog cannot grow.
       unfinished = await countUnfinished().catch(() => unfinished)
       await sleep(COUNT_EVERY_MS)
     }
