@@ -226,7 +226,7 @@ export class Visitor {
     expect(told).toEqual([])
   }
 
-  /** Expects that nothing went wrong, and returns the window for another visitor. */
+  /** Expects no errors and no calls to other origins, and returns the window for another visitor. */
   async leave(): Promise<Page> {
     try {
       await forget(this.page)
