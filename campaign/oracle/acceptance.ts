@@ -61,7 +61,7 @@ const everyDeploymentEnds: Check = ({ tables }) => {
   return findings.all
 }
 
-/** Which state follows which. Written down here once more, on purpose. */
+/** The allowed transitions. They are repeated here on purpose, independently of the product. */
 const FOLLOWS: Record<string, readonly string[]> = {
   '': ['pending', 'queued', 'running'],
   pending: ['queued', 'running', 'cancelled'],
@@ -153,7 +153,7 @@ const cancelledRequestsNeverRun: Check = ({ tables, ledger, markers }) => {
 
 const ENDED_BADLY = new Set(['failed', 'rolled_back', 'rollback_failed'])
 
-/** A deployment ends as its shape says, unless it was cancelled or its attempts are used up. */
+/** A deployment ends as its shape requires, unless it was cancelled or its attempts are used up. */
 const outcomesAreDeserved: Check = ({ tables, ledger }) => {
   const findings = new Findings()
   const shapes = new Map(SHAPES.map((shape) => [shape.name, shape]))

@@ -14,7 +14,7 @@ export interface Evidence {
   /** Deployments that a client watched. */
   watches: { deployment: string; hasEnded: boolean }[]
   capacity: number
-  /** Calls of the webhook: the id of the message, and the deployment whose end it tells. */
+  /** Calls of the webhook: the id of the message, and the deployment whose end it reports. */
   delivered: { id: string; deployment: string }[]
 }
 

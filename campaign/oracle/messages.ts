@@ -13,7 +13,7 @@ const queuesAreEmpty: Check = ({ queues, garbage }) => {
   const findings = new Findings()
   for (const [queue, messages] of Object.entries(queues)) {
     if (queue === 'dead-letters') {
-      // Whoever loses messages loses dead letters too.
+      // Fewer are allowed: a fault that loses messages may lose dead letters too.
       findings.unless(
         (messages ?? 0) <= garbage,
         'I18',

@@ -27,7 +27,7 @@ export function makeMarkers(folder: string): Markers {
   return { folder, file, locks }
 }
 
-/** What the oracle must know of a command. */
+/** The properties of a command that the oracle needs. */
 export interface Script {
   /** How many lines each attempt writes. */
   lines: number
