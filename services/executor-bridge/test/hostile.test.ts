@@ -84,7 +84,7 @@ describe('a refused request changes nothing and writes one log line with the rea
       [started(0, 0), ended(0, 0, { stdout_tail: 'x'.repeat(8_001) })],
       /not valid/,
     ],
-    ['an empty list of skipped steps', [{ type: 'steps_skipped', at: 'never', steps: [] } as RunEvent], /not valid/],
+    ['an event without a valid time', [{ type: 'steps_skipped', at: 'never', steps: [] } as RunEvent], /not valid/],
   ]
   test.each(cases)('%s', async (_what, events, reason) => {
     const run = await newRun()
