@@ -38,6 +38,9 @@ test('2,000 plans contain every kind of fault on every target', () => {
 test('random integers are distributed evenly', () => {
   const random = new Random(1)
   const counts = new Array<number>(10).fill(0)
-  for (let n = 0; n < 100_000; n += 1) counts[random.integer(0, 9)] = (counts[random.integer(0, 9)] ?? 0) + 1
+  for (let n = 0; n < 100_000; n += 1) {
+    const drawn = random.integer(0, 9)
+    counts[drawn] = (counts[drawn] ?? 0) + 1
+  }
   for (const count of counts) expect(Math.abs(count - 10_000)).toBeLessThan(500)
 })
