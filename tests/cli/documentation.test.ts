@@ -126,6 +126,32 @@ describe('docs/client.md', () => {
   })
 })
 
+// Runs before the pipelines, because they must not deploy to its targets.
+describe('examples/storefront', () => {
+  const folder = () => path.join(suite.folder, 'storefront')
+  afterAll(() => shell(`sh examples/storefront/stop.sh ${folder()}`, {}, repositoryRoot))
+
+  test('its commands deploy it on free ports, and stop it', async () => {
+    const [deploy = 'false', next = 'false'] = blocks('examples/storefront/README.md', 'sh')
+    const env = { SLIPWAY_TOKEN: api.token, STOREFRONT_DIRECTORY: folder() }
+    const first = await shell(deploy, env, repositoryRoot)
+    expect(first).toMatchObject({ code: 0 })
+    const addresses = (stderr: string) => [...stderr.matchAll(/^storefront-\d: (\S+)$/gm)].map(([, url = '']) => url)
+    expect(addresses(first.stderr)).toHaveLength(3)
+    const health = async (url: string) => (await fetch(`${url}health`)).json()
+    for (const url of addresses(first.stderr)) expect(await health(url)).toMatchObject({ version: '1.0.0' })
+
+    // The second block publishes two versions. The health check of the last one fails.
+    const second = await shell(next, env, repositoryRoot)
+    expect(second).toMatchObject({ code: 1 })
+    expect([...new Set(addresses(second.stderr))]).toEqual(addresses(first.stderr))
+    for (const url of addresses(first.stderr)) expect(await health(url)).toMatchObject({ version: '1.1.0' })
+
+    const stopped = await shell(`sh examples/storefront/stop.sh ${folder()}`, {}, repositoryRoot)
+    expect(stopped.stdout.match(/stopped process/g)).toHaveLength(3)
+  })
+})
+
 describe('examples/pipelines', () => {
   const cwd = path.join(repositoryRoot, 'examples/pipelines')
   /** The API keys of the README: for reading, for deploying, and for applying. */
@@ -231,7 +257,7 @@ describe('examples/pipelines', () => {
     }
     const action = parse(read('examples/pipelines/action/action.yml')) as Action
     const { tarball } = installPackage(path.join(suite.folder, 'action'))
-    const given = { url: suite.url, 'api-key': keys.deploy, source: 'web', tag: 'role=web', package: tarball }
+    const given = { url: suite.url, 'api-key': keys.deploy, source: 'web', tag: 'app=web', package: tarball }
     const inputs: Record<string, string> = { ...given, variables: 'revision=beef' }
     const known = Object.fromEntries(
       Object.entries(action.inputs).map(([name, input]) => [`inputs.${name}`, inputs[name] ?? input.default ?? '']),
@@ -252,7 +278,7 @@ describe('examples/pipelines', () => {
   test('the component of GitLab previews, and applies and deploys', async () => {
     const [header, body] = read('examples/pipelines/component/templates/slipway.yml').split(/^---$/m)
     const { spec } = parse(header ?? '') as { spec: { inputs: Record<string, { default?: string }> } }
-    const given: Record<string, string> = { source: 'web', tag: 'role=web' }
+    const given: Record<string, string> = { source: 'web', tag: 'app=web' }
     const filled = (body ?? '').replace(/\$\[\[ inputs\.(\w+) \]\]/g, (_, name: string) => {
       const value = given[name] ?? spec.inputs[name]?.default
       if (value === undefined) throw new Error(`the component has no input ${name}`)
@@ -271,34 +297,8 @@ describe('examples/pipelines', () => {
 
   test('the key for reading changes nothing', async () => {
     const env = { SLIPWAY_API_KEY: keys.read }
-    const ended = await shell('slipway deploy web --tag role=web --var revision=abc', env, cwd)
+    const ended = await shell('slipway deploy web --tag app=web --var revision=abc', env, cwd)
     expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('deployments:create') })
-  })
-})
-
-// Runs after the pipelines, because its targets have the same tag.
-describe('examples/storefront', () => {
-  const folder = () => path.join(suite.folder, 'storefront')
-  afterAll(() => shell(`sh examples/storefront/stop.sh ${folder()}`, {}, repositoryRoot))
-
-  test('its commands deploy it on free ports, and stop it', async () => {
-    const [deploy = 'false', next = 'false'] = blocks('examples/storefront/README.md', 'sh')
-    const env = { SLIPWAY_TOKEN: api.token, STOREFRONT_DIRECTORY: folder() }
-    const first = await shell(deploy, env, repositoryRoot)
-    expect(first).toMatchObject({ code: 0 })
-    const addresses = (stderr: string) => [...stderr.matchAll(/^storefront-\d: (\S+)$/gm)].map(([, url = '']) => url)
-    expect(addresses(first.stderr)).toHaveLength(3)
-    const health = async (url: string) => (await fetch(`${url}health`)).json()
-    for (const url of addresses(first.stderr)) expect(await health(url)).toMatchObject({ version: '1.0.0' })
-
-    // The second block publishes two versions. The health check of the last one fails.
-    const second = await shell(next, env, repositoryRoot)
-    expect(second).toMatchObject({ code: 1 })
-    expect([...new Set(addresses(second.stderr))]).toEqual(addresses(first.stderr))
-    for (const url of addresses(first.stderr)) expect(await health(url)).toMatchObject({ version: '1.1.0' })
-
-    const stopped = await shell(`sh examples/storefront/stop.sh ${folder()}`, {}, repositoryRoot)
-    expect(stopped.stdout.match(/stopped process/g)).toHaveLength(3)
   })
 })
 
