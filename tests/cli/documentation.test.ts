@@ -295,10 +295,19 @@ describe('examples/pipelines', () => {
     await deployed('facet')
   })
 
-  test('the key for reading changes nothing', async () => {
+  test('the key for reading shows what is in force, and neither previews nor deploys', async () => {
     const env = { SLIPWAY_API_KEY: keys.read }
-    const ended = await shell('slipway deploy web --tag app=web --var revision=abc', env, cwd)
-    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('deployments:create') })
+    const shown = await shell('slipway where web && slipway matrix && slipway freeze check', env, cwd)
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('web-1') })
+    for (const subcommand of ['preview', 'deploy']) {
+      const ended = await shell(`slipway ${subcommand} web --tag app=web --var revision=abc`, env, cwd)
+      expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('deployments:create') })
+    }
+  })
+
+  test('the key for applying uploads content', async () => {
+    const ended = await shell('slipway content upload README.md', { SLIPWAY_API_KEY: keys.apply }, cwd)
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('README.md') })
   })
 })
 
