@@ -21,7 +21,7 @@ WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set
 .PHONY: help install generate build client configuration catalog packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long crash-points bench campaign campaign-mutants campaign-soak screenshots images package-cli release clean
 
 help: ## Print this list
-	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 # --- set up -----------------------------------------------------------------------------------------------------
 
