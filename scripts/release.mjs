@@ -1,7 +1,4 @@
-// Makes a release; docs/releasing.md says when and how.
-//   node scripts/release.mjs --set 0.2.0    writes the version wherever it stands, and dates its section of the changelog
-//   node scripts/release.mjs --check        tells what is missing for a release of the present commit
-//   node scripts/release.mjs                checks, packs, tries the package, and tags. It pushes and publishes nothing.
+// Makes a release; docs/releasing.md says when and how, and USAGE below which options there are.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -31,10 +28,35 @@ function tryPackage(tarball, version) {
   }
 }
 
-const { values } = parseArgs({ options: { set: { type: 'string' }, check: { type: 'boolean' } } })
-if (values.set !== undefined) {
-  for (const file of setVersion(root, values.set)) console.log(`release: wrote ${file}`)
+const USAGE = `Usage: node scripts/release.mjs [OPTION], or make release ARGS=OPTION
+  --set 0.2.0   writes the version wherever it stands, and dates its section of the changelog
+  --check       lists what is missing for a release of the present commit
+  --help        prints this text
+Without an option: checks, packs, tries the package, and tags. Pushes and publishes nothing. See docs/releasing.md.`
+
+function readOptions() {
+  try {
+    const options = { set: { type: 'string' }, check: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } }
+    return parseArgs({ options }).values
+  } catch (error) {
+    console.error(`release: ${error.message}\n${USAGE}`)
+    process.exit(2)
+  }
+}
+
+const values = readOptions()
+if (values.help) {
+  console.log(USAGE)
   process.exit()
+}
+if (values.set !== undefined) {
+  try {
+    for (const file of setVersion(root, values.set)) console.log(`release: wrote ${file}`)
+    process.exit()
+  } catch (error) {
+    console.error(`release: ${error.message}`)
+    process.exit(1)
+  }
 }
 
 const version = readVersion(root)

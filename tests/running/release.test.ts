@@ -1,5 +1,5 @@
 // The release script, in a small repository with a version in every kind of file.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -79,4 +79,18 @@ test('all files of this repository have the same version', () => {
   const { version } = JSON.parse(fs.readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8'))
   const others = call('version.mjs', `script.findOtherVersions(${JSON.stringify(repositoryRoot)}, '${version}')`)
   expect(others).toEqual([])
+})
+
+test('--help prints the options; an unknown option and a wrong version are refused without a stack trace', () => {
+  const release = (...args: string[]) => {
+    const program = path.join(repositoryRoot, 'scripts/release.mjs')
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' })
+    return { status, stdout, stderr }
+  }
+  expect(release('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--check '), stderr: '' })
+  const unknown = release('--publish')
+  expect(unknown).toMatchObject({ status: 2, stderr: expect.stringContaining("release: Unknown option '--publish'") })
+  expect(unknown.stderr).toContain('--check ')
+  const wrong = release('--set', 'one')
+  expect(wrong).toMatchObject({ status: 1, stderr: 'release: "one" is no version: write it like 1.2.0\n' })
 })
