@@ -28,15 +28,17 @@ function read() {
 
 /**
  * The settings that every start shares, made once and kept in .slipway/settings.env, which only its owner may read.
- * The environment wins, and what it says is not written down. The file also has the URL of the gateway.
+ * The environment wins. Secrets of the environment are not written down. The file also has port and URL of the gateway, so
+ * that a later start without SLIPWAY_PORT uses the same port.
  */
 export function settings() {
-  const kept = read()
+  const { gateway } = ports()
+  const kept = { ...read(), SLIPWAY_PORT: gateway }
   const missing = Object.keys(GENERATED).filter((name) => !kept[name] && !process.env[name])
   for (const name of missing) kept[name] = GENERATED[name]()
   const lines = Object.entries(kept).map(([name, value]) => `${name}=${value}\n`)
   // Exported: a shell that reads this file calls the server of this clone, on whatever port.
-  const text = [...lines, `export SLIPWAY_URL=http://127.0.0.1:${ports().gateway}\n`].join('')
+  const text = [...lines, `export SLIPWAY_URL=http://127.0.0.1:${gateway}\n`].join('')
   if (!fs.existsSync(file) || fs.readFileSync(file, 'utf8') !== text) {
     fs.mkdirSync(stateDir, { recursive: true })
     fs.writeFileSync(`${file}.new`, text, { mode: 0o600 })
@@ -45,20 +47,29 @@ export function settings() {
   return Object.fromEntries(Object.keys(GENERATED).map((name) => [name, process.env[name] || kept[name]]))
 }
 
-/** A port from the environment, else the default; throws an Error that names the variable. */
+/** A port from the environment, else the default, if there is one; throws an Error that names the variable. */
 function port(variable, otherwise) {
   const text = process.env[variable]
-  if (!text) return otherwise
+  return text ? parsePort(text, variable) : otherwise
+}
+
+/** The gateway's port of the last start; undefined before the first one. */
+function storedPort() {
+  const text = read().SLIPWAY_PORT
+  return text ? parsePort(text, `SLIPWAY_PORT in ${path.relative(root, file)}`) : undefined
+}
+
+function parsePort(text, origin) {
   const number = Number(text)
   if (!Number.isInteger(number) || number < 1 || number > 65_535) {
-    throw new Error(`${variable} is "${text}": it must be a port, 1 to 65535`)
+    throw new Error(`${origin} is "${text}": it must be a port, 1 to 65535`)
   }
   return number
 }
 
 /** Where everything listens: next to the gateway's port, so that one variable moves the whole suite. */
 export function ports() {
-  const gateway = port('SLIPWAY_PORT', 8080)
+  const gateway = port('SLIPWAY_PORT') ?? storedPort() ?? 8080
   return {
     gateway,
     logStream: port('SLIPWAY_LOG_STREAM_PORT', gateway + 1),
