@@ -80,13 +80,15 @@ describe('docs/cli.md', () => {
 })
 
 describe('README.md', () => {
-  test('its commands give the described results, with the address from the settings file only', async () => {
+  test('its commands give the described results, also when repeated, with the address from the settings file only', async () => {
     const cwd = repository()
     fs.copyFileSync(path.join(repositoryRoot, 'Makefile'), path.join(cwd, 'Makefile'))
-    const script = blocks('README.md', 'sh').join('\n')
+    const [login, first, ...http] = blocks('README.md', 'sh')
+    const script = [login, first, ...http, ...http].join('\n')
     const ended = await shell(`${script}\napi /deployments/$DEPLOYMENT | field .state`, { SLIPWAY_URL: '' }, cwd)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('my-machine | Good day, 3\n') })
-    expect(ended.stdout).toMatch(/Good day, 5[\s\S]*success\n$/)
+    expect(ended.stdout).toMatch(/Good day, 5[\s\S]*Good day, 5[\s\S]*success\n$/)
+    expect(ended.stdout).not.toMatch(/undefined|"error":/)
   })
 })
 
@@ -94,7 +96,8 @@ describe('docs/api.md', () => {
   test('its examples give the described answers', async () => {
     const cwd = repository()
     const ended = await shell(blocks('docs/api.md', 'sh').join('\n'), {}, cwd)
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('hello from api-guide\n') })
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^hello from api-guide-\d+$/m) })
+    for (const shown of blocks('docs/api.md', 'json')) expect(ended.stdout).toContain(shown)
   })
 })
 
@@ -353,6 +356,15 @@ describe('docs/catalog.md', () => {
     const ended = await shell(script, { SLIPWAY_TOKEN: api.token, ORDERS_KEY: 'a private key' }, folder)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('11 created') })
   })
+})
+
+test('Git ignores the files that the examples leave', () => {
+  const list = (...args: string[]) =>
+    execFileSync('git', args, { cwd: repositoryRoot, encoding: 'utf8' }).split('\n').filter(Boolean)
+  const tracked = new Set(list('ls-files').map((file) => file.split('/')[0]))
+  const left = fs.readdirSync(repository()).filter((name) => !tracked.has(name) && !name.startsWith('.'))
+  expect(left).toEqual(expect.arrayContaining(['answer.json', 'first.yaml', 'join-token']))
+  expect(list('check-ignore', '--no-index', ...left)).toEqual(left)
 })
 
 /** Fills in `${{ name }}` as GitHub does. */
