@@ -103,8 +103,9 @@ describe('docs/api.md', () => {
 
 describe('docs/agent.md', () => {
   test('its first commands create a target and an agent token', async () => {
+    const [login = 'false'] = blocks('docs/cli.md', 'sh').filter((block) => block.includes('slipway login'))
     const [enrol = 'false'] = blocks('docs/agent.md', 'sh')
-    const ended = await shell(enrol, { SLIPWAY_API_KEY: key }, repository())
+    const ended = await shell(`${login}\n${enrol}`, {}, repository())
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('{"token":"') })
   })
 })
