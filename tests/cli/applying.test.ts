@@ -1,4 +1,5 @@
 // `apply` and `export` against the running suite: which records they create, change, refuse and leave unchanged.
+import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
@@ -462,6 +463,22 @@ describe('a mistake in a file', () => {
     is(ended, 3)
     expect(ended.stderr).toMatch(message)
     expect(await one('tenants', `Acme ${n}`)).toBeUndefined()
+  })
+
+  test('of content that is not uploaded is found before the first change, also in --dry-run', async () => {
+    const n = catalog()
+    const bytes = Buffer.from(`settings of ${n}`)
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    edit('  script: !file greet.sh', `  script: !file greet.sh\n  files: [{ content: ${sha256}, path: settings }]`)
+    for (const options of [['--dry-run'], []]) {
+      const refused = await apply(options, SECRET)
+      is(refused, 3)
+      expect(refused.stderr).toMatch(/catalog\.yaml:\d+:\d+: definition\/files\/0\/content is not on the server/)
+    }
+    expect(await one('tenants', `Acme ${n}`)).toBeUndefined()
+    write('settings', bytes.toString())
+    is(await cli.run(['content', 'upload', 'settings'], { cwd: folder }), 0)
+    is(await apply([], SECRET), 0)
   })
 
   test('does not hide the others: one run reports the mistakes of all files', async () => {

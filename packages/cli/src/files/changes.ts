@@ -1,5 +1,6 @@
 import { ApiError, NotFoundError, type SlipwayClient, ValidationError } from '@slipway/client'
 import type { Change, Deletion } from './change.ts'
+import { findContentProblems } from './content.ts'
 import { compareValues, type Difference, MASKED } from './difference.ts'
 import { InvalidFilesError } from './document.ts'
 import { type FileKind, KINDS } from './kinds.ts'
@@ -21,6 +22,7 @@ type SourceKind = 'action' | 'sequence' | 'solution'
 export class Reconciler {
   readonly #entries: readonly CatalogEntry[]
   readonly #byName: ReadonlyMap<string, CatalogEntry>
+  readonly #client: SlipwayClient
   readonly #catalog: Catalog
   readonly #manager: string
   readonly #resendSecrets: boolean
@@ -29,6 +31,7 @@ export class Reconciler {
   readonly #created = new Map<CatalogEntry, string>()
 
   constructor(client: SlipwayClient, entries: readonly CatalogEntry[], options: ReconcilerOptions) {
+    this.#client = client
     this.#catalog = new Catalog(client)
     this.#entries = entries
     this.#byName = new Map(entries.map((entry) => [buildNameKey(entry.kind, entry.name, entry.tenant), entry]))
@@ -51,6 +54,7 @@ export class Reconciler {
         problems.push(...error.problems)
       }
     }
+    problems.push(...(await findContentProblems(this.#client, changes)))
     if (problems.length > 0) throw new InvalidFilesError(problems)
     return changes
   }
