@@ -86,10 +86,9 @@ export class Connection {
     operation: O,
     request: Request = {},
   ): Promise<{ body: Answer<O>; headers: Headers }> {
-    return await this.#persist(operation, request, async (sent) => {
-      const response = await this.#authenticated(operation, { ...request, headers: sent })
-      return { body: await this.#bodyOf<O>(response), headers: response.headers }
-    })
+    return await this.#persist(operation, request, (sent) =>
+      this.#authenticated(operation, { ...request, headers: sent }),
+    )
   }
 
   /** Opens a stream of events until the signal. A token in the query authenticates the stream. */
@@ -99,20 +98,20 @@ export class Connection {
 
   async login(credentials: Credentials): Promise<void> {
     const { email, password } = credentials
-    let response = await this.#send('login', { body: { email, password } })
-    let answer = (await response.json()) as Answer<'login'>
-    if ('requires_2fa' in answer) {
-      response = await this.#verifySecondFactor(answer.pending_token, credentials)
-      answer = (await response.json()) as Answer<'verifyTwoFactor'>
-    }
-    this.#keep(answer.access_token, response)
+    const login = await this.#ask('login', { body: { email, password } })
+    if ('requires_2fa' in login.body) {
+      this.#keep(await this.#verifySecondFactor(login.body.pending_token, credentials))
+    } else this.#keep({ ...login, body: login.body })
   }
 
-  async #verifySecondFactor(pending_token: string, { code, onWrongCode }: Credentials): Promise<Response> {
+  async #verifySecondFactor(
+    pending_token: string,
+    { code, onWrongCode }: Credentials,
+  ): Promise<Answered<'verifyTwoFactor'>> {
     if (!code) throw new Error('This account has a second factor: set `code` in the credentials, or use an API key')
     for (;;) {
       try {
-        return await this.#send('verifyTwoFactor', { body: { code: await code(), pending_token } })
+        return await this.#ask('verifyTwoFactor', { body: { code: await code(), pending_token } })
       } catch (error) {
         const isWrong = error instanceof AuthenticationError && error.code === 'INVALID_CREDENTIALS'
         if (!isWrong || !onWrongCode) throw error
@@ -127,17 +126,17 @@ export class Connection {
     this.#sessions.save(undefined)
   }
 
-  async #authenticated(operation: OperationId, request: Sent): Promise<Response> {
+  async #authenticated<O extends OperationId>(operation: O, request: Sent): Promise<Answered<O>> {
     const route: Route = ROUTES[operation]
-    if (!route.bearer || this.#token !== undefined) return await this.#send(operation, request)
+    if (!route.bearer || this.#token !== undefined) return await this.#ask(operation, request)
     const session = this.#sessions.load()
     if (!session) {
       if (!this.#credentials && !this.#cookies) throw new Error('There is no credential: give a token, or log in')
       await this.#renewOnce(undefined)
-      return await this.#send(operation, request)
+      return await this.#ask(operation, request)
     }
     try {
-      return await this.#send(operation, request)
+      return await this.#ask(operation, request)
     } catch (error) {
       const ended = error instanceof AuthenticationError && /^(TOKEN_EXPIRED|INVALID_TOKEN)$/.test(error.code)
       if (!ended) throw error
@@ -145,7 +144,7 @@ export class Connection {
         this.#onSessionEnd?.()
         throw error
       }
-      return await this.#send(operation, request)
+      return await this.#ask(operation, request)
     }
   }
 
@@ -173,9 +172,7 @@ export class Connection {
     if (renewedElsewhere()) return true
     try {
       const headers = ended?.refreshToken === undefined ? {} : { cookie: `refresh_token=${ended.refreshToken}` }
-      const response = await this.#send('refreshLogin', { headers })
-      const { access_token } = (await response.json()) as Answer<'refreshLogin'>
-      this.#keep(access_token, response)
+      this.#keep(await this.#ask('refreshLogin', { headers }))
       return true
     } catch (error) {
       if (!(error instanceof AuthenticationError)) throw error
@@ -185,8 +182,8 @@ export class Connection {
     }
   }
 
-  #keep(accessToken: string, response: Response): void {
-    this.#sessions.save({ accessToken, refreshToken: refreshTokenOf(response) })
+  #keep({ body, headers }: { body: { access_token: string }; headers: Headers }): void {
+    this.#sessions.save({ accessToken: body.access_token, refreshToken: refreshTokenOf(headers) })
   }
 
   async #persist<T>(
@@ -217,7 +214,18 @@ export class Connection {
     }
   }
 
-  async #send(operation: OperationId, request: Sent, streaming?: AbortSignal): Promise<Response> {
+  /** Sends one request and reads the whole answer. */
+  async #ask<O extends OperationId>(operation: O, request: Sent): Promise<Answered<O>> {
+    const limit = abortAfter(this.#timeoutMs, request.signal)
+    try {
+      const response = await this.#send(operation, request, limit.signal)
+      return { body: await this.#bodyOf<O>(response), headers: response.headers }
+    } finally {
+      limit.end()
+    }
+  }
+
+  async #send(operation: OperationId, request: Sent, signal: AbortSignal | undefined): Promise<Response> {
     const { method, path, bearer, binary }: Route = ROUTES[operation]
     const { params = {}, query = {}, body } = request
     const url = new URL(this.url + path.replace(/\{(\w+)\}/g, (_, name) => parameter(params, name)))
@@ -231,11 +239,10 @@ export class Connection {
       ...(body === undefined ? {} : { 'content-type': binary ? 'application/octet-stream' : 'application/json' }),
       ...request.headers,
     }
-    const signal = streaming ?? abortAfter(this.#timeoutMs, request.signal)
     const init = {
       method,
       headers,
-      signal,
+      ...(signal === undefined ? {} : { signal }),
       // A browser stores the cookie of the answer even when the page is left meanwhile.
       ...(operation === 'refreshLogin' ? { keepalive: true } : {}),
       ...(body === undefined ? {} : { body: binary ? (body as Uint8Array<ArrayBuffer> | Blob) : JSON.stringify(body) }),
@@ -264,6 +271,11 @@ export class Connection {
   }
 }
 
+interface Answered<O extends OperationId> {
+  body: Answer<O>
+  headers: Headers
+}
+
 interface Sent extends Request {
   headers?: Record<string, string>
 }
@@ -283,16 +295,23 @@ function pauseBefore(error: unknown, repeatable: boolean, wait: number): number 
   return repeatable && error instanceof ApiError && error.status >= 500 ? jittered : null
 }
 
-/** Not AbortSignal.timeout: in Node 20 a garbage collection takes it out of AbortSignal.any, and the request never ends. */
-function abortAfter(ms: number, outer: AbortSignal | undefined): AbortSignal {
+/**
+ * Not AbortSignal.timeout: in Node 20 a garbage collection takes it out of AbortSignal.any, and the request never ends.
+ * The caller calls `end` after the request. Otherwise each request leaves a listener on the signal of the caller.
+ */
+function abortAfter(ms: number, outer: AbortSignal | undefined): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController()
-  const { signal } = controller
   const timer = setTimeout(() => controller.abort(new DOMException('The answer took too long', 'TimeoutError')), ms)
   // In Node a request that has ended must not keep the process alive. Browsers have numbers for timers.
   if (typeof timer === 'object') timer.unref()
-  if (outer?.aborted) controller.abort(outer.reason)
-  outer?.addEventListener('abort', () => controller.abort(outer.reason), { signal })
-  return signal
+  const abort = () => controller.abort(outer?.reason)
+  if (outer?.aborted) abort()
+  outer?.addEventListener('abort', abort)
+  const end = () => {
+    clearTimeout(timer)
+    outer?.removeEventListener('abort', abort)
+  }
+  return { signal: controller.signal, end }
 }
 
 function parameter(params: Record<string, string>, name: string): string {

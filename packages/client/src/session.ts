@@ -31,8 +31,8 @@ export function createMemoryStore(): SessionStore {
   }
 }
 
-export function refreshTokenOf(response: Response): string | undefined {
-  for (const cookie of response.headers.getSetCookie()) {
+export function refreshTokenOf(headers: Headers): string | undefined {
+  for (const cookie of headers.getSetCookie()) {
     const [, value] = /^refresh_token=([^;]+)/.exec(cookie) ?? []
     if (value !== undefined) return value
   }

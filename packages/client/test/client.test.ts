@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import type { LogStreamMessage } from '@slipway/contracts'
 import { type RouteHandler, sendJson, startFakeServer } from '@slipway/testing'
@@ -238,6 +239,13 @@ describe('retries', () => {
     const client = new SlipwayClient({ url, token: 't' })
     await expect(client.call('getCurrentUser', { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' })
     expect(count('GET /auth/me')).toBe(1)
+  })
+
+  test('leaves no listener on the signal of the caller', async () => {
+    const { url } = await start({ 'GET /auth/me': inTurn(away, ok({ email: credentials.email })) })
+    const { signal } = new AbortController()
+    await new SlipwayClient({ url, token: 't' }).call('getCurrentUser', { signal })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   test('an unreachable server is a ConnectionError with the address', async () => {
