@@ -81,3 +81,14 @@ test('an address together with a context is refused', async () => {
   expect(stderr).toContain('--url and --context both name a server')
   expect(code).toBe(2)
 })
+
+test('a login at another server than Slipway stores nothing', async () => {
+  const other = await startFakeServer({
+    'POST /auth/login': (_, response) => sendJson(response, 200, { status: 'ok' }),
+  })
+  const login = ['login', '--context', 'other', '--url', other.url, '--email', 'ada@example.com', '--password-stdin']
+  const { code, stderr } = await run(login)
+  await other.close()
+  expect([code, stderr]).toEqual([6, expect.stringContaining('answers, but is not Slipway')])
+  expect((await run(['context', 'list', '-o', 'name'])).stdout).not.toContain('other')
+})

@@ -17,7 +17,7 @@ beforeAll(async () => {
       sendJson(response, 200, { data: [{ id: TENANT, name: 'Acme' }], meta: page }),
     'POST /instances/grants': (_request, response) => sendJson(response, 201, { ...grant, token: `${ID}.secret` }),
     'GET /instances/grants': (_request, response) => sendJson(response, 200, { data: [grant], meta: page }),
-    [`DELETE /instances/grants/${ID}`]: (_request, response) => response.writeHead(204).end(),
+    [`DELETE /instances/grants/${ID}`]: (_request, response) => response.writeHead(204, { 'x-request-id': 'r' }).end(),
   })
 })
 afterAll(() => server.close())

@@ -22,7 +22,7 @@ async function listen(server: Server): Promise<number> {
 const answerUser: RequestListener = (request, response) => {
   const user = { username: 'ada', email: 'ada@example.com', roles: [], permissions: [], last_login_at: null }
   const isKnown = request.url === '/api/v1/auth/me'
-  response.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' })
+  response.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json', 'x-request-id': 'r' })
   response.end(JSON.stringify(isKnown ? { ...user, display_name: 'Ada' } : {}))
 }
 
@@ -106,6 +106,7 @@ test.each([
   ['a page', 200, 'text/html', '<html></html>'],
   ['a page that says it has nothing', 404, 'text/html', '<html></html>'],
   ['JSON of another server', 404, 'application/json', '{"message":"Not Found"}'],
+  ['other JSON of another server', 200, 'application/json', '{"status":"ok"}'],
 ])('%s is reported as an answer of another server than Slipway', async (_, status, type, body) => {
   const port = await listen(
     http.createServer((_request, response) => response.writeHead(status, { 'content-type': type }).end(body)),

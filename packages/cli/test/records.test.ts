@@ -22,7 +22,7 @@ beforeAll(async () => {
     'GET /environments': (_request, response) => sendJson(response, 200, { data: environments, meta: page }),
     [`GET /environments/${ID}`]: (_request, response) => sendJson(response, 200, environments[0]),
     [`GET /environments/${OTHER}`]: (_request, response) => sendJson(response, 200, environments[1]),
-    [`DELETE /environments/${ID}`]: (_request, response) => response.writeHead(204).end(),
+    [`DELETE /environments/${ID}`]: (_request, response) => response.writeHead(204, { 'x-request-id': 'r' }).end(),
   })
 })
 afterAll(() => server.close())

@@ -2,6 +2,7 @@ import { ApiError, AuthenticationError, ConnectionError, NotSlipwayError, RateLi
 import { ROUTES } from './generated/routes.ts'
 import { type Credentials, createMemoryStore, refreshTokenOf, type Session, type SessionStore } from './session.ts'
 import { sleep } from './sleep.ts'
+import { isSlipwayAnswer } from './slipway-answer.ts'
 import type { Answer, CallOptions, OperationId } from './types.ts'
 
 export interface ConnectionOptions {
@@ -219,7 +220,7 @@ export class Connection {
     const limit = abortAfter(this.#timeoutMs, request.signal)
     try {
       const response = await this.#send(operation, request, limit.signal)
-      return { body: await this.#bodyOf<O>(response), headers: response.headers }
+      return { body: await this.#bodyOf(operation, response), headers: response.headers }
     } finally {
       limit.end()
     }
@@ -255,7 +256,7 @@ export class Connection {
     return response
   }
 
-  async #bodyOf<O extends OperationId>(response: Response): Promise<Answer<O>> {
+  async #bodyOf<O extends OperationId>(operation: O, response: Response): Promise<Answer<O>> {
     const lost = (error: unknown) => {
       throw new ConnectionError(this.url, error)
     }
@@ -264,10 +265,12 @@ export class Connection {
     }
     const text = await response.text().catch(lost)
     try {
-      return (text === '' ? undefined : JSON.parse(text)) as Answer<O>
+      const body: unknown = text === '' ? undefined : JSON.parse(text)
+      if (isSlipwayAnswer(operation, response.headers, body)) return body as Answer<O>
     } catch {
-      throw new NotSlipwayError(this.url, response)
+      // The page of another server or of a proxy.
     }
+    throw new NotSlipwayError(this.url, response)
   }
 }
 

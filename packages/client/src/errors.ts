@@ -140,8 +140,10 @@ interface Refusal {
 export async function refusalOf(response: Response, url: string): Promise<ApiError | NotSlipwayError> {
   const { status, headers } = response
   const body = parseErrorBody(await response.text().catch(() => ''))
-  // The general limit answers 429 as text, and so do proxies whose server is away.
-  if (body.code === undefined && status < 500 && status !== 429) return new NotSlipwayError(url, response)
+  // Proxies whose server is away answer 5xx in a form of their own. The general limit answers 429 as text.
+  const isOfProxy = body.code === undefined && (status >= 500 || status === 429)
+  const isOfSlipway = body.code !== undefined && headers.has('x-request-id')
+  if (!isOfProxy && !isOfSlipway) return new NotSlipwayError(url, response)
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN)
   const refusal: Refusal = {
     status,

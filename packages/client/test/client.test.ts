@@ -5,7 +5,9 @@ import { type RouteHandler, sendJson, startFakeServer } from '@slipway/testing'
 import {
   AuthenticationError,
   ConnectionError,
+  createMemoryStore,
   FrozenError,
+  NotSlipwayError,
   RateLimitError,
   type Session,
   SlipwayClient,
@@ -178,6 +180,40 @@ describe('refusals', () => {
     )
     expect(error).toBeInstanceOf(RateLimitError)
     expect(error).toMatchObject({ status: 429, code: 'HTTP_429', message: 'Too many requests', retryAfter: 1 })
+  })
+})
+
+describe('another server', () => {
+  const other =
+    (status: number, body: unknown, headers: Record<string, string> = {}): RouteHandler =>
+    (_, response) =>
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+
+  test.each([
+    ['JSON without a request id', other(200, { email: 'ada@example.com' })],
+    ['JSON of another form', other(200, { message: 'hello' }, { 'x-request-id': 'r' })],
+    ['a number', other(200, 7, { 'x-request-id': 'r' })],
+    ['nothing', (_, response) => response.writeHead(204, { 'x-request-id': 'r' }).end()],
+    ['an error of the same form without a request id', other(404, { error: { code: 'NONE', message: 'none' } })],
+    ['an error of another form', other(404, { message: 'none' }, { 'x-request-id': 'r' })],
+  ] satisfies [string, RouteHandler][])('answers with %s: NotSlipwayError', async (_, respond) => {
+    const { url } = await start({ 'GET /auth/me': respond })
+    const call = new SlipwayClient({ url, token: 't', retryForMs: 0 }).call('getCurrentUser')
+    await expect(call).rejects.toBeInstanceOf(NotSlipwayError)
+  })
+
+  test('gives no session for a login', async () => {
+    const { url } = await start({ 'POST /auth/login': ok({ status: 'ok' }) })
+    const sessions = createMemoryStore()
+    const login = new SlipwayClient({ url, sessions }).login(credentials)
+    await expect(login).rejects.toThrow('answers, but is not Slipway')
+    expect(sessions.load()).toBeUndefined()
+  })
+
+  test('a proxy whose server is away is a passing failure', async () => {
+    const { url } = await start({ 'GET /auth/me': (_, response) => response.writeHead(502).end('Bad Gateway') })
+    const call = new SlipwayClient({ url, token: 't', retryForMs: 0 }).call('getCurrentUser')
+    await expect(call).rejects.toMatchObject({ name: 'ServerError', code: 'HTTP_502', message: 'Bad Gateway' })
   })
 })
 
