@@ -174,7 +174,8 @@ describe('apply', () => {
       connection: { host: 'www.example.com', username: 'deploy' },
     })
     const { stdout } = await apply(['--dry-run', '-o', 'json'], SECRET)
-    expect(JSON.parse(stdout)).toEqual({ manager: `files-${n}`, changes: [], unchanged: 7, applied: false })
+    const manager = expect.stringMatching(`^files-${n}-[0-9a-f]{8}$`)
+    expect(JSON.parse(stdout)).toEqual({ manager, changes: [], unchanged: 7, applied: false })
   })
 
   test('marks variables as sensitive and never shows their values; removing the mark needs a new value', async () => {
@@ -296,20 +297,23 @@ describe('records of another file set', () => {
     write('a.yaml', target(name, 'type: local'))
     const dry = await apply(['--dry-run'])
     is(dry, 0)
-    expect(dry.stdout).toMatch(/connection\.type: "ssh" -> "local"[\s\S]*managed_by: "first" -> "files-\d+"/)
+    expect(dry.stdout).toMatch(/connection\.type: "ssh" -> "local"[\s\S]*managed_by: "first" -> "files-\d+-\w+"/)
     expect(dry.stderr).toContain(`target ${name} (a.yaml:1:1): managed by "first"`)
     const refused = await apply()
     is(refused, 3)
-    expect(refused.stderr).toMatch(/1 record of these files is not managed by "files-\d+": give --take-over/)
+    expect(refused.stderr).toMatch(/1 record of these files is not managed by "files-\d+-\w+": give --take-over/)
     expect(refused.stderr).toContain(`target ${name} (a.yaml:1:1): managed by "first"`)
     expect(await one('targets', name)).toMatchObject({ managed_by: 'first', connection: { type: 'ssh' } })
 
     is(await apply(['--take-over']), 0)
-    expect(await one('targets', name)).toMatchObject({ managed_by: `files-${count}`, connection: { type: 'local' } })
+    expect(await one('targets', name)).toMatchObject({
+      managed_by: expect.stringMatching(`^files-${count}-`),
+      connection: { type: 'local' },
+    })
     is(await apply(['--dry-run', '--exit-code']), 0)
     const back = await apply(['--manager', 'first', '--dry-run', '--take-over', '--exit-code'])
     is(back, 1)
-    expect(back.stdout).toMatch(/managed_by: "files-\d+" -> "first"/)
+    expect(back.stdout).toMatch(/managed_by: "files-\d+-\w+" -> "first"/)
   })
 
   test('without a manager are left unchanged as long as they match', async () => {

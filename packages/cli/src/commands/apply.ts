@@ -3,6 +3,7 @@ import { EXIT_CODES, RefusedError, UsageError } from '../exit-code.ts'
 import type { Change, Deletion } from '../files/change.ts'
 import type { Reconciler } from '../files/changes.ts'
 import { type FileKind, KINDS } from '../files/kinds.ts'
+import type { Manager } from '../files/manager.ts'
 import type { listTakeOvers } from '../files/take-over.ts'
 import {
   formatChange,
@@ -87,9 +88,9 @@ async function apply({ client, output }: Context, options: ApplyOptions): Promis
     for (const deletion of deletions) output.writeLine(formatDeletion(deletion, output))
   }
   const takeOvers = takeOver ? [] : listTakeOvers(found)
-  if (dryRun) warnOfTakeOver(takeOvers, manager.name, output)
+  if (dryRun) warnOfTakeOver(takeOvers, manager, output)
   else {
-    await confirmTakeOver(takeOvers, manager.name)
+    await confirmTakeOver(takeOvers, manager)
     if (!options.yes) await confirmDeletions(deletions, output)
   }
   if (!dryRun) await applyChanges(reconciler, found)
@@ -116,10 +117,10 @@ async function apply({ client, output }: Context, options: ApplyOptions): Promis
 type TakeOvers = ReturnType<typeof listTakeOvers>
 
 /** Throws RefusedError unless a person agrees. */
-async function confirmTakeOver(takeOvers: TakeOvers, manager: string): Promise<void> {
+async function confirmTakeOver(takeOvers: TakeOvers, { name, formerName }: Manager): Promise<void> {
   if (takeOvers.length === 0) return
-  const list = formatTakeOvers(takeOvers)
-  const what = `${formatCount(takeOvers.length, 'record')} of these files ${takeOvers.length === 1 ? 'is' : 'are'} not managed by "${manager}"`
+  const list = formatTakeOvers(takeOvers, formerName)
+  const what = `${formatCount(takeOvers.length, 'record')} of these files ${takeOvers.length === 1 ? 'is' : 'are'} not managed by "${name}"`
   if (!hasTerminal()) {
     throw new RefusedError([`${what}: give --take-over to change them; nothing was changed`, ...list].join('\n'))
   }
@@ -128,11 +129,12 @@ async function confirmTakeOver(takeOvers: TakeOvers, manager: string): Promise<v
   throw new RefusedError('nothing was changed')
 }
 
-function warnOfTakeOver(takeOvers: TakeOvers, manager: string, output: Output): void {
+function warnOfTakeOver(takeOvers: TakeOvers, { name, formerName }: Manager, output: Output): void {
   if (takeOvers.length === 0) return
-  const needs = `${formatCount(takeOvers.length, 'record')} of these files need --take-over, because "${manager}" does not manage them:`
+  const [need, them] = takeOvers.length === 1 ? ['needs', 'it'] : ['need', 'them']
+  const needs = `${formatCount(takeOvers.length, 'record')} of these files ${need} --take-over, because "${name}" does not manage ${them}:`
   output.warn([needs])
-  for (const line of formatTakeOvers(takeOvers)) process.stderr.write(`${line}\n`)
+  for (const line of formatTakeOvers(takeOvers, formerName)) process.stderr.write(`${line}\n`)
 }
 
 async function confirmDeletions(deletions: readonly Deletion[], output: Output): Promise<void> {
@@ -181,7 +183,8 @@ interface Result {
 function formatResult({ found, deleted, kept, unchanged, dryRun }: Result): string {
   const count = (what: Change['what']) => found.filter((change) => change.what === what).length
   const would = dryRun ? 'would be ' : ''
-  if (found.length + deleted + kept === 0) return `nothing to change: ${unchanged} records match the files`
+  if (found.length + deleted + kept === 0)
+    return `nothing to change: ${formatCount(unchanged, 'record')} ${unchanged === 1 ? 'matches' : 'match'} the files`
   return [
     `${count('create')} ${would}created`,
     `${count('publish')} ${would}published`,

@@ -1,18 +1,24 @@
-import { existsSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
 import path from 'node:path'
 import { compile, ManagerName } from '@slipway/contracts'
 import { UsageError } from '../exit-code.ts'
 import { InvalidFilesError, type YamlDocument } from './document.ts'
+import { readRemote } from './remote.ts'
 
 /** The name under which a file set owns records. */
 export interface Manager {
   name: string
   /** False if the name comes from the folder of the files. */
   isNamed: boolean
+  /** The name that earlier builds derived from the folder. Other folders may have the same one. */
+  formerName?: string
 }
 
 const validateName = compile(ManagerName)
 const MAX_LENGTH = 128
+const HASH_DIGITS = 8
 
 /** Whether a document names the manager of the file set: it has this field alone. */
 export const isManagerDocument = (value: unknown): value is { manager: unknown } =>
@@ -48,19 +54,39 @@ export function chooseManager(given: string | undefined, fromFiles: string | nul
     return { name: given, isNamed: true }
   }
   if (fromFiles !== null) return { name: fromFiles, isNamed: true }
-  return { name: deriveManagerName(paths), isNamed: false }
+  return { ...deriveManagerName(paths), isNamed: false }
 }
 
-/** The folder that all paths share. In a Git repository, its path from the folder of the repository on. */
-export function deriveManagerName(paths: readonly string[]): string {
-  const folder = paths.map(findFolder).reduce(findCommonFolder)
-  const repository = findRepository(folder)
-  const name = repository === null ? path.basename(folder) : path.relative(path.dirname(repository), folder)
-  const allowed = name
+/**
+ * Derives a name from the folder that all paths share, and adds a hash of its place. The place is a path in a Git repository if the
+ * repository has a remote, because pipelines check it out into other folders. Otherwise it is a path on this host.
+ */
+export function deriveManagerName(paths: readonly string[]): { name: string; formerName: string } {
+  const given = paths.map(findFolder).reduce(findCommonFolder)
+  const folder = realpathSync(given)
+  const root = findRepository(folder)
+  const remote = root === null ? null : readRemote(root)
+  const inside = root === null ? '' : path.relative(root, folder)
+  const place = remote === null ? [hostname(), folder] : [remote, inside]
+  const hash = createHash('sha256').update(JSON.stringify(place)).digest('hex').slice(0, HASH_DIGITS)
+  const readable = root === null ? path.basename(folder) : path.join(path.basename(remote ?? root), inside)
+  return {
+    name: `${toAllowedName(readable, MAX_LENGTH - HASH_DIGITS - 1)}-${hash}`,
+    formerName: deriveFormerName(given),
+  }
+}
+
+function deriveFormerName(folder: string): string {
+  const root = findRepository(folder)
+  return toAllowedName(root === null ? path.basename(folder) : path.relative(path.dirname(root), folder), MAX_LENGTH)
+}
+
+function toAllowedName(text: string, length: number): string {
+  const allowed = text
     .split(path.sep)
     .join('/')
     .replaceAll(/[^A-Za-z0-9._/-]+/g, '-')
-    .slice(-MAX_LENGTH)
+    .slice(-length)
     .replace(/^[^A-Za-z0-9]+/, '')
   return allowed === '' ? 'files' : allowed
 }
