@@ -25,6 +25,13 @@ test('a document that contains only manager names the manager of all files', () 
   expect([entries.length, manager]).toEqual([2, 'shop/catalog'])
 })
 
+test('files may name a manager and no record, but not nothing', () => {
+  write('emptied/a.yaml', 'manager: shop\n')
+  expect(loadFileSet([path.join(root, 'emptied')], null)).toEqual({ entries: [], manager: 'shop' })
+  write('nothing/a.yaml', '# nothing\n')
+  expect(() => loadFileSet([path.join(root, 'nothing')], null)).toThrow('there is no YAML document')
+})
+
 test.each([
   ['another name', 'manager: other', /b\.yaml:1:1: manager is "other", but \S+a\.yaml:1:1 says "shop"/],
   ['a malformed name', 'manager: a shop', /b\.yaml:1:1: manager /],

@@ -54,7 +54,9 @@ export function loadFileSet(paths: readonly string[], defaultTenant: string | nu
   }
   problems.push(...findDuplicates(entries))
   if (problems.length > 0) throw new InvalidFilesError(problems)
-  if (entries.length === 0) throw new InvalidFilesError([`${paths.join(', ')}: there is no YAML document`])
+  // Files that name a manager alone say that it has no records left: --prune deletes them.
+  if (entries.length === 0 && manager === null)
+    throw new InvalidFilesError([`${paths.join(', ')}: there is no YAML document`])
   return { entries: KINDS.flatMap((kind) => entries.filter((entry) => entry.kind === kind)), manager }
 }
 
