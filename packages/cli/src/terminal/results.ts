@@ -1,4 +1,4 @@
-import type { Schema } from '@slipway/client'
+import { isFinalState, type Schema } from '@slipway/client'
 import { formatDuration } from './table.ts'
 
 type Detail = Schema<'DeploymentDetail'>
@@ -15,14 +15,16 @@ interface TargetResult {
 
 /** The result of a target for each state of a step. The first state that any step has decides. */
 const RESULTS: readonly [Step['state'], string][] = [
+  ['rolling_back', 'rolling back'],
+  ['running', 'running'],
   ['rollback_failed', 'rollback failed'],
   ['rolled_back', 'rolled back'],
   ['failed', 'failed'],
   ['cancelled', 'cancelled'],
 ]
 
-/** Returns one result for each target of an ended deployment, in the order of the plan. */
-export function summarizeTargets({ plan }: Detail): TargetResult[] {
+/** Returns one result for each target of a deployment, in the order of the plan. */
+export function summarizeTargets({ plan, state }: Detail): TargetResult[] {
   const byTarget = new Map<string, Step[]>()
   for (const step of plan?.steps ?? []) byTarget.set(step.target_id, [...(byTarget.get(step.target_id) ?? []), step])
   return [...byTarget.values()].map((steps) => {
@@ -30,7 +32,7 @@ export function summarizeTargets({ plan }: Detail): TargetResult[] {
     const failed = steps.find(({ error_message }) => error_message !== null)
     return {
       target: steps[0]?.target_name ?? '',
-      result: getResult(steps),
+      result: getResult(steps, isFinalState(state)),
       steps: `${completed}/${steps.length}`,
       duration: measureDuration(steps),
       reason: failed ? `${failed.action_name}: ${failed.error_message}` : null,
@@ -38,11 +40,13 @@ export function summarizeTargets({ plan }: Detail): TargetResult[] {
   })
 }
 
-function getResult(steps: readonly Step[]): string {
+function getResult(steps: readonly Step[], hasEnded: boolean): string {
   const word = RESULTS.find(([state]) => steps.some((step) => step.state === state))?.[1]
   if (word !== undefined) return word
   if (steps.every(({ state }) => state === 'completed')) return 'success'
-  return steps.some(({ state }) => state === 'completed') ? 'incomplete' : 'not touched'
+  const hasBegun = steps.some(({ state }) => state === 'completed')
+  if (!hasEnded) return hasBegun ? 'running' : 'waiting'
+  return hasBegun ? 'incomplete' : 'not touched'
 }
 
 function measureDuration(steps: readonly Step[]): string {
