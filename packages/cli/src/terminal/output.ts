@@ -1,7 +1,7 @@
-import { stringify } from 'yaml'
 import { type Colour, hasColours, paint, sanitize } from './colour.ts'
 import { formatFields, getRecordName, type Path, pickFields, readField } from './fields.ts'
 import { formatTable } from './table.ts'
+import { formatYaml } from './yaml.ts'
 
 export const FORMATS = ['table', 'json', 'jsonl', 'yaml', 'name'] as const
 export type Format = (typeof FORMATS)[number]
@@ -79,14 +79,14 @@ export class Output {
   printData(value: unknown): void {
     const records = Array.isArray(value) ? value : [value]
     if (this.format === 'json') this.writeLine(JSON.stringify(this.#select(value), null, 2))
-    else if (this.format === 'yaml') this.#write(stringify(this.#select(value)))
+    else if (this.format === 'yaml') this.#write(formatYaml(this.#select(value)))
     else for (const record of records) this.writeLine(this.#formatLine(record))
     this.#warnOfUnknownFields(records)
   }
 
   /** Prints one value of a stream: a document of YAML, else one line. */
   printItem(value: unknown): void {
-    if (this.format === 'yaml') this.#write(`---\n${stringify(this.#select(value))}`)
+    if (this.format === 'yaml') this.#write(`---\n${formatYaml(this.#select(value))}`)
     else this.writeLine(this.#formatLine(value))
   }
 

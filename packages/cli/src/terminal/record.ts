@@ -1,6 +1,6 @@
-import { stringify } from 'yaml'
 import { sanitize } from './colour.ts'
 import { formatFacts, formatTime } from './table.ts'
+import { formatYaml } from './yaml.ts'
 
 const TIME = /_(at|time|since)$/
 
@@ -13,12 +13,12 @@ export function formatRecord(kind: string, record: object, getName: (id: string)
   return [
     ...formatFacts([
       [kind, typeof name === 'string' ? sanitize(name) : null],
-      ['id', `${id}${sqid === undefined ? '' : ` (${sqid})`}`],
+      ['id', id === undefined ? null : `${id}${sqid === undefined ? '' : ` (${sqid})`}`],
       ...simple.map(([field, value]) => formatFact(field, value, getName)),
     ]),
     ...structures.flatMap(([field, value]) => [
       `${formatLabel(field)}:`,
-      ...stringify(value)
+      ...formatYaml(value)
         .trimEnd()
         .split('\n')
         .map((line) => `  ${sanitize(line)}`),
