@@ -45,7 +45,7 @@ describe('completion', () => {
     [['de'], ['deploy', 'deployments']],
     [
       ['pending', ''],
-      ['cancel', 'list', 'reprioritize', 'why', 'help'],
+      ['cancel', 'get', 'list', 'reprioritize', 'show', 'why', 'help'],
     ],
     [['deploy', 'x', '--failure-strategy', 'c'], ['continue_on_failure']],
     [['deploy', 'x', '--dr'], ['--dry-run']],

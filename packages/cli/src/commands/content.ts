@@ -1,12 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import type { Item } from '@slipway/client'
+import type { Item, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
 import { RefusedError } from '../exit-code.ts'
 import { formatNames } from '../terminal/name-list.ts'
+import { formatRecord } from '../terminal/record.ts'
 import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
+import { chooseEntry } from './entries.ts'
 import { take } from './lists.ts'
 import { addListAction } from './watching.ts'
+
+const SHA256 = /^[0-9a-f]{64}$/i
+const HASH_ARGUMENT = 'SHA-256 of the content, or the beginning of it'
 
 export function addContent(program: Command): void {
   const content = program.command('content').description('files that actions use, named by their SHA-256')
@@ -18,18 +23,34 @@ export function addContent(program: Command): void {
     .description('upload files; content that is on the server already is not stored twice')
     .action(provideContext(upload))
   content
+    .command('show')
+    .alias('get')
+    .argument('<sha256>', HASH_ARGUMENT)
+    .description('show size, time and uses of one file')
+    .action(
+      provideContext(async ({ client, output }, hash: string) => {
+        const found = await findContent(client, hash)
+        output.printRecord(found, () => formatRecord('content', found, () => null))
+      }),
+    )
+  content
     .command('download')
-    .argument('<sha256>', 'SHA-256 of the content')
+    .argument('<sha256>', HASH_ARGUMENT)
     .argument('[file]', 'path to write to; default: stdout')
     .description('download a file')
     .action(
-      provideContext(async ({ client }, sha256: string, file: string | undefined) => {
+      provideContext(async ({ client }, hash: string, file: string | undefined) => {
+        // Not every caller that may read content may list it.
+        const sha256 = SHA256.test(hash) ? hash : (await findContent(client, hash)).id
         const bytes = await client.call('getContent', { params: { sha256 } })
         if (file === undefined) process.stdout.write(bytes)
         else await writeFile(file, bytes)
       }),
     )
 }
+
+const findContent = async (client: SlipwayClient, hash: string) =>
+  chooseEntry('content', await take(client.each('listContent')), hash, 'files')
 
 async function list({ client, output }: Context): Promise<void> {
   output.printList(

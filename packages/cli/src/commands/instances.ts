@@ -4,11 +4,12 @@ import { sanitize } from '../terminal/colour.ts'
 import { requireConsent } from '../terminal/prompt.ts'
 import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
+import { chooseEntry } from './entries.ts'
 import { formatLabels } from './kinds.ts'
 import { take } from './lists.ts'
 import { readNames } from './names.ts'
 import { addListCommand, addShowCommand } from './record-commands.ts'
-import { deleteRecord, findId } from './records.ts'
+import { deleteRecord, findId, UUID } from './records.ts'
 import { collect, omitUndefined, parseAllowedLabel, parseIntegerBetween, parseSeconds } from './values.ts'
 import { addListAction } from './watching.ts'
 
@@ -74,7 +75,9 @@ function addGrants(instances: Command): void {
     .argument('<id>', 'id of the token: its part before the dot')
     .description('revoke a token; instances that joined with it stay')
     .action(
-      provideContext(async ({ client, output }, id: string) => {
+      provideContext(async ({ client, output }, given: string) => {
+        const list = () => take(client.each('listInstanceGrants'))
+        const id = UUID.test(given) ? given : chooseEntry('join token', await list(), given).id
         await client.call('revokeInstanceGrant', { params: { id } })
         output.printRecord({ id, revoked: true }, () => [`revoked join token ${id}`])
       }),

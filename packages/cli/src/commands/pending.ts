@@ -5,7 +5,7 @@ import { formatNames } from '../terminal/name-list.ts'
 import { formatFacts, formatTime, toIsoTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { findId } from './records.ts'
-import { resolveId } from './references.ts'
+import { resolveRequestId } from './references.ts'
 import { parseIntegerBetween } from './values.ts'
 import { findPending, getWaitingReason } from './wait.ts'
 import { addListAction } from './watching.ts'
@@ -24,6 +24,12 @@ export function addPending(program: Command): void {
     .option('--tenant <name>', 'only those of this tenant, by name or id')
   addListAction(listing, list)
   pending
+    .command('show')
+    .alias('get')
+    .argument('<request>', REQUEST_ARGUMENT)
+    .description('show all fields of one request')
+    .action(provideContext(explainWaiting))
+  pending
     .command('why')
     .argument('<request>', REQUEST_ARGUMENT)
     .description('show why a request is pending')
@@ -36,7 +42,7 @@ export function addPending(program: Command): void {
     .action(
       provideContext(async (context, reference: string, { priority }: { priority: number }) => {
         const { client, output } = context
-        const id = await resolveId(context, reference)
+        const id = await resolveRequestId(context, reference)
         const request = await client.call('updatePending', { params: { id }, body: { priority } })
         const position = request.position === undefined ? '' : `, position ${request.position}`
         output.printRecord(request, () => [`request ${id} has priority ${request.priority}${position}`])
@@ -47,7 +53,9 @@ export function addPending(program: Command): void {
     .argument('<request>', REQUEST_ARGUMENT)
     .description('cancel a pending request')
     .action(
-      provideContext(async (context, reference: string) => cancelPending(context, await resolveId(context, reference))),
+      provideContext(async (context, reference: string) =>
+        cancelPending(context, await resolveRequestId(context, reference)),
+      ),
     )
 }
 
@@ -115,7 +123,7 @@ export async function cancelPending({ client, output }: Context, id: string): Pr
 }
 
 async function explainWaiting(context: Context, reference: string): Promise<void> {
-  await printPending(context, await findPending(context.client, await resolveId(context, reference)))
+  await printPending(context, await findPending(context.client, await resolveRequestId(context, reference)))
 }
 
 export async function printPending({ output }: Context, pending: Pending): Promise<void> {

@@ -62,6 +62,16 @@ export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Shorter prefixes are more likely to be mistyped names. */
 export const ID_PREFIX = /^(?=.{4,35}$)[0-9a-f]{1,8}(-[0-9a-f]{0,4}){0,3}(-[0-9a-f]{0,12})?$/i
 const SQID = /^[A-Za-z0-9]{8,64}$/
+/** A short id has 8 characters. A longer text is no beginning of one, so the list need not be read. */
+const SQID_PREFIX = /^[A-Za-z0-9]{4,7}$/
+const KINDS_WITH_SQID: ReadonlySet<RecordKind> = new Set([
+  'action',
+  'sequence',
+  'solution',
+  'target',
+  'environment',
+  'tenant',
+])
 const MAX_SIMILAR_NAMES = 5
 
 /** Returns all records with exactly this name, and some names that contain it. */
@@ -109,11 +119,16 @@ async function readById<K extends RecordKind>(
   }
 }
 
-/** Returns the records whose id begins like this. */
+const mayBePrefix = (kind: RecordKind, text: string) =>
+  ID_PREFIX.test(text) || (KINDS_WITH_SQID.has(kind) && SQID_PREFIX.test(text))
+
+const getSqid = (record: object) => ('sqid' in record && typeof record.sqid === 'string' ? record.sqid : undefined)
+
+/** Returns the records whose id or short id begins like this. */
 async function findByPrefix<K extends RecordKind>(client: SlipwayClient, kind: K, prefix: string) {
   const found: RecordByKind[K][] = []
   for await (const record of listRecords(client, kind))
-    if (record.id.startsWith(prefix.toLowerCase())) found.push(record)
+    if (record.id.startsWith(prefix.toLowerCase()) || getSqid(record)?.startsWith(prefix)) found.push(record)
   return found
 }
 
@@ -127,7 +142,7 @@ async function findCandidates<K extends RecordKind>(client: SlipwayClient, kind:
   if (result.found.length > 0) return result
   const record = SQID.test(nameOrId) ? await readById(client, kind, nameOrId) : undefined
   if (record) return { found: [record], similar: [] }
-  return ID_PREFIX.test(nameOrId) ? { ...result, found: await findByPrefix(client, kind, nameOrId) } : result
+  return mayBePrefix(kind, nameOrId) ? { ...result, found: await findByPrefix(client, kind, nameOrId) } : result
 }
 
 const formatHint = (similar: readonly string[]) =>
@@ -160,7 +175,13 @@ export function describeAmbiguity(
 ): string {
   const areNames = found.every(({ name }) => name === given)
   const what = areNames ? `have the name "${given}": use an id instead` : `have an id that begins with "${given}"`
-  const lines = found.slice(0, MAX_CANDIDATES).map(({ id, name }) => `\n  ${id}${areNames || !name ? '' : ` ${name}`}`)
+  const showId = (one: { id: string }) => {
+    const sqid = getSqid(one)
+    return sqid?.startsWith(given) ? sqid : one.id
+  }
+  const lines = found
+    .slice(0, MAX_CANDIDATES)
+    .map((one) => `\n  ${showId(one)}${areNames || !one.name ? '' : ` ${one.name}`}`)
   const more = found.length > MAX_CANDIDATES ? `\n  and ${found.length - MAX_CANDIDATES} more` : ''
   return `several ${kinds} ${what}${lines.join('')}${more}`
 }
@@ -200,7 +221,9 @@ export async function findSource(
   }
   if (another !== undefined) {
     const list = found.map((one) => `${one.kind} ${one.id}`).join(', ')
-    throw new RefusedError(`several sources have the name "${nameOrId}" (${list}): give --kind, or use an id instead`)
+    throw new RefusedError(
+      `several sources have the name "${nameOrId}", or an id that begins with it (${list}): give --kind, or use an id instead`,
+    )
   }
   return source
 }

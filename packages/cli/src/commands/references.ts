@@ -3,8 +3,9 @@ import { readLastRun } from '../configuration/last-run.ts'
 import { RefusedError } from '../exit-code.ts'
 import type { Context } from './context.ts'
 import { formatSource } from './deployment-list.ts'
+import { chooseEntry } from './entries.ts'
 import { take } from './lists.ts'
-import { describeAmbiguity, ID_PREFIX } from './records.ts'
+import { describeAmbiguity, UUID } from './records.ts'
 import { findPending, getWaitingReason, PENDING_STATUSES } from './wait.ts'
 
 /** Finds deployments by their id, its beginning, `@last`, or the id of the pending request that they came from. */
@@ -14,19 +15,27 @@ type Pending = Schema<'PendingRequest'>
 export const DEPLOYMENT_ARGUMENT = 'id of the deployment, the beginning of it, or @last'
 
 export const LAST = '@last'
-/** The first 8 digits of an id name the minute in which it was made. Fewer would search years. */
+/**
+ * An id begins with its time. 8 digits leave about a minute, so the command line reads the deployments of this minute. 4 digits
+ * leave 50 days.
+ */
 const MIN_DIGITS = 8
 const TIME_DIGITS = 12
+const UUID_DIGITS = 32
 const CLOCK_SLACK_MS = 60_000
 
 /** Returns the whole id that the reference means: of a deployment or of a pending request. */
 export async function resolveId(context: Context, reference: string): Promise<string> {
   if (reference === LAST) return readLast(context)
-  if (!ID_PREFIX.test(reference)) return reference
+  if (UUID.test(reference)) return reference
   const digits = reference.replaceAll('-', '')
+  if (!/^[0-9a-f]*$/i.test(digits) || digits.length > UUID_DIGITS) {
+    const what = `the id, its first ${MIN_DIGITS} characters or more, or ${LAST}`
+    throw new RefusedError(`"${reference}" is not the id of a deployment or of a request: give ${what}`)
+  }
   if (digits.length < MIN_DIGITS) {
     throw new RefusedError(
-      `"${reference}" is too short for the id of a deployment: give at least ${MIN_DIGITS} characters`,
+      `"${reference}" is too short for the id of a deployment: give at least ${MIN_DIGITS} characters, or ${LAST}`,
     )
   }
   const found = await findByPrefix(context, reference.toLowerCase())
@@ -44,19 +53,32 @@ function readLast({ url }: Context): string {
   return id
 }
 
-async function findByPrefix({ client }: Context, prefix: string): Promise<{ id: string; name: string }[]> {
-  const [from, to] = getTimeRange(prefix)
-  const hasPrefix = ({ id }: { id: string }) => id.startsWith(prefix)
+/** Returns the whole id of a request in the queue, or of one that left it. Unlike deployments, requests are few. */
+export async function resolveRequestId(context: Context, reference: string): Promise<string> {
+  if (reference === LAST || UUID.test(reference)) return await resolveId(context, reference)
+  const requests = await listRequests(context)
+  return chooseEntry('request', requests.map(toCandidate), reference).id
+}
+
+async function listRequests({ client }: Context): Promise<Pending[]> {
   const lists = await Promise.all(
     PENDING_STATUSES.map((status) => client.call('listPending', { query: status ? { status } : {} })),
   )
+  return [...new Map(lists.flat().map((request) => [request.id, request])).values()]
+}
+
+const toCandidate = ({ id, source_name }: Pending) => ({ id, name: `pending ${source_name ?? ''}`.trim() })
+
+async function findByPrefix(context: Context, prefix: string): Promise<{ id: string; name: string }[]> {
+  const [from, to] = getTimeRange(prefix)
+  const hasPrefix = ({ id }: { id: string }) => id.startsWith(prefix)
+  const requests = await listRequests(context)
   const query = { created_from: from.toISOString(), created_before: to.toISOString() }
-  const deployments = from < to ? await take(client.each('listDeployments', { query })) : []
+  const deployments = from < to ? await take(context.client.each('listDeployments', { query })) : []
   const found = deployments.filter(hasPrefix).map((one) => ({ id: one.id, name: formatSource(one) }))
   const isNew = ({ deployment_id }: Pending) => !found.some(({ id }) => id === deployment_id)
-  const requests = new Map(lists.flat().map((request) => [request.id, request]))
-  const pending = [...requests.values()].filter((request) => hasPrefix(request) && isNew(request))
-  return [...found, ...pending.map(({ id, source_name }) => ({ id, name: `pending ${source_name ?? ''}`.trim() }))]
+  const pending = requests.filter((request) => hasPrefix(request) && isNew(request))
+  return [...found, ...pending.map(toCandidate)]
 }
 
 /** An id begins with its time. Deployments are written within moments after it. */

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import { formatTime } from '../terminal/table.ts'
 import { provideContext } from './context.ts'
+import { chooseEntry } from './entries.ts'
 import { take } from './lists.ts'
 import { addRecordCommands } from './record-commands.ts'
-import { findId } from './records.ts'
+import { findId, UUID } from './records.ts'
 import { parseIntegerBetween } from './values.ts'
 import { addListAction } from './watching.ts'
 
@@ -35,8 +36,10 @@ export function addWebhooks(program: Command): void {
     .argument('<delivery>', 'id of the delivery')
     .description('send a delivery again')
     .action(
-      provideContext(async ({ client, output }, urlOrId: string, delivery_id: string) => {
+      provideContext(async ({ client, output }, urlOrId: string, given: string) => {
         const id = await findId(client, 'webhook', urlOrId)
+        const list = () => take(client.each('listWebhookDeliveries', { params: { id } }))
+        const delivery_id = UUID.test(given) ? given : chooseEntry('delivery', await list(), given, 'deliveries').id
         const delivery = await client.call('redeliverWebhook', { params: { id, delivery_id } })
         output.printRecord(delivery ?? { id: delivery_id }, () => [`delivery ${delivery_id} is sent again`])
       }),
