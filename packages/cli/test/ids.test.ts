@@ -55,6 +55,18 @@ test('the beginning of a short id names a record', async () => {
   expect(stderr).toContain('begins with "w1hr"\n  w1hrVm4W Acme\n  w1hrXXXX Beta')
 })
 
+test.each(['pipeline', '018f', ID])('an API key is named by %s', async (given) => {
+  expect((await slipway('keys', 'show', given)).stdout).toMatch(/^key: +pipeline\nid: +018f/)
+  expect((await slipway('keys', 'delete', given)).stdout).toBe(`revoked key pipeline (${ID})\n`)
+  expect((await slipway('audit', '--api-key', given)).code).toBe(0)
+  expect(server.requests.at(-1)?.query.get('api_key_id')).toBe(ID)
+})
+
+test('an unknown API key is refused', async () => {
+  const { code, stderr } = await slipway('keys', 'delete', 'nothing')
+  expect([code, stderr]).toEqual([3, 'slipway: there is no API key "nothing"\n'])
+})
+
 test('a request in the queue is named by four characters, and shown', async () => {
   expect((await slipway('pending', 'show', '018f')).stdout).toMatch(/^request: +018f6b1e-/)
 })

@@ -1,8 +1,10 @@
-import type { Input } from '@slipway/client'
+import type { Input, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
 import { formatTime } from '../terminal/table.ts'
 import type { Context } from './context.ts'
+import { findKey } from './keys.ts'
 import { take } from './lists.ts'
+import { UUID } from './records.ts'
 import { parseIntegerBetween, parseTimestamp } from './values.ts'
 import { addListAction } from './watching.ts'
 
@@ -25,15 +27,23 @@ export function addAudit(program: Command): void {
     .option('--resource-type <type>', 'only changes of this kind of record, for example deployment')
     .option('--resource <id>', 'only changes of this record')
     .option('--actor <id>', 'only changes by this user')
-    .option('--api-key <id>', 'only calls with this API key, also a deleted one')
+    .option(
+      '--api-key <key>',
+      'only calls with this API key: name or id of your own; the id of another or a deleted one',
+    )
     .option('--from <time>', 'only from this time on', parseTimestamp)
     .option('--to <time>', 'only before this time', parseTimestamp)
     .option('--limit <number>', 'how many records to show', parseIntegerBetween(1, 1_000_000), 50)
   addListAction(command, listAuditRecords)
 }
 
+/** The list of keys has only the caller's, and no deleted ones. */
+const findKeyId = async (client: SlipwayClient, nameOrId: string) =>
+  UUID.test(nameOrId) ? nameOrId : (await findKey(client, nameOrId)).id
+
 async function listAuditRecords({ client, output }: Context, options: AuditOptions): Promise<void> {
-  const { action: name, resourceType, resource, actor, apiKey, from, to } = options
+  const { action: name, resourceType, resource, actor, from, to } = options
+  const apiKey = options.apiKey === undefined ? undefined : await findKeyId(client, options.apiKey)
   const filters = {
     ...{ action: name, resource_type: resourceType, resource_id: resource },
     ...{ actor_id: actor, api_key_id: apiKey, from, to },

@@ -76,7 +76,7 @@ async function readNames(client: SlipwayClient, kind: ServerKind, search: string
     case 'webhook':
       return (await take(client.each('listWebhooks', { signal }), MAX_NAMES)).map(({ url }) => url)
     case 'key':
-      return (await client.call('listApiKeys', { signal })).api_keys.map(({ id }) => id)
+      return (await client.call('listApiKeys', { signal })).api_keys.map(({ name }) => name)
     case 'content':
       return (await take(client.each('listContent', { signal }), MAX_NAMES)).map(({ id }) => id)
     case 'tag': {

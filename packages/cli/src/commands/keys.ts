@@ -1,10 +1,20 @@
-import type { Schema } from '@slipway/client'
+import type { Schema, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
+import { sanitize } from '../terminal/colour.ts'
 import { requireConsent } from '../terminal/prompt.ts'
+import { formatRecord } from '../terminal/record.ts'
 import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
+import { chooseEntry } from './entries.ts'
 import { collect, omitUndefined, parseIntegerBetween } from './values.ts'
 import { addListAction } from './watching.ts'
+
+const KEY_ARGUMENT = 'name or id of the key'
+
+/** Finds one of the calling user's keys. */
+export async function findKey(client: SlipwayClient, nameOrId: string): Promise<Schema<'ApiKey'>> {
+  return chooseEntry('API key', (await client.call('listApiKeys')).api_keys, nameOrId)
+}
 
 export function addKeys(program: Command): void {
   const keys = program.command('keys').description('API keys of the calling user')
@@ -22,15 +32,28 @@ export function addKeys(program: Command): void {
     .option('--description <text>', 'purpose of the key')
     .action(provideContext(create))
   keys
+    .command('show')
+    .alias('get')
+    .argument('<key>', KEY_ARGUMENT)
+    .description('show all fields of one API key; the key itself is not shown again')
+    .action(
+      provideContext(async ({ client, output }, nameOrId: string) => {
+        const key = await findKey(client, nameOrId)
+        output.printRecord(key, () => formatRecord('key', key, () => null))
+      }),
+    )
+  keys
     .command('delete')
-    .argument('<key>', 'id of the key')
+    .argument('<key>', KEY_ARGUMENT)
     .description('revoke an API key')
     .option('-y, --yes', 'do not ask')
     .action(
-      provideContext(async ({ client, output }, id: string, { yes = false }: { yes?: boolean }) => {
-        await requireConsent(`revoke key ${id}`, { yes, isOptional: true })
+      provideContext(async ({ client, output }, nameOrId: string, { yes = false }: { yes?: boolean }) => {
+        const { id, name } = await findKey(client, nameOrId)
+        const shown = `${sanitize(name)} (${id})`
+        await requireConsent(`revoke key ${shown}`, { yes, isOptional: true })
         await client.call('deleteApiKey', { params: { id } })
-        output.printRecord({ id, deleted: true }, () => [`revoked key ${id}`])
+        output.printRecord({ id, name, deleted: true }, () => [`revoked key ${shown}`])
       }),
     )
 }
