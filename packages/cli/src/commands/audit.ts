@@ -1,4 +1,4 @@
-import type { Input, SlipwayClient } from '@slipway/client'
+import type { Input, Item, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
 import { formatTime } from '../terminal/table.ts'
 import type { Context } from './context.ts'
@@ -41,6 +41,12 @@ export function addAudit(program: Command): void {
 const findKeyId = async (client: SlipwayClient, nameOrId: string) =>
   UUID.test(nameOrId) ? nameOrId : (await findKey(client, nameOrId)).id
 
+/** Most records of the log hold the name of what was changed. */
+function getRecordName({ details, resource_id }: Item<'listAuditLogs'>): string | null {
+  const name = details['name'] ?? details['email']
+  return typeof name === 'string' ? name : resource_id
+}
+
 async function listAuditRecords({ client, output }: Context, options: AuditOptions): Promise<void> {
   const { action: name, resourceType, resource, actor, from, to } = options
   const apiKey = options.apiKey === undefined ? undefined : await findKeyId(client, options.apiKey)
@@ -57,7 +63,7 @@ async function listAuditRecords({ client, output }: Context, options: AuditOptio
       ['API KEY', ({ api_key_name }) => api_key_name],
       ['FROM', ({ actor_ip }) => actor_ip],
       ['ACTION', (record) => record.action],
-      ['RECORD', ({ resource_id }) => resource_id],
+      ['RECORD', getRecordName],
       ['OUTCOME', ({ details }) => (details['code'] as string | undefined) ?? 'done'],
     ],
     'no records',

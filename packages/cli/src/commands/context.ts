@@ -1,11 +1,12 @@
-import { SlipwayClient } from '@slipway/client'
+import { FrozenError, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
 import { createSessionStore } from '../configuration/file.ts'
 import { prepareNetwork } from '../configuration/network.ts'
 import { chooseServer, type GlobalOptions } from '../configuration/server.ts'
-import { EXIT_CODES, UsageError } from '../exit-code.ts'
+import { EXIT_CODES, RefusedError, UsageError } from '../exit-code.ts'
 import type { Path } from '../terminal/fields.ts'
 import { type Format, Output } from '../terminal/output.ts'
+import { formatRefusal, listShownTargets } from '../terminal/refusal.ts'
 import { Screen } from '../terminal/screen.ts'
 
 /** Retries for this time survive a restart of the server. */
@@ -61,7 +62,22 @@ export function provideContext<A extends unknown[]>(
 ) {
   return async (...args: unknown[]): Promise<void> => {
     const command = args.at(-1) as Command
-    const code = await body(await createContext(command), ...(args.slice(0, -1) as A))
+    const context = await createContext(command)
+    const code = await body(context, ...(args.slice(0, -1) as A)).catch(async (error: unknown) => {
+      throw error instanceof FrozenError ? await nameTargets(context.client, error) : error
+    })
     process.exitCode = code ?? EXIT_CODES.success
   }
+}
+
+/** The server names the targets that make a freeze apply by their ids. A target that cannot be read keeps its id. */
+async function nameTargets(client: SlipwayClient, error: FrozenError): Promise<RefusedError> {
+  const readName = async (id: string): Promise<[string, string]> => {
+    try {
+      return [id, (await client.call('getTarget', { params: { id } })).name]
+    } catch {
+      return [id, id]
+    }
+  }
+  return new RefusedError(formatRefusal(error, new Map(await Promise.all(listShownTargets(error).map(readName)))))
 }

@@ -83,6 +83,7 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['START', ({ start_time }) => formatTime(start_time)],
       ['END', ({ end_time }) => formatTime(end_time)],
       ['RECURRENCE', ({ recurrence }) => recurrence],
+      ['ZONE', ({ time_zone }) => time_zone],
       ['FREEZES', (freeze) => formatScope(freeze, names)],
     ],
     deletion: 'the requests that it holds can start',

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { EXIT_CODES, getExitCodeOfState, InterruptedError, RefusedError, WaitTimeoutError } from '../exit-code.ts'
 import { sanitize } from '../terminal/colour.ts'
 import { summarizeTargets } from '../terminal/results.ts'
-import { formatDuration, formatSteps, formatTable } from '../terminal/table.ts'
+import { formatDuration, formatSteps, formatTable, localizeTimes } from '../terminal/table.ts'
 import { DeploymentView } from '../terminal/watch.ts'
 import type { Context } from './context.ts'
 import { parseDuration } from './values.ts'
@@ -165,7 +165,8 @@ export async function findPending(client: SlipwayClient, id: string, signal?: Ab
 }
 
 export function getWaitingReason(request: Pending): string {
-  return request.waiting_reason ?? request.waiting_for?.replaceAll('_', ' ') ?? 'waits for a free instance'
+  const { waiting_reason: reason, waiting_for: cause } = request
+  return localizeTimes(reason ?? cause?.replaceAll('_', ' ') ?? 'waits for a free instance')
 }
 
 async function watchDeployment(

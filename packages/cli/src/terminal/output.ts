@@ -1,6 +1,6 @@
 import { type Colour, hasColours, paint, sanitize } from './colour.ts'
 import { formatFields, getRecordName, type Path, pickFields, readField } from './fields.ts'
-import { formatTable } from './table.ts'
+import { formatTable, localizeTimes } from './table.ts'
 import { formatYaml } from './yaml.ts'
 
 export const FORMATS = ['table', 'json', 'jsonl', 'yaml', 'name'] as const
@@ -48,7 +48,7 @@ export class Output {
   warn(warnings: readonly string[]): void {
     const colours = hasColours(process.stderr)
     for (const warning of warnings) {
-      process.stderr.write(`${paint(`warning: ${sanitize(warning)}`, 'yellow', colours)}\n`)
+      process.stderr.write(`${paint(`warning: ${sanitize(localizeTimes(warning))}`, 'yellow', colours)}\n`)
     }
   }
 

@@ -3,7 +3,7 @@ import { sanitize } from './colour.ts'
 import { formatNames } from './name-list.ts'
 import type { Output } from './output.ts'
 import { formatReplacements } from './replacements.ts'
-import { formatCount } from './table.ts'
+import { formatCount, localizeTimes } from './table.ts'
 
 const MAX_NAMES_SHOWN = 20
 
@@ -31,7 +31,7 @@ export function formatPlan(preview: Schema<'Preview'>, output: Output): string[]
     ...(values.length > 0 ? ['', 'variables'] : []),
     ...values.map(([name, value]) => `  ${name} = ${sanitize(JSON.stringify(value) ?? '')}`),
     ...(warnings.length > 0 ? [''] : []),
-    ...warnings.map((warning) => output.paint(`warning: ${sanitize(warning)}`, 'yellow')),
+    ...warnings.map((warning) => output.paint(`warning: ${sanitize(localizeTimes(warning))}`, 'yellow')),
     '',
     `to deploy exactly this plan: --expect-plan ${preview.plan_hash}`,
   ]

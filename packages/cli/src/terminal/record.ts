@@ -3,6 +3,8 @@ import { formatFacts, formatTime } from './table.ts'
 import { formatYaml } from './yaml.ts'
 
 const TIME = /_(at|time|since)$/
+/** The values of these fields are what people wrote, so a time in them stays as it is. */
+const WRITTEN: ReadonlySet<string> = new Set(['definition', 'variables'])
 
 /** Returns all fields of a record as lines. Values with a structure of their own follow as YAML. */
 export function formatRecord(kind: string, record: object, getName: (id: string) => string | null): string[] {
@@ -18,7 +20,7 @@ export function formatRecord(kind: string, record: object, getName: (id: string)
     ]),
     ...structures.flatMap(([field, value]) => [
       `${formatLabel(field)}:`,
-      ...formatYaml(value)
+      ...formatYaml(WRITTEN.has(field) ? value : localizeFields(value))
         .trimEnd()
         .split('\n')
         .map((line) => `  ${sanitize(line)}`),
@@ -35,6 +37,17 @@ function formatFact(field: string, value: unknown, getName: (id: string) => stri
   if (typeof value === 'string' && field.endsWith('_id')) return [formatLabel(field), sanitize(getName(value) ?? value)]
   if (typeof value === 'boolean') return [formatLabel(field), value ? 'yes' : 'no']
   return [formatLabel(field), sanitize(Array.isArray(value) ? value.join(', ') : String(value))]
+}
+
+/** Returns the value with the times in its fields as times of this machine's zone. */
+function localizeFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(localizeFields)
+  if (typeof value !== 'object' || value === null) return value
+  const fields = Object.entries(value).map(([field, one]): [string, unknown] => {
+    if (WRITTEN.has(field)) return [field, one]
+    return [field, typeof one === 'string' && TIME.test(field) ? formatTime(one) : localizeFields(one)]
+  })
+  return Object.fromEntries(fields)
 }
 
 const isStructure = (value: unknown) =>

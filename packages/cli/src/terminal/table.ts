@@ -48,6 +48,11 @@ export function formatTime(
   return `${local.slice(0, digits)} ${formatOffset(offset)}`
 }
 
+/** Replaces the times in a text of the server by times of this machine's zone. */
+export const localizeTimes = (text: string): string => text.replaceAll(ISO_TIME, (time) => formatTime(time))
+
+const ISO_TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g
+
 /** The API gives the times of pending requests as `2026-11-21 19:05:00`. */
 export const toIsoTime = (timestamp: string) => timestamp.replace(/^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)$/, '$1T$2Z')
 
