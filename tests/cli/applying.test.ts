@@ -299,6 +299,7 @@ describe('records of another file set', () => {
     is(dry, 0)
     expect(dry.stdout).toMatch(/connection\.type: "ssh" -> "local"[\s\S]*managed_by: "first" -> "files-\d+-\w+"/)
     expect(dry.stderr).toContain(`target ${name} (a.yaml:1:1): managed by "first"`)
+    expect((await apply(['--dry-run', '-o', 'name'])).stdout).toBe(`${name}\n`)
     const refused = await apply()
     is(refused, 3)
     expect(refused.stderr).toMatch(/1 record of these files is not managed by "files-\d+-\w+": give --take-over/)

@@ -34,6 +34,8 @@ beforeAll(async () => {
     },
     'GET /auth/api-keys': (_, response) =>
       sendJson(response, 200, { api_keys: [key(ID, 'pipeline'), key(OTHER, 'ci')] }),
+    'POST /auth/api-keys': (_, response) =>
+      sendJson(response, 201, { api_key: key(ID, 'pipeline'), full_key: 'svc_secret', warning: 'store it now' }),
     [`DELETE /auth/api-keys/${ID}`]: (_, response) => sendJson(response, 200, {}),
     'GET /audit/logs': (_, response) => sendJson(response, 200, { data: [], meta }),
     'GET /deployments/pending': (_, response) => sendJson(response, 200, [request]),
@@ -60,6 +62,11 @@ test.each(['pipeline', '018f', ID])('an API key is named by %s', async (given) =
   expect((await slipway('keys', 'delete', given)).stdout).toBe(`revoked key pipeline (${ID})\n`)
   expect((await slipway('audit', '--api-key', given)).code).toBe(0)
   expect(server.requests.at(-1)?.query.get('api_key_id')).toBe(ID)
+})
+
+test('a new API key has a name for -o name, and is not lost', async () => {
+  const { stdout, stderr } = await slipway('keys', 'create', 'pipeline', '-o', 'name')
+  expect([stdout, stderr]).toEqual(['pipeline\n', 'store it now: svc_secret\n'])
 })
 
 test('an unknown API key is refused', async () => {

@@ -44,6 +44,10 @@ test('join-token -o json prints the record, and without options the server choos
   expect(server.requests.map(({ body }) => body)).toEqual([{}])
 })
 
+test('join-token -o name prints the token, which is not shown again', async () => {
+  expect((await slipway('join-token', '-o', 'name')).stdout).toBe(`${ID}.secret\n`)
+})
+
 test('join-tokens list shows no tokens, and join-tokens revoke revokes', async () => {
   const { stdout } = await slipway('join-tokens', 'list')
   expect(stdout).toMatch(/active\s+0 of 2\s+pool=eu zone/)

@@ -63,6 +63,11 @@ describe('where', () => {
     ])
   }, 30_000)
 
+  test('prints the names of targets for -o name, each once', async () => {
+    expect((await slipway('where', 'greet', '-o', 'name')).stdout).toBe('web-1\nweb-2\n')
+    expect((await slipway('on', 'web-1', '-o', 'name')).stdout).toBe('greet\n')
+  })
+
   test('sends its filters', async () => {
     const filters = ['--source-version', '1.1.0', '-e', 'production', '--tag', 'role=web', '--state', 'rolled_back']
     const { stdout } = await slipway('where', 'greet', ...filters, '-o', 'json')
@@ -113,6 +118,11 @@ describe('deployments', () => {
       expect([shown.code, shown.stderr]).toEqual([3, expect.stringContaining('no GET /deployments/')])
     }
   }, 30_000)
+
+  test('prints the names of targets for -o name, each once', async () => {
+    expect((await slipway('where', 'greet', '-o', 'name')).stdout).toBe('web-1\nweb-2\n')
+    expect((await slipway('on', 'web-1', '-o', 'name')).stdout).toBe('greet\n')
+  })
 
   test('sends its filters', async () => {
     const filters = ['--source', 'greet', '--source-version', '1.1.0', '-t', 'web-1', '--triggered-by', 'ann']

@@ -103,12 +103,14 @@ async function apply({ client, output }: Context, options: ApplyOptions): Promis
     applied: !dryRun,
     ...(prune ? { not_deleted: kept } : {}),
   }
-  output.printRecord(summary, () => [
+  const lines = () => [
     formatResult({ found, deleted: deletions.length - kept.length, kept: kept.length, unchanged, dryRun }),
     ...(found.length > 0
       ? [`manager: ${manager.name}${manager.isNamed ? '' : ', after the folder of the files'}`]
       : []),
-  ])
+  ]
+  if (output.format === 'name') output.printNames(summary.changes.map(({ name }) => name))
+  else output.printRecord(summary, lines)
   output.warn(kept.map(({ kind, name, reason }) => `the ${kind} ${name} was not deleted: ${reason}`))
   if (kept.length > 0) return EXIT_CODES.failed
   return exitCode && found.length + deletions.length > 0 ? EXIT_CODES.failed : EXIT_CODES.success

@@ -105,7 +105,9 @@ async function createJoinToken({ client, output }: Context, options: TokenOption
     const often = grant.uses === 1 ? 'one instance joins' : `${grant.uses} instances join`
     process.stderr.write(`${often} with this token until ${formatTime(grant.expires_at)}; it is not shown again\n`)
   }
-  output.printRecord(grant, () => [grant.token])
+  // A grant has no name, and its id without the token is of no use.
+  if (output.format === 'name') output.printNames([grant.token])
+  else output.printRecord(grant, () => [grant.token])
 }
 
 async function listGrants({ client, output }: Context): Promise<void> {

@@ -87,5 +87,9 @@ async function create({ client, output }: Context, name: string, options: Create
   const created = await client.call('createApiKey', { body })
   // Print only the key on stdout, for `KEY=$(slipway keys create ci)`.
   if (output.isForPeople) process.stderr.write(`${created.warning}\n`)
-  output.printRecord(created, () => [created.full_key])
+  if (output.format === 'name') {
+    // Otherwise the key is lost: it is not shown again.
+    process.stderr.write(`${created.warning}: ${created.full_key}\n`)
+    output.printNames([created.api_key.name])
+  } else output.printRecord(created, () => [created.full_key])
 }

@@ -98,6 +98,7 @@ async function showWhere(context: Context, source: string, options: WhereOptions
       ['LAST ATTEMPT', formatLastAttempt],
     ],
     'on no target',
+    ({ target_name }) => target_name,
   )
 }
 
@@ -132,6 +133,7 @@ async function showTarget(
       ['LAST ATTEMPT', formatLastAttempt],
     ],
     'nothing was deployed to it',
+    ({ source_name }) => source_name,
   )
 }
 

@@ -52,9 +52,18 @@ export class Output {
     }
   }
 
-  /** Prints records, for people one on each line. */
-  printList<T>(records: readonly T[], columns: readonly Column<T>[], none: string): void {
-    if (!this.isForPeople) this.printData(records)
+  /**
+   * Prints records, for people one on each line. With `getName`, `-o name` prints these names, each once, for records that have no name
+   * of their own.
+   */
+  printList<T>(
+    records: readonly T[],
+    columns: readonly Column<T>[],
+    none: string,
+    getName?: (record: T) => string,
+  ): void {
+    if (this.format === 'name' && getName) this.printNames(records.map(getName))
+    else if (!this.isForPeople) this.printData(records)
     else if (records.length === 0) this.writeLine(none)
     else this.#printTable(records, columns)
   }
@@ -73,6 +82,11 @@ export class Output {
   printRecord(value: unknown, lines: () => readonly string[]): void {
     if (this.isForPeople) for (const line of lines()) this.writeLine(line)
     else this.printData(value)
+  }
+
+  /** Prints each name once, on a line of its own. */
+  printNames(names: readonly string[]): void {
+    for (const name of new Set(names)) this.writeLine(sanitize(name))
   }
 
   /** Prints a record or a list of records. */
