@@ -23,6 +23,7 @@ interface RollbackOptions extends WaitOptions {
   dryRun?: boolean
   yes?: boolean
   overrideFreeze?: string
+  expectPlan?: string
 }
 
 export function addRollback(program: Command): void {
@@ -35,6 +36,7 @@ export function addRollback(program: Command): void {
     .option('-e, --environment <name>', 'only in this environment, by name or id')
     .option('--tenant <name>', 'only of this tenant, by name or id')
     .option('--override-freeze <reason>', 'deploy in spite of a freeze, as an administrator')
+    .option('--expect-plan <hash>', 'refuse if the plan differs from the one of --dry-run with this hash')
     .option('--dry-run', 'show the plan, and create nothing')
     .option('-y, --yes', 'do not ask; needed without a terminal')
     .action(provideContext(rollBack))
@@ -52,6 +54,12 @@ async function rollBack(context: Context, source: string, options: RollbackOptio
   })
   const preview = { params: { id }, body: { ...body, dry_run: true } }
   const plan = (await client.call('redeployDeployment', preview)) as Schema<'Preview'>
+  // Not left to the server: a person would say yes to another plan first.
+  if (options.expectPlan !== undefined && options.expectPlan !== plan.plan_hash) {
+    throw new RefusedError(
+      `the plan is not the expected one: its hash is ${plan.plan_hash}, not ${options.expectPlan}; look at it with --dry-run`,
+    )
+  }
   if (options.dryRun) {
     printPlan(output, plan)
     return EXIT_CODES.success
