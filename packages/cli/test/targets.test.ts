@@ -23,7 +23,7 @@ afterAll(() => server.close())
 
 test('an unreachable target shows the error, its time and its manager', async () => {
   const listed = await runSlipway(server.url, ['targets', 'list'])
-  expect(listed.stdout).toMatch(/LAST ERROR\n.*offline.*connection refused by web-1:22/)
+  expect(listed.stdout).toMatch(/SINCE +LAST ERROR\n.*offline.*2026-11-23 10:00 UTC +connection refused by web-1:22/)
   const { stdout } = await runSlipway(server.url, ['targets', 'show', 'web-1'])
   expect(stdout).toMatch(/^not reached since: +2026-11-23/m)
   expect(stdout).toMatch(/^last error: +connection refused by web-1:22/m)

@@ -71,6 +71,7 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['CONNECTION', ({ connection }) => connection.type],
       ['LAST SEEN', ({ last_seen_at }) => formatTime(last_seen_at)],
       ['TAGS', ({ tags }) => tags.map(({ key, value }) => `${key}=${value}`).join(' ')],
+      ['SINCE', ({ unreachable_since }) => unreachable_since && formatTime(unreachable_since)],
       ['LAST ERROR', ({ last_error }) => last_error],
     ],
   },
