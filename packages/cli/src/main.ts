@@ -1,6 +1,7 @@
 import { ApiError, ConnectionError } from '@slipway/client'
 import { CommanderError } from 'commander'
 import { buildProgram } from './commands/program.ts'
+import { describeProxy } from './configuration/network.ts'
 import { EXIT_CODES, getExitCode } from './exit-code.ts'
 import { formatRefusal } from './terminal/refusal.ts'
 
@@ -23,8 +24,13 @@ try {
 }
 
 function formatError(error: unknown): string {
-  if (error instanceof ConnectionError && error.untrusted) {
-    return `${error.message}\n  give the certificate of its authority: --ca-file FILE`
+  if (error instanceof ConnectionError) {
+    const proxy = describeProxy(error.url)
+    return [
+      error.message,
+      ...(error.untrusted ? ['  give the certificate of its authority: --ca-file FILE'] : []),
+      ...(proxy === null ? [] : [`  ${proxy}`]),
+    ].join('\n')
   }
   if (error instanceof ApiError) return formatRefusal(error)
   return error instanceof Error ? error.message : String(error)

@@ -96,6 +96,14 @@ test('calls use the proxy of HTTPS_PROXY except for the hosts of NO_PROXY', asyn
   expect(proxy.asked).toHaveLength(1)
 })
 
+test('a proxy that does not answer is named, without its password', async () => {
+  const env = { HTTPS_PROXY: 'http://ada:secret@127.0.0.1:1', SLIPWAY_CA_FILE: certificates.caFile }
+  const { code, stderr } = await runSlipway(secure, ['whoami', '--request-timeout', '5s'], { env })
+  expect(stderr).toContain('\n  calls go through the proxy http://127.0.0.1:1 of HTTPS_PROXY\n')
+  expect(stderr).not.toContain('secret')
+  expect(code).toBe(6)
+})
+
 test('the error names HTTPS_PROXY if it is no address', async () => {
   const { code, stderr } = await runSlipway(secure, ['whoami'], { env: { HTTPS_PROXY: 'proxy example' } })
   expect(stderr).toContain('HTTPS_PROXY is not the address of a proxy')

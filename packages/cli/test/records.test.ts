@@ -74,9 +74,15 @@ describe('--select', () => {
     expect(stdout.split('\n')[0]).toBe(`{"id":"${ID}","variables.color":"red"}`)
   })
 
-  test('warns of a field that no record has', async () => {
-    const { code, stderr } = await slipway('list', '--select', 'nmae')
-    expect([code, stderr]).toEqual([0, 'warning: --select: no record has the field nmae\n'])
+  test('refuses a field that no record has', async () => {
+    const { code, stdout, stderr } = await slipway('list', '--select', 'id,nmae')
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('--select: no record has the field nmae; there are: id, sqid, name')
+  })
+
+  test('warns of a field inside of another that no record has', async () => {
+    const { code, stderr } = await slipway('list', '--select', 'name,variables.prot')
+    expect([code, stderr]).toEqual([0, 'warning: --select: no record has the field variables.prot\n'])
   })
 })
 

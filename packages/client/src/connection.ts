@@ -192,7 +192,7 @@ export class Connection {
     { signal, idempotencyKey }: Request,
     attempt: (headers: Record<string, string>) => Promise<T>,
   ): Promise<T> {
-    const route: Route = ROUTES[operation]
+    const route: Route = findRoute(operation)
     const key = route.idempotencyKey ? (idempotencyKey ?? newKey()) : undefined
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
     const repeatable = route.method === 'GET' || key !== undefined
@@ -272,6 +272,12 @@ export class Connection {
     }
     throw new NotSlipwayError(this.url, response)
   }
+}
+
+/** JavaScript does not check the names of operations. */
+function findRoute(operation: OperationId): Route {
+  if (Object.hasOwn(ROUTES, operation)) return ROUTES[operation]
+  throw new Error(`There is no operation "${operation}": use an operationId of the OpenAPI document`)
 }
 
 interface Answered<O extends OperationId> {

@@ -93,11 +93,14 @@ export class ServerError extends ApiError {
 /** The server did not answer, or the connection broke. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
+  /** The address of the server. */
+  readonly url: string
 
   constructor(url: string, cause: unknown) {
     super(`Slipway does not answer at ${url} (${reasonOf(cause)}): check that it runs and that the address is right`, {
       cause,
     })
+    this.url = url
   }
 
   /** Whether the request did not arrive, so a retry cannot have a second effect. */

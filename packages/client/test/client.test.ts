@@ -296,6 +296,11 @@ describe('retries', () => {
   })
 })
 
+test('an operation that does not exist is named', async () => {
+  const client = new SlipwayClient({ url: 'http://127.0.0.1:1', token: 't' })
+  await expect(client.call('getNonsense' as 'getHealth')).rejects.toThrow('There is no operation "getNonsense"')
+})
+
 describe('bytes', () => {
   test('are sent and received unchanged', async () => {
     const bytes = Uint8Array.from([0, 255, 10, 13])

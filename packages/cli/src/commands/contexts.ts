@@ -52,5 +52,6 @@ export function addContexts(program: Command): void {
         delete configuration.contexts?.[name]
         if (configuration.context === name) delete configuration.context
       })
+      process.stderr.write(`deleted context ${name}\n`)
     })
 }

@@ -118,6 +118,7 @@ async function showResults(context: Context, reference: string, { failed }: { fa
       ['TOOK', ({ duration_ms }) => formatDuration(duration_ms)],
     ],
     'no command has ended yet',
+    { hasOptionalFields: true },
   )
   if (!output.isForPeople) return
   for (const result of shown) for (const line of explainFailure(result)) output.writeLine(line)

@@ -114,6 +114,7 @@ async function list({ client, output }: Context, { status, tenant }: ListOptions
       ['WHY', (one) => (one.status === 'pending' ? getWaitingReason(one) : (one.error_message ?? one.deployment_id))],
     ],
     'no pending requests',
+    { hasOptionalFields: true },
   )
 }
 

@@ -98,7 +98,7 @@ async function showWhere(context: Context, source: string, options: WhereOptions
       ['LAST ATTEMPT', formatLastAttempt],
     ],
     'on no target',
-    ({ target_name }) => target_name,
+    { getName: ({ target_name }) => target_name },
   )
 }
 
@@ -133,7 +133,7 @@ async function showTarget(
       ['LAST ATTEMPT', formatLastAttempt],
     ],
     'nothing was deployed to it',
-    ({ source_name }) => source_name,
+    { getName: ({ source_name }) => source_name },
   )
 }
 

@@ -22,6 +22,17 @@ export async function prepareNetwork(caFile: string | undefined): Promise<void> 
   undici.install()
 }
 
+/** Returns which proxy calls to this address use, or null. Leaves out the credentials of the proxy. */
+export function describeProxy(url: string): string | null {
+  const names = url.startsWith('https:') ? PROXIES : PROXIES.slice(2)
+  const name = names.find((one) => process.env[one])
+  const address = name === undefined ? undefined : process.env[name]
+  if (name === undefined || address === undefined || !URL.canParse(address)) return null
+  const { protocol, host } = new URL(address)
+  const exception = (process.env['NO_PROXY'] ?? process.env['no_proxy']) ? ', unless NO_PROXY has its host' : ''
+  return `calls go through the proxy ${protocol}//${host} of ${name}${exception}`
+}
+
 /** A list of authorities replaces those of Node, so it begins with them. */
 function usualAuthorities(): string[] {
   const extra = process.env['NODE_EXTRA_CA_CERTS']

@@ -1,3 +1,4 @@
+import { UsageError } from '../exit-code.ts'
 import { type Colour, hasColours, paint, sanitize } from './colour.ts'
 import { formatFields, getRecordName, type Path, pickFields, readField } from './fields.ts'
 import { formatTable, localizeTimes } from './table.ts'
@@ -7,6 +8,13 @@ export const FORMATS = ['table', 'json', 'jsonl', 'yaml', 'name'] as const
 export type Format = (typeof FORMATS)[number]
 
 export type Column<T> = [title: string, cell: (record: T) => string | number | null | undefined]
+
+interface ListOptions<T> {
+  /** For records without a name of their own: `-o name` prints each of these names once. */
+  getName?: (record: T) => string
+  /** The API leaves out fields of these records, so `--select` cannot tell whether a field is unknown. */
+  hasOptionalFields?: boolean
+}
 
 function writeToStdout(text: string): void {
   process.stdout.write(text)
@@ -52,16 +60,14 @@ export class Output {
     }
   }
 
-  /**
-   * Prints records, for people one on each line. With `getName`, `-o name` prints these names, each once, for records that have no name
-   * of their own.
-   */
+  /** Prints records, for people one on each line. */
   printList<T>(
     records: readonly T[],
     columns: readonly Column<T>[],
     none: string,
-    getName?: (record: T) => string,
+    { getName, hasOptionalFields }: ListOptions<T> = {},
   ): void {
+    if (!hasOptionalFields) this.#refuseUnknownFields(records)
     if (this.format === 'name' && getName) this.printNames(records.map(getName))
     else if (!this.isForPeople) this.printData(records)
     else if (records.length === 0) this.writeLine(none)
@@ -114,6 +120,20 @@ export class Output {
   #select(value: unknown): unknown {
     if (this.#fields.length === 0) return value
     return Array.isArray(value) ? value.map((one) => pickFields(one, this.#fields)) : pickFields(value, this.#fields)
+  }
+
+  /**
+   * Only for lists, which change nothing: a program must not take a deployment that has started for wrong usage. Fields inside of
+   * others, such as `variables.port`, depend on the records.
+   * @throws UsageError if no record has a field of `--select`
+   */
+  #refuseUnknownFields(records: readonly unknown[]): void {
+    if (records.length === 0) return
+    const isUnknown = ([name = '']: Path) => records.every((record) => !Object.hasOwn(Object(record), name))
+    const unknown = this.#fields.filter(isUnknown).map((path) => path.join('.'))
+    if (unknown.length === 0) return
+    const known = Object.keys(Object(records[0])).join(', ')
+    throw new UsageError(`--select: no record has the field ${unknown.join(', ')}; there are: ${known}`)
   }
 
   #warnOfUnknownFields(records: readonly unknown[]): void {

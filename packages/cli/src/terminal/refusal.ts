@@ -13,7 +13,9 @@ export function formatRefusal(error: ApiError, targetNames: ReadonlyMap<string, 
 
 function listReasons(error: ApiError, targetNames: ReadonlyMap<string, string>): string[] {
   if (error instanceof ValidationError) {
-    const problems = error.problems.map(({ path, message }) => `  ${path} ${message}`)
+    // The server writes a single problem into the message.
+    const isSaid = error.problems.length === 1 && error.problems.every(({ message }) => error.message.endsWith(message))
+    const problems = isSaid ? [] : error.problems.map(({ path, message }) => `  ${path} ${message}`)
     return [...problems, ...error.warnings.map((warning) => `  ${warning}`)]
   }
   if (error instanceof NotFoundError) return error.missing.map(({ path, id }) => `  ${path} ${id}`)
