@@ -32,6 +32,7 @@ const POLICY: Record<string, string> = {
   'POST /deployments': 'deployments:create ao',
   'POST /deployments/preview': 'deployments:create ao',
   'GET /deployments/pending': 'deployments:read aou',
+  'GET /deployments/pending/{id}': 'deployments:read aou',
   'DELETE /deployments/pending/{id}': 'deployments:cancel ao',
   'PATCH /deployments/pending/{id}': 'deployments:create ao',
   'GET /deployments/{id}': 'deployments:read aou',
