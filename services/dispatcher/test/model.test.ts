@@ -230,7 +230,9 @@ async function violations(): Promise<string[]> {
 async function revived(world: World): Promise<string[]> {
   const rows = await rowsOf<{ id: string }>(
     `SELECT id FROM deployments WHERE id = ANY($1::uuid[]) AND state <> 'cancelled'
-     UNION ALL SELECT id FROM pending_requests WHERE id = ANY($1::uuid[]) AND status <> 'cancelled'`,
+     UNION ALL SELECT id FROM pending_requests p WHERE id = ANY($1::uuid[]) AND status <> 'cancelled'
+       -- The request of a cancelled deployment stays dispatched.
+       AND NOT EXISTS (SELECT FROM deployments d WHERE d.id = p.id)`,
     [[...world.cancelled]],
   )
   return rows.map(({ id }) => id)
