@@ -1,9 +1,19 @@
 // The screens of targets, freezes, audit, instances and account.
 import { describe, expect, test } from '@jest/globals'
-import { createAction, deploymentEnd, steadyClock, totp, waitFor } from '@slipway/testing'
+import { createAction, deploymentEnd, steadyClock, totp, waitFor, waitForValue } from '@slipway/testing'
+import type { Page } from 'playwright-core'
 import { Stage } from './stage.ts'
 
 const stage = new Stage()
+
+/** The names of the listed targets, in their order. */
+const listed = async (page: Page) => (await page.locator('tbody a[href^="/targets/"]').allTextContents()).join()
+const waitForListed = (page: Page, wanted: string) =>
+  waitForValue(
+    'the listed targets',
+    () => listed(page),
+    (names) => names === wanted,
+  )
 
 const createTarget = async (name: string, more: Record<string, unknown> = {}): Promise<string> =>
   (await stage.create('/targets', { name, connection: { type: 'simulated' }, ...more })).id
@@ -18,8 +28,7 @@ describe('targets', () => {
     const visitor = await stage.arrive()
     const { page } = visitor
     await visitor.login(stage.suite.admin, '/targets', 'Targets')
-    const names = async () => (await page.locator('tbody a[href^="/targets/"]').allTextContents()).join()
-    const shows = (wanted: string) => waitFor(async () => (await names()) === wanted, { what: `the targets ${wanted}` })
+    const shows = (wanted: string) => waitForListed(page, wanted)
     await shows('three,two,one')
     await page.getByRole('row', { name: /two/ }).getByRole('link', { name: 'role=web' }).click()
     await shows('two,one')
@@ -33,6 +42,23 @@ describe('targets', () => {
     await visitor.open('/targets?tag=role%3Dwebs')
     await visitor.sees('No target fits')
     await shows('')
+  })
+
+  test('are listed, and records created, although the browser calls itself offline, as it does without a route to the internet', async () => {
+    const tags = [{ key: 'rack', value: 'r7' }]
+    await createTarget('here', { tags })
+    const visitor = await stage.arrive()
+    const { page } = visitor
+    await visitor.login(stage.suite.admin, '/targets', 'Targets')
+    await page.evaluate("window.dispatchEvent(new Event('offline'))")
+    await page.getByRole('link', { name: 'rack=r7' }).click()
+    await waitForListed(page, 'here')
+    await visitor.goTo('Environments')
+    await visitor.button('New environment').click()
+    await page.getByLabel('Name').fill('offline')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('row', { name: /offline/ }).waitFor()
   })
 
   test('show the history of their deployments with the state on this target', async () => {

@@ -14,9 +14,18 @@ import { readableColours, theme } from './app/theme.ts'
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
 // Dialogs lock the scrolling of the page by a style element.
 setNonce(nonce)
+/** Browsers call themselves offline on machines without a route to the internet, where Slipway may well be reachable. */
+const NETWORK_MODE = 'always'
 const queries = new QueryClient({
-  // The client repeats by itself what may be repeated.
-  defaultOptions: { queries: { retry: (count, error) => !(error instanceof ApiError) && count < 2, staleTime: 2_000 } },
+  defaultOptions: {
+    queries: {
+      // The client repeats by itself what may be repeated.
+      retry: (count, error) => !(error instanceof ApiError) && count < 2,
+      staleTime: 2_000,
+      networkMode: NETWORK_MODE,
+    },
+    mutations: { networkMode: NETWORK_MODE },
+  },
 })
 const place = document.getElementById('root')
 if (place === null) throw new Error('the page has no element with the id root')
