@@ -43,6 +43,17 @@ const LOST_BATCHES: FaultKind[] = [
     mostMs: 0,
   },
 ]
+/** Only the dispatcher's commits fail: without creates there is nothing to cancel. */
+const LOST_CANCELS: FaultKind[] = [
+  {
+    family: 'links',
+    kind: 'reset',
+    targets: DATABASE_LINKS.filter((link) => link.startsWith('dispatcher')),
+    weight: 1,
+    leastMs: 0,
+    mostMs: 0,
+  },
+]
 const LOST_ANSWERS: FaultKind[] = [
   { family: 'links', kind: 'reset', targets: BRIDGE_LINKS, weight: 3, leastMs: 0, mostMs: 0 },
   { family: 'links', kind: 'silent, then lost', targets: BRIDGE_LINKS, weight: 2, leastMs: 500, mostMs: 3_000 },
@@ -187,7 +198,7 @@ export const MUTANTS: readonly Mutant[] = [
   })`,
       ],
     ],
-    kinds: LOST_COMMITS,
+    kinds: LOST_CANCELS,
   },
   {
     id: 'cancel-without-effect',
@@ -305,9 +316,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'tenant-forgotten',
-    breaks: 'The gateway forgets to which tenant a user belongs.',
-    file: 'services/gateway/src/callers/calling-user.ts',
-    edits: [['tenant_id: user.tenant_id', 'tenant_id: null']],
+    breaks: 'Users of a tenant see the deployments of all tenants.',
+    file: 'packages/views/src/visibility.ts',
+    edits: [['alias}.tenant_id = :tenant_id)`', 'alias}.tenant_id = :tenant_id OR true)`']],
   },
   {
     id: 'freeze-ignored',
