@@ -1,5 +1,6 @@
 import { OWN_FAILURE, SCRIPTS, SHAPES } from '../workload/catalog.ts'
 import { type Check, Findings, groupBy } from './evidence.ts'
+import type { Marker } from './markers.ts'
 import type { StepRow } from './tables.ts'
 
 const placeOf = (one: { deployment: string; target: string; step: string }) =>
@@ -51,6 +52,9 @@ const startsAreCounted: Check = ({ tables, markers }) => {
   return findings.all
 }
 
+/** The place of an attempt among all of its step. A rollback follows them and counts its own attempts from 0. */
+const turnOf = ({ what, attempt }: Marker) => (what === 'undo' || what === 'undone' ? 1_000 : 0) + attempt
+
 const attemptsNeverOverlap: Check = ({ markers }) => {
   const findings = new Findings()
   for (const marker of markers) {
@@ -59,9 +63,10 @@ const attemptsNeverOverlap: Check = ({ markers }) => {
   // An earlier attempt writes nothing after a later one has started.
   for (const [place, own] of groupBy(markers, placeOf)) {
     let last = -1
-    for (const { attempt } of own) {
-      findings.unless(attempt >= last, 'I7', 'an earlier attempt ends before a later one starts', [place], own)
-      last = Math.max(last, attempt)
+    for (const marker of own) {
+      const turn = turnOf(marker)
+      findings.unless(turn >= last, 'I7', 'an earlier attempt ends before a later one starts', [place], own)
+      last = Math.max(last, turn)
     }
   }
   return findings.all

@@ -113,6 +113,17 @@ test('good evidence violates nothing', () => {
   expect(judge(goodEvidence())).toEqual([])
 })
 
+test('a rollback counts its own attempts', () => {
+  const evidence = goodEvidence()
+  evidence.markers.push(
+    marker('start', { attempt: 1 }),
+    marker('end', { attempt: 1 }),
+    marker('undo'),
+    marker('undone'),
+  )
+  expect(judge(evidence).filter(({ invariant }) => invariant === 'I7')).toEqual([])
+})
+
 test.each<[invariant: string, what: string, spoil: (evidence: Evidence) => void]>([
   ['I1', 'an accepted create is lost', ({ tables }) => tables.deployments.splice(0)],
   [
@@ -171,6 +182,11 @@ test.each<[invariant: string, what: string, spoil: (evidence: Evidence) => void]
     ({ tables }) => Object.assign(first(tables.steps), { started_at: null, attempt_started_at: null }),
   ],
   ['I7', 'attempts overlap', ({ markers }) => markers.push(marker('overlap'))],
+  [
+    'I7',
+    'a command writes after its rollback has started',
+    ({ markers }) => markers.splice(1, 0, marker('undo'), marker('undone')),
+  ],
   [
     'I7',
     'an earlier attempt writes after a later one',
