@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
 import { type CommandBody, compile, type Envelope, Preview } from '@slipway/contracts'
-import { frozen, missingRecords, stepId, toErrorBody } from '@slipway/domain'
+import { conflict, frozen, missingRecords, stepId, toErrorBody } from '@slipway/domain'
+import { waitFor } from '@slipway/testing'
 import { sendCommand } from '../src/deployments/command.ts'
 import { createGateway } from '../src/gateway.ts'
 import { addDeployment, addPending } from './deployment-rows.ts'
@@ -33,8 +34,8 @@ afterAll(async () => {
   await gateway.close()
 })
 
-const create = (more: object = {}) =>
-  admin.send('createDeployment', '/deployments', { action_id: UNKNOWN_ID, target_ids: [UNKNOWN_ID], ...more })
+const create = (more: object = {}, headers: Record<string, string> = {}) =>
+  admin.send('createDeployment', '/deployments', { action_id: UNKNOWN_ID, target_ids: [UNKNOWN_ID], ...more }, headers)
 const commandId = ({ body }: Envelope) => (body as { command_id: string }).command_id
 const refuse = (problem: Parameters<typeof toErrorBody>[0]): CommandAnswer => {
   const { code, message, details } = toErrorBody(problem).error
@@ -235,6 +236,30 @@ describe('a command without a reply', () => {
     let looks = 0
     const found = await cancel(error, async () => (++looks < 3 ? null : { pending_request_id: UNKNOWN_ID }))
     expect({ found, looks }).toEqual({ found: { pending_request_id: UNKNOWN_ID }, looks: 3 })
+  })
+
+  test('is answered in time if the database is silent as well; it may have taken effect then', async () => {
+    // Only `answer` resolves it, which here comes after the test.
+    let end = (_: CommandAnswer) => {}
+    const unanswered = new Promise<CommandAnswer>((resolve) => {
+      end = resolve
+    })
+    answer = () => unanswered
+    const pending = await addPending(gateway.database, {})
+    const holder = await gateway.database.pool.connect()
+    try {
+      const creating = [create(), create({}, { 'idempotency-key': 'silent' })]
+      const cancelling = admin.send('cancelPending', `/deployments/pending/${pending}`)
+      await waitFor(() => commands.length === 3, { what: 'three commands' })
+      await holder.query('BEGIN')
+      await holder.query('LOCK TABLE deployments, audit_records IN ACCESS EXCLUSIVE MODE')
+      // The lock is held until all three are answered. A statement that waits for a lock is refused as busy, after 10 s more.
+      const answers = await Promise.all([...creating, cancelling])
+      expect(answers.map(refusal)).toEqual(answers.map(() => refused(500, 'DATABASE_CONNECTION_ERROR')))
+    } finally {
+      holder.release(true)
+      end(refuse(conflict('late')))
+    }
   })
 
   test('is not looked up if it was never sent', async () => {

@@ -1,8 +1,8 @@
 import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
 import type { CallingKey, CommandBody, CommandReply, CommandType } from '@slipway/contracts'
 import { Problem, unavailable } from '@slipway/domain'
-import { sleep } from '@slipway/runtime'
-
+import { sleep, TIMED_OUT, withTimeout } from '@slipway/runtime'
+import { databaseUnreachable } from '../problems/problem-of.ts'
 import { answerWait } from './metrics.ts'
 
 /** The receiver drops an older command, so a 503 after the deadline is true. */
@@ -10,6 +10,8 @@ const DEADLINE_MS = 8_000
 /** Longer than the deadline: a command that begins just before it can still answer. */
 export const ANSWER_MS = 9_000
 const LOOK_AGAIN_MS = 250
+/** The longest time for an answer, whatever the database does (I28). */
+const LAST_MS = 10_000
 
 export interface CommandOptions<R> {
   requestId: string
@@ -78,4 +80,15 @@ async function outcome<R>({ lookUp, forbid }: Effect<R>, until: number, refusal:
     if (Date.now() >= until) return (await forbid(refusal)) ? null : lookUp()
     await sleep(LOOK_AGAIN_MS)
   }
+}
+
+/**
+ * The result of a command, if the database lets it be known in time. Else the command may have taken effect, or may do so later.
+ * `since`: when the caller began to wait, by Date.now().
+ * @throws Problem DATABASE_CONNECTION_ERROR
+ */
+export async function inTime<T>(since: number, result: Promise<T>): Promise<T> {
+  const known = await withTimeout(Math.max(0, since + LAST_MS - Date.now()), result)
+  if (known === TIMED_OUT) throw databaseUnreachable()
+  return known
 }

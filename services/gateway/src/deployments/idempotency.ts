@@ -3,12 +3,19 @@ import type { Database } from '@slipway/database'
 import { canonicalJson, conflict, Problem, unavailable } from '@slipway/domain'
 import { constantTimeEqual, failpoint, type KeyRing, sleep, uuidv7 } from '@slipway/runtime'
 import type { Call } from '../http/handler.ts'
-import { ANSWER_MS } from './command.ts'
+import { ANSWER_MS, inTime } from './command.ts'
 import { findKey, releaseKey, takeKey } from './idempotency.sql.ts'
 import { findStartOutcome, type StartOutcome } from './start-outcome.ts'
 
 const LOOK_AGAIN_MS = 50
 const MAX_LOOK_AGAIN_MS = 250
+
+type StartCall = Call<'createDeployment' | 'redeployDeployment'>
+
+interface StartDependencies {
+  database: Database
+  keys: KeyRing
+}
 
 /** `since`: when the caller began to wait. */
 type CarryOut = (commandId: string, since: number) => Promise<StartOutcome>
@@ -23,18 +30,28 @@ interface Key {
 /**
  * Starts a deployment, only once for each `Idempotency-Key`. The key is stored with the id of the command before the command is
  * sent. A repeated call reads the rows that the command wrote, so any gateway can answer it. A refused call frees the key.
- * @throws Problem CONFLICT if the key was used with another body
+ * @throws Problem CONFLICT if the key was used with another body, or as inTime() does
  */
-export async function startOnce(
-  { database, keys }: { database: Database; keys: KeyRing },
-  { caller, body, headers, requestId, clientIp, audit }: Call<'createDeployment' | 'redeployDeployment'>,
+export function startOnce(
+  dependencies: StartDependencies,
+  call: StartCall,
   scope: string,
   carryOut: CarryOut,
 ): Promise<StartOutcome> {
   const since = Date.now()
-  const header = headers['idempotency-key']
-  if (header === undefined) return carryOut(uuidv7(), since)
-  const key: Key = { user_id: caller.user_id, scope, key: String(header) }
+  const header = call.headers['idempotency-key']
+  if (header === undefined) return inTime(since, carryOut(uuidv7(), since))
+  const key: Key = { user_id: call.caller.user_id, scope, key: String(header) }
+  return inTime(since, startWithKey(dependencies, call, key, since, carryOut))
+}
+
+async function startWithKey(
+  { database, keys }: StartDependencies,
+  { caller, body, requestId, clientIp, audit }: StartCall,
+  key: Key,
+  since: number,
+  carryOut: CarryOut,
+): Promise<StartOutcome> {
   const bodyHash = hashBody(keys, body)
 
   for (let wait = LOOK_AGAIN_MS; ; wait = Math.min(2 * wait, MAX_LOOK_AGAIN_MS)) {

@@ -5,13 +5,13 @@ import type { Subject } from '../audit-trail/trail.ts'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call } from '../http/handler.ts'
-import { sendCommand } from './command.ts'
+import { inTime, sendCommand } from './command.ts'
 import { isRecorded } from './recorded-command.sql.ts'
 
 /**
  * Sends a command. The receiver writes an audit record with the id of the command, so the record proves the effect. `done` is the
  * result in that case.
- * @throws Problem as sendCommand() does
+ * @throws Problem as sendCommand() and inTime() do
  */
 export async function sendRecordedCommand<T extends CommandType>(
   { database, broker }: Pick<Dependencies, 'database' | 'broker'>,
@@ -24,7 +24,8 @@ export async function sendRecordedCommand<T extends CommandType>(
   audit.leaveToCommand(commandId)
   const lookUp = async () => ((await tookEffect(database, commandId)) ? done : null)
   const effect = { lookUp, forbid: audit.forbid }
-  await sendCommand(broker, type, body, { requestId, apiKey: caller.api_key, commandId, effect })
+  const since = Date.now()
+  await inTime(since, sendCommand(broker, type, body, { requestId, apiKey: caller.api_key, since, commandId, effect }))
 }
 
 /** Whether this command took effect, not a similar one of another call. */

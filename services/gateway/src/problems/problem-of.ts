@@ -13,6 +13,10 @@ export class DatabaseBusy extends Problem {
   }
 }
 
+/** Like DatabaseBusy, this does not say that nothing was done. */
+export const databaseUnreachable = () =>
+  new Problem('DATABASE_CONNECTION_ERROR', 'The database cannot be reached; try again')
+
 /** Turns any error into the refusal for the caller. The message of a defect stays in the log. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
@@ -24,8 +28,7 @@ export function problemOf(error: unknown): Problem {
   }
   // Comes before isConnectionError, because that is true for a pool without free connections, too.
   if (isBusy(error)) return new DatabaseBusy()
-  if (isConnectionError(error))
-    return new Problem('DATABASE_CONNECTION_ERROR', 'The database cannot be reached; try again')
+  if (isConnectionError(error)) return databaseUnreachable()
   if (isUniqueViolation(error)) return conflict('A record like this exists already')
   if (isForeignKeyViolation(error)) return conflict('A record that this one refers to has just been deleted')
   if (sqlState(error) !== null) {
