@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
 import { type CommandBody, compile, type Envelope, Preview } from '@slipway/contracts'
 import { conflict, frozen, missingRecords, stepId, toErrorBody } from '@slipway/domain'
+import { sleep } from '@slipway/runtime'
 import { waitFor } from '@slipway/testing'
 import { sendCommand } from '../src/deployments/command.ts'
 import { createGateway } from '../src/gateway.ts'
@@ -226,7 +227,7 @@ describe('a command without a reply', () => {
         pending_request_id: UNKNOWN_ID,
         caller: { user_id: UNKNOWN_ID, username: 'u', tenant_id: null, roles: [], ip: '127.0.0.1' },
       },
-      { requestId: 'r', ...(lookUp === undefined ? {} : { effect: { lookUp, forbid } }) },
+      { requestId: 'r', since: performance.now(), ...(lookUp === undefined ? {} : { effect: { lookUp, forbid } }) },
     )
 
   test.each([
@@ -236,6 +237,25 @@ describe('a command without a reply', () => {
     let looks = 0
     const found = await cancel(error, async () => (++looks < 3 ? null : { pending_request_id: UNKNOWN_ID }))
     expect({ found, looks }).toEqual({ found: { pending_request_id: UNKNOWN_ID }, looks: 3 })
+  })
+
+  test('has a deadline that counts from the arrival of the call, although its authentication takes long', async () => {
+    answer = (message) => refuse(conflict(message.type))
+    const holder = await gateway.database.pool.connect()
+    try {
+      await holder.query('BEGIN')
+      await holder.query('LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE')
+      const creating = create()
+      await sleep(1_500)
+      await holder.query('COMMIT')
+      const authenticatedAt = Date.now()
+      expect(refusal(await creating)).toEqual(refused(409, 'CONFLICT'))
+      const { deadline } = commands[0] as Envelope
+      // 8 s after the arrival.
+      expect(Date.parse(deadline ?? '')).toBeLessThan(authenticatedAt + 8_000 - 1_000)
+    } finally {
+      holder.release(true)
+    }
   })
 
   test('is answered in time if the database is silent as well; it may have taken effect then', async () => {

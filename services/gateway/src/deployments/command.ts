@@ -17,8 +17,8 @@ export interface CommandOptions<R> {
   requestId: string
   /** The API key of the call, for the audit record of the command. */
   apiKey?: CallingKey | undefined
-  /** The start of the deadline, by Date.now(). Default: now. */
-  since?: number
+  /** When the caller began to wait, by performance.now(): the start of the deadline. */
+  since: number
   /** The id of the message, for commands that are identified by it. */
   commandId?: string
   /** For commands that change something. Without an answer, the command may still have taken effect. */
@@ -42,14 +42,14 @@ export async function sendCommand<T extends CommandType>(
   body: CommandBody<T>,
   { requestId, apiKey, since, commandId, effect }: CommandOptions<CommandReply<T>>,
 ): Promise<CommandReply<T>> {
-  const sentAt = since ?? Date.now()
   const began = performance.now()
+  const left = (milliseconds: number) => Math.max(0, since + milliseconds - began)
   const waited = (outcome: string) =>
     answerWait.observe({ command: type, outcome }, (performance.now() - began) / 1_000)
   try {
     const reply = await broker.request(type, body, {
-      timeoutMs: Math.max(0, sentAt + ANSWER_MS - Date.now()),
-      deadline: new Date(sentAt + DEADLINE_MS).toISOString(),
+      timeoutMs: left(ANSWER_MS),
+      deadline: new Date(Date.now() + left(DEADLINE_MS)).toISOString(),
       request_id: requestId,
       api_key: apiKey,
       ...(commandId === undefined ? {} : { message_id: commandId }),
@@ -62,7 +62,7 @@ export async function sendCommand<T extends CommandType>(
     waited('unanswered')
     if (!mayHaveTakenEffect(error)) throw error
     const refusal = unavailable('The orchestration service did not answer; nothing was done, try again')
-    const found = effect === undefined ? null : await outcome(effect, sentAt + ANSWER_MS, refusal)
+    const found = effect === undefined ? null : await outcome(effect, since + ANSWER_MS, refusal)
     if (found === null) throw refusal
     return found
   }
@@ -77,18 +77,18 @@ async function outcome<R>({ lookUp, forbid }: Effect<R>, until: number, refusal:
     const found = await lookUp()
     if (found !== null) return found
     // A command that began before its deadline may end only now. Command and refusal compete for the same audit record.
-    if (Date.now() >= until) return (await forbid(refusal)) ? null : lookUp()
+    if (performance.now() >= until) return (await forbid(refusal)) ? null : lookUp()
     await sleep(LOOK_AGAIN_MS)
   }
 }
 
 /**
  * The result of a command, if the database lets it be known in time. Else the command may have taken effect, or may do so later.
- * `since`: when the caller began to wait, by Date.now().
+ * `since`: as in CommandOptions.
  * @throws Problem DATABASE_CONNECTION_ERROR
  */
 export async function inTime<T>(since: number, result: Promise<T>): Promise<T> {
-  const known = await withTimeout(Math.max(0, since + LAST_MS - Date.now()), result)
+  const known = await withTimeout(Math.max(0, since + LAST_MS - performance.now()), result)
   if (known === TIMED_OUT) throw databaseUnreachable()
   return known
 }

@@ -4,7 +4,7 @@ import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, HandlersOf } from '../http/handler.ts'
 import { answerStream } from '../http/json-stream.ts'
-import { sendCommand } from './command.ts'
+import { inTime, sendCommand } from './command.ts'
 import { readDetail } from './detail.ts'
 import { startOnce } from './idempotency.ts'
 import { answerPreview } from './preview.ts'
@@ -27,14 +27,14 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
     createDeployment: {
       ...rules,
       async handle(call) {
-        const { caller, body, requestId, audit } = call
+        const { caller, body, requestId, since, audit } = call
         const { dry_run, ...given } = body
         const messageOf = (commandId: string) => planCommand(keys, commandId, caller, given)
         if (dry_run === true) {
           audit.changesNothing()
-          return answerPreview(broker, messageOf(uuidv7()), requestId)
+          return answerPreview(broker, messageOf(uuidv7()), call)
         }
-        const starting = startOnce({ database, keys }, call, 'POST /deployments', (commandId, since) => {
+        const starting = startOnce({ database, keys }, call, 'POST /deployments', (commandId) => {
           audit.leaveToCommand(commandId)
           const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
           const options = { requestId, apiKey: caller.api_key, since, effect }
@@ -47,7 +47,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         }
         if (started.outcome === 'queued') return queued(started)
         const { deployment_id, warnings } = started
-        const detail = await readDetail(database, caller, deployment_id, { plan: 'full', asStarted: true })
+        const reading = readDetail(database, caller, deployment_id, { plan: 'full', asStarted: true })
+        const detail = await inTime(since, reading)
         const message = 'The deployment has started'
         return answerStream(201, { deployment_id, pending: false, message, warnings, deployment: detail })
       },
@@ -55,9 +56,9 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
 
     previewDeployment: {
       ...rules,
-      async handle({ caller, body, requestId }) {
-        const { dry_run: _dryRun, ...given } = body
-        return answerPreview(broker, planCommand(keys, uuidv7(), caller, given), requestId)
+      async handle(call) {
+        const { dry_run: _dryRun, ...given } = call.body
+        return answerPreview(broker, planCommand(keys, uuidv7(), call.caller, given), call)
       },
     },
 
@@ -65,7 +66,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
       authorize: authorizeOverride,
       check: redeployRules,
       async handle(call) {
-        const { caller, params, body, requestId, audit } = call
+        const { caller, params, body, requestId, since, audit } = call
         const { dry_run, ...given } = body
         if (dry_run === true) audit.changesNothing()
         const { id: deployment_id, tenant_id } = await requireVisible(
@@ -76,9 +77,9 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         )
         audit.about({ resource_id: deployment_id, tenant_id })
         const messageOf = (commandId: string) => ({ ...planCommand(keys, commandId, caller, given), deployment_id })
-        if (dry_run === true) return answerPreview(broker, messageOf(uuidv7()), requestId)
+        if (dry_run === true) return answerPreview(broker, messageOf(uuidv7()), call)
         const scope = `POST /deployments/${deployment_id}/redeploy`
-        const starting = startOnce({ database, keys }, call, scope, (commandId, since) => {
+        const starting = startOnce({ database, keys }, call, scope, (commandId) => {
           audit.leaveToCommand(commandId)
           const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
           const options = { requestId, apiKey: caller.api_key, since, effect }
@@ -90,7 +91,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
           return unchanged(started)
         }
         if (started.outcome === 'queued') return queued(started)
-        const detail = await readDetail(database, caller, started.deployment_id, { plan: 'none', asStarted: true })
+        const reading = readDetail(database, caller, started.deployment_id, { plan: 'none', asStarted: true })
+        const detail = await inTime(since, reading)
         return { status: 201, body: { ...detail, warnings: started.warnings } }
       },
     },

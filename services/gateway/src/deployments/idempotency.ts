@@ -17,8 +17,7 @@ interface StartDependencies {
   keys: KeyRing
 }
 
-/** `since`: when the caller began to wait. */
-type CarryOut = (commandId: string, since: number) => Promise<StartOutcome>
+type CarryOut = (commandId: string) => Promise<StartOutcome>
 
 interface Key {
   user_id: string
@@ -38,18 +37,17 @@ export function startOnce(
   scope: string,
   carryOut: CarryOut,
 ): Promise<StartOutcome> {
-  const since = Date.now()
+  const { since } = call
   const header = call.headers['idempotency-key']
-  if (header === undefined) return inTime(since, carryOut(uuidv7(), since))
+  if (header === undefined) return inTime(since, carryOut(uuidv7()))
   const key: Key = { user_id: call.caller.user_id, scope, key: String(header) }
-  return inTime(since, startWithKey(dependencies, call, key, since, carryOut))
+  return inTime(since, startWithKey(dependencies, call, key, carryOut))
 }
 
 async function startWithKey(
   { database, keys }: StartDependencies,
-  { caller, body, requestId, clientIp, audit }: StartCall,
+  { caller, body, requestId, since, clientIp, audit }: StartCall,
   key: Key,
-  since: number,
   carryOut: CarryOut,
 ): Promise<StartOutcome> {
   const bodyHash = hashBody(keys, body)
@@ -60,7 +58,7 @@ async function startWithKey(
     failpoint('idempotency-key', 'before-commit')
     if ((await takeKey.run(database, { ...key, ...call, body_hash: bodyHash })) === 1) {
       failpoint('idempotency-key', 'after-commit')
-      return carryOutHoldingKey(database, key, commandId, since, carryOut)
+      return carryOutHoldingKey(database, key, commandId, carryOut)
     }
     const claim = await findKey.first(database, key)
     if (claim !== null) {
@@ -80,7 +78,7 @@ async function startWithKey(
         continue
       }
     }
-    if (Date.now() + wait > since + ANSWER_MS) throw unanswered()
+    if (performance.now() + wait > since + ANSWER_MS) throw unanswered()
     await sleep(wait)
   }
 }
@@ -88,9 +86,9 @@ async function startWithKey(
 const unanswered = () =>
   unavailable('The first request with this Idempotency-Key has not been answered; nothing was done, try again')
 
-async function carryOutHoldingKey(db: Database, key: Key, commandId: string, since: number, carryOut: CarryOut) {
+async function carryOutHoldingKey(db: Database, key: Key, commandId: string, carryOut: CarryOut) {
   try {
-    return await carryOut(commandId, since)
+    return await carryOut(commandId)
   } catch (error) {
     const isRefusal = error instanceof Problem || (error instanceof BrokerUnavailable && !error.mayHaveBeenSent)
     // After any other error, the command may have taken effect. The next call with this key finds out.

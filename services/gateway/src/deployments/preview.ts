@@ -1,6 +1,6 @@
 import type { Broker } from '@slipway/broker'
 import type { CommandBody } from '@slipway/contracts'
-import type { Answer } from '../http/handler.ts'
+import type { Answer, Call } from '../http/handler.ts'
 import { answerStream, Batches } from '../http/json-stream.ts'
 import { sendCommand } from './command.ts'
 import { stepBatches } from './steps.ts'
@@ -9,12 +9,12 @@ import { stepBatches } from './steps.ts'
 export async function answerPreview(
   broker: Pick<Broker, 'request'>,
   message: CommandBody<'plan.preview'> | CommandBody<'plan.preview_redeploy'>,
-  requestId: string,
+  { requestId, since }: Pick<Call, 'requestId' | 'since'>,
 ): Promise<Answer> {
   const preview =
     'deployment_id' in message
-      ? await sendCommand(broker, 'plan.preview_redeploy', message, { requestId })
-      : await sendCommand(broker, 'plan.preview', message, { requestId })
+      ? await sendCommand(broker, 'plan.preview_redeploy', message, { requestId, since })
+      : await sendCommand(broker, 'plan.preview', message, { requestId, since })
   // A planner of the release before sends neither.
   const { replaces = [], unchanged_targets = [] } = preview
   const { actions, targets, ...plan } = preview.plan

@@ -15,7 +15,7 @@ import { isRecorded } from './recorded-command.sql.ts'
  */
 export async function sendRecordedCommand<T extends CommandType>(
   { database, broker }: Pick<Dependencies, 'database' | 'broker'>,
-  { caller, requestId, audit }: Pick<Call, 'requestId' | 'audit'> & { caller: CallingUser },
+  { caller, requestId, since, audit }: Pick<Call, 'requestId' | 'since' | 'audit'> & { caller: CallingUser },
   subject: Subject,
   { type, body, done }: { type: T; body: CommandBody<T>; done: CommandReply<T> },
 ): Promise<void> {
@@ -24,7 +24,6 @@ export async function sendRecordedCommand<T extends CommandType>(
   audit.leaveToCommand(commandId)
   const lookUp = async () => ((await tookEffect(database, commandId)) ? done : null)
   const effect = { lookUp, forbid: audit.forbid }
-  const since = Date.now()
   await inTime(since, sendCommand(broker, type, body, { requestId, apiKey: caller.api_key, since, commandId, effect }))
 }
 

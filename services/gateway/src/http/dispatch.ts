@@ -87,17 +87,19 @@ export async function dispatch(
 const forCaller = <T>(caller: CallingUser | null, work: () => T): T =>
   caller === null ? forAllTenants(work) : forTenant(caller.tenant_id, work)
 
-/** Authenticates, authorizes and validates a call. Returns its query and body. */
+/** Authenticates, authorizes and validates a call. */
 async function check(
   { handlers, authenticate }: DispatchOptions,
   id: OperationId,
   request: Request,
   response: Response,
   details: RequestDetails,
-): Promise<Pick<Call, 'query' | 'body'>> {
+): Promise<Pick<Call, 'query' | 'body' | 'since'>> {
   const operation: Operation = OPERATIONS[id]
   const handler = handlers[id] as JsonHandler<OperationId>
+  const began = performance.now()
   if (operation.access !== 'public') details.caller = await authenticate(request, details.clientIp)
+  const waited = performance.now() - began
   const body = await bodyOf(request, response, operation)
   if (details.caller !== null) {
     permit(details.caller, id)
@@ -105,7 +107,7 @@ async function check(
   }
   const { headers } = request
   const query = validate(id, { search: splitUrl(request.url).search, headers, body }, handler.check)
-  return { query, body } as Pick<Call, 'query' | 'body'>
+  return { query, body, since: performance.now() - waited } as Pick<Call, 'query' | 'body' | 'since'>
 }
 
 function operationOf({ route }: RouteMatch, method: string, response: Response): OperationId {

@@ -22,6 +22,8 @@ export interface Call<Id extends OperationId = OperationId> {
   /** Null in a public operation. */
   caller: Operations[Id]['access'] extends 'public' | 'sse' ? null : CallingUser
   requestId: string
+  /** When the caller began to wait for the answer, by performance.now(). The time in which the body arrived does not count. */
+  since: number
   clientIp: string
   headers: IncomingHttpHeaders
   audit: AuditTrail
