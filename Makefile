@@ -126,8 +126,12 @@ test: ## Run the tests against real servers; the last line is `N passed, N faile
 	@$(MAKE) -j2 build test-packages
 	@exec node scripts/test.mjs $(TESTS)
 
-test-long: build ## Run the tests that take minutes each: kills and restarts of two of everything, a million lines
-	@SLIPWAY_TEST_LONG=1 exec node scripts/test.mjs tests/faults/
+# All tests that call roundsOf() or isLongRun, and the files that `make test` leaves out.
+LONG_TESTS := tests/faults/ services/dispatcher/test/model services/dispatcher/test/pools services/dispatcher/test/target-locks-model \
+  services/executor-bridge/test/releases.properties services/orchestration-instance/test/masking.properties
+
+test-long: build ## Run the longest tests: kills and restarts of two of everything, a million lines, many rounds of random tests
+	@SLIPWAY_TEST_LONG=1 exec node scripts/test.mjs $(LONG_TESTS)
 
 crash-points: build ## Kill each process at each moment of a deployment, HITS=20 times each: CELLS='takeover|run.stopped'
 	@node scripts/bundle.mjs --failpoints

@@ -9,7 +9,9 @@ import {
   createLocalTarget,
   createSequence,
   deploymentEnd,
+  isLongRun,
   loginToSuite,
+  roundsOf,
   type ServiceName,
   type Suite,
   startSuite,
@@ -29,13 +31,10 @@ afterEach(() => suite.restore())
 
 afterAll(() => suite.stop())
 
-/** SLIPWAY_RELEASE_ROUNDS=400 runs 2,000 deployments of five sources on 200 targets and takes half an hour. */
-const { SLIPWAY_RELEASE_ROUNDS } = process.env
-const ROUNDS = Number(SLIPWAY_RELEASE_ROUNDS ?? 12)
+const ROUNDS = roundsOf(8, 60)
 const ROUND_MS = 30_000
-const isLarge = SLIPWAY_RELEASE_ROUNDS !== undefined
-const SOURCES = isLarge ? ['shop', 'search', 'mail', 'login', 'stock'] : ['shop', 'search']
-const TARGET_COUNT = isLarge ? 200 : 6
+const SOURCES = isLongRun ? ['shop', 'search', 'mail', 'login', 'stock'] : ['shop', 'search']
+const TARGET_COUNT = isLongRun ? 200 : 6
 const TARGETS = Array.from({ length: TARGET_COUNT }, (_, number) => `target-${number}`)
 const MAX_SELECTED = 12
 const PAGE = 100

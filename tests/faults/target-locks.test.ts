@@ -11,6 +11,7 @@ import {
   deploymentEnd,
   dispatchedDeployment,
   loginToSuite,
+  roundsOf,
   type ServiceName,
   type Suite,
   startSuite,
@@ -30,7 +31,7 @@ afterEach(() => suite.restore())
 
 afterAll(() => suite.stop())
 
-const ROUNDS = Number(process.env['SLIPWAY_LOCK_ROUNDS'] ?? 12)
+const ROUNDS = roundsOf(5, 60)
 const ROUND_MS = 30_000
 const TARGETS = ['a', 'b', 'c']
 const KILLED = ['orchestration-instance', 'executor-bridge', 'dispatcher'] satisfies ServiceName[]

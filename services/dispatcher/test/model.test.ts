@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Database, Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { testLogger } from '@slipway/testing'
+import { roundsOf, testLogger } from '@slipway/testing'
 import fc from 'fast-check'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { finishDeployment } from '../src/deployments/finish.ts'
@@ -308,6 +308,6 @@ test('simultaneous commands that are cut off at random statements violate no inv
       expect(came.filter(({ id }) => !sent.has(id))).toEqual([])
       expect(new Set(came.map(({ id }) => id)).size).toBe(came.length)
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: roundsOf(10, 80), endOnFailure: true },
   )
 })

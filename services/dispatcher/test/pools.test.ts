@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { type InstanceSelector, matchesLabels } from '@slipway/domain'
-import { testLogger as logger } from '@slipway/testing'
+import { testLogger as logger, roundsOf } from '@slipway/testing'
 import fc from 'fast-check'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { createSweep } from '../src/runs/sweep.ts'
@@ -201,6 +201,6 @@ test('for random requests and instances, each start matches, no usable slot stay
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: roundsOf(25, 200) },
   )
 })

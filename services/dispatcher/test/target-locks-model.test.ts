@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Database, Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { testLogger } from '@slipway/testing'
+import { roundsOf, testLogger } from '@slipway/testing'
 import fc from 'fast-check'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { confirmEnds } from '../src/deployments/close-steps.ts'
@@ -278,6 +278,6 @@ test('no target has two holders, no request waits that may start, and requests f
       }
       await settle()
     }),
-    { numRuns: 30, endOnFailure: true },
+    { numRuns: roundsOf(12, 80), endOnFailure: true },
   )
 })

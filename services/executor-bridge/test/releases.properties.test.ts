@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { canStepTransition, isFinalDeploymentState, STEP_STATES, type StepState } from '@slipway/domain'
+import { roundsOf } from '@slipway/testing'
 import fc from 'fast-check'
 import {
   type BridgeWithDatabase,
@@ -126,6 +127,6 @@ test('after random changes in random order, the releases are those computed from
         if (ended.has(run) && !open) expect(['running', 'rolling_back']).not.toContain(state)
       }
     }),
-    { numRuns: 60 },
+    { numRuns: roundsOf(25, 200) },
   )
 })

@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
+import { roundsOf } from '@slipway/testing'
 import fc from 'fast-check'
 import { LineSplitter } from '../src/output/line-splitter.ts'
 import { Masker } from '../src/output/masking.ts'
 
 // Programs print secrets in many encodings, cut into chunks at any byte. The masker must hide all of them.
 
-const RUNS = 1_000
+const RUNS = roundsOf(300, 3_000)
 
 /** The lines of an output that is cut into chunks at these places. */
 function linesOf(text: string, places: readonly number[], masker: Masker): string[] {
