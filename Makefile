@@ -51,8 +51,9 @@ generate: $(GENERATED) ## Generate the database client from prisma/schema.prisma
 build: $(GENERATED) ## Compile every package, every service into one file, and the console
 	@tsc -b && node scripts/bundle.mjs && node packages/console/scripts/build.mjs
 
-client: build ## Generate the client's types from the OpenAPI document
-	@node packages/client/scripts/generate.mjs && tsc -b
+# Builds the contracts alone before: what already uses a new field does not compile yet.
+client: $(GENERATED) ## Generate the client's types from the OpenAPI document
+	@tsc -b packages/contracts && node packages/client/scripts/generate.mjs && tsc -b
 
 configuration: build ## Write docs/configuration.md from the services' schemas
 	@node scripts/configuration.mjs
