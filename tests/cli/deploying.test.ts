@@ -483,6 +483,8 @@ describe('people', () => {
     const created = await slipway(['keys', 'create', 'ci', '--scope', 'deployments:read'], { env })
     is(created, 0)
     const key = created.stdout.trim()
+    const withKey = await slipway(['whoami'], { env: { SLIPWAY_URL: suite.url, SLIPWAY_API_KEY: key } })
+    expect(withKey.stdout).toMatch(/^API key: +ci$/m)
     expect(key).toMatch(/^svc_\S+$/)
     const asPipeline = { SLIPWAY_URL: suite.url, SLIPWAY_API_KEY: key }
     is(await slipway(['status'], { env: asPipeline }), 0)

@@ -112,6 +112,11 @@ describe('a key', () => {
     const current = await request(gateway.app).get('/api/v1/auth/me').set('Authorization', `Bearer ${reads}`)
     expectAnswer('getCurrentUser', current)
     expect(current.body).toMatchObject({ id: user.id, roles: ['operator'], permissions: ['targets:read'] })
+    const { rows } = await gateway.database.query<{ id: string; name: string }>(
+      'SELECT id, name FROM api_keys WHERE id = $1',
+      [current.body.api_key_id],
+    )
+    expect(rows).toEqual([{ id: current.body.api_key_id, name: current.body.api_key_name }])
   })
 
   test('follows changed roles of its user at once', async () => {

@@ -928,6 +928,10 @@ export interface components {
             url: string;
         };
         CurrentUser: {
+            /** @description The API key of this call; null: it is authenticated by a session */
+            api_key_id: string | null;
+            /** @description Name of that key */
+            api_key_name: string | null;
             /**
              * Format: date-time
              * @description When the user was created

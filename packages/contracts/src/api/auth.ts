@@ -39,6 +39,8 @@ export const CurrentUser = Strict({
   email_verified: Flag('Whether the e-mail address belongs to the user'),
   two_factor_enabled: Flag('Whether a login needs a second factor'),
   last_login_at: NullableMoment('When the user last logged in; null: never'),
+  api_key_id: NullableRef('apiKey', 'The API key of this call; null: it is authenticated by a session'),
+  api_key_name: NullableText('Name of that key', 'pipeline of the storefront'),
 })
 
 const password = (description: string) =>

@@ -33,10 +33,12 @@ export const userRecord = (user: UserWithRoles) => ({
   created_at: user.created_at.toISOString(),
 })
 
-export const currentUserRecord = (user: UserWithRoles) => ({
+export const currentUserRecord = (user: CallingUser) => ({
   ...userRecord(user),
   tenant_id: user.tenant_id,
   email_verified: user.email_verified,
   two_factor_enabled: user.totp_enabled,
   last_login_at: user.last_login_at?.toISOString() ?? null,
+  api_key_id: user.api_key?.id ?? null,
+  api_key_name: user.api_key?.name ?? null,
 })
