@@ -56,17 +56,17 @@ export class Probe {
     await nextTurn()
     if (this.#askedAt === 0 || !this.#open) return
     if (this.#paused()) {
-      this.#askedAt = Date.now()
+      this.#askedAt = performance.now()
       return
     }
-    const waited = Date.now() - this.#askedAt
+    const waited = performance.now() - this.#askedAt
     if (waited >= ANSWER_MS) this.#answers = false
     if (waited >= SILENT_MS) this.#silent()
   }
 
   #ask(): void {
     if (this.#paused()) return
-    this.#askedAt = Date.now()
+    this.#askedAt = performance.now()
     try {
       this.#channel.prefetch(1).then(
         () => {

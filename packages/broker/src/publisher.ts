@@ -121,7 +121,7 @@ export class Publisher {
   #write(channel: ConfirmChannel, entry: UnconfirmedMessage): void {
     const { message } = entry
     const { exchange, routingKey, content, options } = message
-    entry.sentAt = Date.now()
+    entry.sentAt = performance.now()
     this.#inFlight.add(entry)
     failpoint(message, 'before-send')
     try {
@@ -154,7 +154,7 @@ export class Publisher {
 
   /** The set keeps the order of sending, so late messages come first. */
   #failLate(): void {
-    const limit = Date.now() - CONFIRM_MS
+    const limit = performance.now() - CONFIRM_MS
     for (const entry of this.#inFlight) {
       if (entry.sentAt > limit) break
       entry.settle({ reason: `no confirm within ${CONFIRM_MS} ms`, mayHaveBeenSent: true })

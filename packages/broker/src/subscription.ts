@@ -98,7 +98,7 @@ export class Subscription {
 
   /** Repeats until the consumer is subscribed, or the connection is replaced. */
   async #subscribe(model: ChannelModel): Promise<void> {
-    this.#missingSince = Date.now()
+    this.#missingSince = performance.now()
     for (let attempt = 1; this.#wanted(model); attempt++) {
       try {
         await this.#open(model)
@@ -152,7 +152,7 @@ export class Subscription {
   }
 
   #check(): void {
-    if (this.live || !this.#wasLive || !this.#model || Date.now() - this.#missingSince < VANISHED_MS) return
+    if (this.live || !this.#wasLive || !this.#model || performance.now() - this.#missingSince < VANISHED_MS) return
     clearInterval(this.#watch)
     this.#options.onFatal(
       new Error(`${this.#options.label} could not be consumed for ${VANISHED_MS} ms although RabbitMQ is connected`),

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals'
+import { sleep } from '@slipway/runtime'
 import { queueName } from '../src/index.ts'
 import { declareExclusiveQueue, declareTopology, exchangeName } from '../src/topology.ts'
 import { eventually, Harness, removeInstance } from './harness.ts'
@@ -24,6 +25,12 @@ test('a queue that cannot be consumed for some time on a working connection is f
   await spoil()
   await eventually(() => harness.said('cannot consume, trying again') > 0)
   expect(broker.isUp()).toBe(false)
+  // A clock that is set forward is no time that has passed. The broker looks each second.
+  const { now } = Date
+  Date.now = () => now() + 3_600_000
+  await sleep(2_500)
+  Date.now = now
+  expect(harness.fatal).toEqual([])
   await channel.deleteQueue(queue)
   await eventually(() => broker.isUp())
   expect(harness.fatal).toEqual([])

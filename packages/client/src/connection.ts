@@ -196,7 +196,7 @@ export class Connection {
     const key = route.idempotencyKey ? (idempotencyKey ?? newKey()) : undefined
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
     const repeatable = route.method === 'GET' || key !== undefined
-    const began = Date.now()
+    const began = performance.now()
     let wait = RETRY_FROM_MS
     for (;;) {
       try {
@@ -208,7 +208,7 @@ export class Connection {
         if (error instanceof ApiError) this.#answered = true
         const pause = pauseBefore(error, repeatable, wait)
         const limit = this.#answered ? this.#retryForMs : Math.min(FIRST_CONTACT_MS, this.#retryForMs)
-        if (pause === null || Date.now() + pause > began + limit) throw error
+        if (pause === null || performance.now() + pause > began + limit) throw error
         await sleep(pause, signal)
         wait = Math.min(wait * 2, RETRY_TO_MS)
       }

@@ -28,13 +28,13 @@ export async function* followLogs(
   { from = 0, giveUpAfterMs = 60_000, signal }: FollowOptions = {},
 ): AsyncGenerator<LogStreamMessage, void, undefined> {
   const seen = new SeenLines(from)
-  let lastMessageAt = Date.now()
+  let lastMessageAt = performance.now()
   let waitMs = RETRY_FROM_MS
   for (;;) {
     let problem: unknown = new Error(`the log stream of deployment ${deploymentId} ended before the deployment did`)
     try {
       for await (const message of openStream(connection, deploymentId, seen.nextLine, signal)) {
-        lastMessageAt = Date.now()
+        lastMessageAt = performance.now()
         waitMs = RETRY_FROM_MS
         if (seen.isNew(message)) yield message
         if (isEnd(message)) return
@@ -44,7 +44,7 @@ export async function* followLogs(
       problem = error
     }
     signal?.throwIfAborted()
-    if (Date.now() - lastMessageAt > giveUpAfterMs) throw problem
+    if (performance.now() - lastMessageAt > giveUpAfterMs) throw problem
     await sleep(waitMs / 2 + (Math.random() * waitMs) / 2, signal)
     waitMs = Math.min(waitMs * 2, RETRY_TO_MS)
   }

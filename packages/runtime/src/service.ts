@@ -76,11 +76,11 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
   let stoppingSince = 0
   const stop = (signal: string) => {
     if (stoppingSince > 0) {
-      if (Date.now() - stoppingSince < SAME_REQUEST_MS) return
+      if (performance.now() - stoppingSince < SAME_REQUEST_MS) return
       logger.warn('second signal: the process exits at once', { signal })
       return void exit(1)
     }
-    stoppingSince = Date.now()
+    stoppingSince = performance.now()
     logger.info('stopping', { signal })
     health.setServing(false)
     abort.abort()
@@ -90,7 +90,7 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
       await stopping.run(served ? STOP_MS : STOP_WAITING_MS)
     }
     leave().then(() => {
-      logger.info('stopped', { took_ms: Date.now() - stoppingSince })
+      logger.info('stopped', { took_ms: Math.round(performance.now() - stoppingSince) })
       return exit(0)
     }, fatal)
   }

@@ -24,17 +24,17 @@ export class StopSequence {
 
   /** Runs all steps within `totalMs`. After a failed or late step, the next step runs. */
   async run(totalMs: number): Promise<void> {
-    const end = Date.now() + totalMs
+    const end = performance.now() + totalMs
     for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {
-      await this.#runStep(step, Math.max(0, Math.min(step.timeoutMs, end - Date.now())))
+      await this.#runStep(step, Math.max(0, Math.min(step.timeoutMs, end - performance.now())))
     }
   }
 
   async #runStep(step: Step, limitMs: number): Promise<void> {
-    const started = Date.now()
+    const started = performance.now()
     try {
       const result = await withTimeout(limitMs, Promise.resolve().then(step.fn))
-      const took = { step: step.name, took_ms: Date.now() - started }
+      const took = { step: step.name, took_ms: Math.round(performance.now() - started) }
       if (result === TIMED_OUT) this.#logger.warn('a stop step timed out: the next step runs', took)
       else this.#logger.info('stop step done', took)
     } catch (error) {

@@ -24,8 +24,8 @@ export function createLiveStreams(redis: Redis, namespace: string, logger: Logge
   let quietUntil = 0
   const warn = (error: unknown) => {
     unpublished.inc()
-    if (Date.now() < quietUntil) return
-    quietUntil = Date.now() + WARN_EVERY_MS
+    if (performance.now() < quietUntil) return
+    quietUntil = performance.now() + WARN_EVERY_MS
     logger.warn('Redis refused a batch; stream clients get it from Postgres later', { error })
   }
   return {

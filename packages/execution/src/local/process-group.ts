@@ -17,9 +17,9 @@ export async function signalGroup(group: number, signal: NodeJS.Signals, owner?:
 
 /** Waits at most `limitMs` until no process of the group runs. Returns false if some still run. */
 export async function groupEnds(group: number, limitMs: number): Promise<boolean> {
-  const until = Date.now() + limitMs
+  const until = performance.now() + limitMs
   for (let pauseMs = 10; await isRunning(group); pauseMs = Math.min(2 * pauseMs, 250)) {
-    const left = until - Date.now()
+    const left = until - performance.now()
     if (left <= 0) return false
     await delay(Math.min(pauseMs, left))
   }

@@ -10,7 +10,7 @@ export interface Exchange {
   to: string
   agent: http.Agent | false
   lookup?: LookupFunction
-  /** The timeout of the whole call from `since` on; by default from now on. */
+  /** The timeout of the whole call from `since` on, a value of performance.now(); by default from now on. */
   timeoutMs: number
   since?: number
   /** A separate timeout from the beginning of the answer to its end. */
@@ -30,7 +30,7 @@ export interface Answer {
 
 /** Sends a POST request. Resolves when the answer begins. Redirects are not followed. `fetch` needs more than twice the CPU. */
 export function exchange(options: Exchange): Promise<Answer> {
-  const { url, to, body, timeoutMs, since = Date.now(), endingMs, signal } = options
+  const { url, to, body, timeoutMs, since = performance.now(), endingMs, signal } = options
   return new Promise((resolve, reject) => {
     const { request } = String(url).startsWith('https:') ? https : http
     const outgoing = request(url, {
@@ -46,7 +46,7 @@ export function exchange(options: Exchange): Promise<Answer> {
       outgoing.destroy()
     }
     const late = (ms: number) => () => giveUp(new Error(`${to} gave no complete answer within ${ms} ms`))
-    let timer = setTimeout(late(timeoutMs), Math.max(0, since + timeoutMs - Date.now()))
+    let timer = setTimeout(late(timeoutMs), Math.max(0, since + timeoutMs - performance.now()))
     const stop = () => giveUp(signal?.reason)
     if (signal?.aborted) stop()
     signal?.addEventListener('abort', stop)

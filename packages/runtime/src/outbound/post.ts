@@ -25,7 +25,7 @@ interface OutboundAnswer {
  * @throws DestinationRefused or a network error
  */
 export async function postOutbound(post: OutboundPost, rules: DestinationRules): Promise<OutboundAnswer> {
-  const since = Date.now()
+  const since = performance.now()
   const addresses = await checkedAddresses(post.url, rules)
   const lookup: LookupFunction = (_host, options, callback) => {
     const [first] = addresses

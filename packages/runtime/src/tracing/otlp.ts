@@ -42,8 +42,8 @@ export function exportSpans({ service, endpoint, headers, logger }: OtlpOptions)
 function warnTo(logger: Logger): void {
   let quietUntil = 0
   const warn = (message: string) => {
-    if (Date.now() < quietUntil) return
-    quietUntil = Date.now() + WARN_EVERY_MS
+    if (performance.now() < quietUntil) return
+    quietUntil = performance.now() + WARN_EVERY_MS
     logger.warn('traces could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT', { reason: message })
   }
   const silent = () => {}

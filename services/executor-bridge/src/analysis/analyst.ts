@@ -40,8 +40,8 @@ export function createAnalyst({ endpoint, database, logger }: AnalystOptions): A
   let quietUntil = 0
 
   const warn = (message: string, facts: Record<string, unknown>) => {
-    if (Date.now() < quietUntil) return
-    quietUntil = Date.now() + WARN_EVERY_MS
+    if (performance.now() < quietUntil) return
+    quietUntil = performance.now() + WARN_EVERY_MS
     logger.warn(message, facts)
   }
 

@@ -17,7 +17,7 @@ export interface ChangeClientLimits {
 export class ChangeClient {
   readonly #response: ServerResponse
   readonly #limits: ChangeClientLimits
-  #pingedAt = Date.now()
+  #pingedAt = performance.now()
   #blockedSince: number | null = null
 
   constructor(response: ServerResponse, limits: ChangeClientLimits) {
@@ -33,7 +33,7 @@ export class ChangeClient {
   }
 
   send(bytes: Buffer): void {
-    if (!this.#response.write(bytes)) this.#blockedSince ??= Date.now()
+    if (!this.#response.write(bytes)) this.#blockedSince ??= performance.now()
   }
 
   /** Sends a ping when it is due. Returns false if the client is too slow. Called periodically. */

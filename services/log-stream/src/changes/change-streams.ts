@@ -37,7 +37,7 @@ export function createChangeStreams(options: ChangeStreamsOptions): ChangeStream
   const changeStreams = new Map(STREAM_RESOURCES.map((resource) => [resource, new ChangeStream(resource, options)]))
   let taking = false
   const check = setInterval(() => {
-    const now = Date.now()
+    const now = performance.now()
     for (const changeStream of changeStreams.values()) changeStream.check(now)
   }, options.checkMs ?? CHECK_MS)
 

@@ -74,7 +74,7 @@ export function createHubs(options: HubsOptions): Hubs {
     },
   })
   const check = setInterval(() => {
-    const now = Date.now()
+    const now = performance.now()
     for (const { clients } of entries.values()) for (const client of clients) client.check(now)
     // Pings are due by time, not by change.
     for (const hub of ready.values()) hub.wake()

@@ -53,8 +53,8 @@ export class StreamClient {
   #recentBytes = 0
   #caughtUp = false
   #blockedSince: number | null = null
-  #withinLimitsAt = Date.now()
-  #pingedAt = Date.now()
+  #withinLimitsAt = performance.now()
+  #pingedAt = performance.now()
   #gone = false
   #leave: () => void = () => {}
 
@@ -201,11 +201,11 @@ export class StreamClient {
   }
 
   #isPingDue(): boolean {
-    return Date.now() - this.#pingedAt >= this.#options.limits.pingMs
+    return performance.now() - this.#pingedAt >= this.#options.limits.pingMs
   }
 
   async #ping(): Promise<void> {
-    this.#pingedAt = Date.now()
+    this.#pingedAt = performance.now()
     await this.#write(PING)
   }
 
@@ -221,7 +221,7 @@ export class StreamClient {
 
   async #drained(): Promise<void> {
     const response = this.#response
-    this.#blockedSince = Date.now()
+    this.#blockedSince = performance.now()
     await new Promise<void>((resolve) => {
       const done = () => {
         response.off('drain', done)

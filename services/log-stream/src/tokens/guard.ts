@@ -63,7 +63,7 @@ export function createGuard(options: GuardOptions): StreamGuard {
   async function check(): Promise<void> {
     if (open.size === 0) return
     const groups = byCredential(open)
-    const asked = Date.now()
+    const asked = performance.now()
     let rightsOfGroups: (PresentRights | null)[]
     try {
       rightsOfGroups = await presentRightsOf(
@@ -72,7 +72,8 @@ export function createGuard(options: GuardOptions): StreamGuard {
       )
     } catch (error) {
       logger.warn('open streams cannot be checked', { error })
-      for (const kept of open) if (Date.now() - kept.checkedAt > unknownMs) end(kept, 'unchecked', 'cannot be checked')
+      for (const kept of open)
+        if (performance.now() - kept.checkedAt > unknownMs) end(kept, 'unchecked', 'cannot be checked')
       return
     }
     for (const [index, group] of groups.entries()) {
@@ -94,7 +95,7 @@ export function createGuard(options: GuardOptions): StreamGuard {
   const ticker = createTicker({ name: 'stream-guard', intervalMs: checkMs, logger, run: check })
   return {
     keep(record, suffices, end) {
-      const kept = { record, suffices, end, checkedAt: Date.now() }
+      const kept = { record, suffices, end, checkedAt: performance.now() }
       requirePlace(record.user_id)
       open.add(kept)
       ofUser.set(record.user_id, (ofUser.get(record.user_id) ?? 0) + 1)
