@@ -136,6 +136,16 @@ describe('analyses by the rules', () => {
     expect(shown).not.toContain('correct-horse-battery')
   })
 
+  test('a command that succeeds when it is tried again has no analysis', async () => {
+    const id = await deployed(`[ "$SLIPWAY_ATTEMPT" -gt 0 ] || { ${FULL}; }`, { max_retries: 1 })
+    expect(await deploymentEnd(api, id)).toMatchObject({ state: 'success', error_message: null })
+    const [result, ...others] = await results(id)
+    expect(others).toEqual([])
+    expect(result).toMatchObject({ status: 'completed' })
+    expect(result).not.toHaveProperty('analysis')
+    expect(await reports(id)).toEqual([])
+  })
+
   test('a successful or cancelled command has no analysis', async () => {
     const good = await deployed('true')
     await deploymentEnd(api, good)
@@ -143,7 +153,9 @@ describe('analyses by the rules', () => {
     await waitFor(async () => (await api.get(`/deployments/${cancelled}`)).body.plan.steps[0].state === 'running')
     await api.post(`/deployments/${cancelled}/cancel`, {})
     for (const id of [good, cancelled]) {
-      for (const result of await results(id)) expect(result).not.toHaveProperty('analysis')
+      const found = await results(id)
+      expect(found).toHaveLength(1)
+      expect(found[0]).not.toHaveProperty('analysis')
       expect(await reports(id)).toEqual([])
     }
   })

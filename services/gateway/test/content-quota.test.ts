@@ -19,7 +19,8 @@ let otherPool: Database
 /** Two gateways on one database, because a quota must hold across replicas. */
 const servers: ListeningServer[] = []
 const limits: ContentLimits = { tenantBytes: 0, totalBytes: 0 }
-const tokens = { a: '', colleague: '', b: '', admin: '' }
+/** By the names of users. Tests add users of their own. */
+const tokens: Record<string, string> = {}
 const tenants = { a: '', b: '' }
 
 beforeAll(async () => {
@@ -37,8 +38,8 @@ beforeAll(async () => {
     tenants[name] = (await admin.send('createTenant', '/tenants', { name })).body.id
     tokens[name] = (await addUser(gateway, { role: 'operator', tenant_id: tenants[name] })).token
   }
-  tokens.colleague = (await addUser(gateway, { role: 'operator', tenant_id: tenants.a })).token
-  tokens.admin = gateway.adminToken
+  tokens['colleague'] = (await addUser(gateway, { role: 'operator', tenant_id: tenants.a })).token
+  tokens['admin'] = gateway.adminToken
 })
 afterAll(async () => {
   for (const server of servers) await server.close()
@@ -56,7 +57,7 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 const path = (server = 0) => `http://127.0.0.1:${servers[server]?.port}/api/v1/content`
 
 interface Sending {
-  as?: keyof typeof tokens
+  as?: string
   /** Sends no Content-Length. */
   chunked?: boolean
   server?: number
@@ -84,7 +85,7 @@ async function upload(bytes: Buffer, { as = 'a', chunked = false, server = 0, he
 const refusedBy = (limit: number) => ({ status: 413, code: 'PAYLOAD_TOO_LARGE', limit })
 
 /** Sends the header with this length and no body. Returns the status. */
-const announce = (length: number, as: keyof typeof tokens = 'a') =>
+const announce = (length: number, as = 'a') =>
   new Promise<number | undefined>((resolve, reject) => {
     const headers = { authorization: `Bearer ${tokens[as]}`, 'content-length': length }
     const request = http.request(path(), { method: 'POST', headers }, (response) => {
@@ -95,7 +96,7 @@ const announce = (length: number, as: keyof typeof tokens = 'a') =>
   })
 
 /** Begins an upload, sends some bytes and waits. */
-function begin(bytes: number, { as = 'a', length }: { as?: keyof typeof tokens; length?: number } = {}) {
+function begin(bytes: number, { as = 'a', length }: { as?: string; length?: number } = {}) {
   const headers = {
     authorization: `Bearer ${tokens[as]}`,
     ...(length === undefined ? {} : { 'content-length': length }),
@@ -164,13 +165,11 @@ describe('an upload beyond the limit of a tenant', () => {
 
   test('does not affect other tenants; users without a tenant count as one more tenant', async () => {
     limits.tenantBytes = MIB
-    const second = (await addUser(gateway, { role: 'admin' })).token
-    for (const as of ['a', 'b', 'admin'] as const) expect(await upload(randomBytes(MIB), { as })).toBe(201)
-    for (const as of ['a', 'colleague', 'b', 'admin'] as const) {
+    tokens['second admin'] = (await addUser(gateway, { role: 'admin' })).token
+    for (const as of ['a', 'b', 'admin']) expect(await upload(randomBytes(MIB), { as })).toBe(201)
+    for (const as of ['a', 'colleague', 'b', 'admin', 'second admin']) {
       expect(await upload(randomBytes(1), { as })).toEqual(refusedBy(MIB))
     }
-    tokens.admin = second
-    expect(await upload(randomBytes(1), { as: 'admin' })).toEqual(refusedBy(MIB))
   })
 
   test('is refused with the limit of one body if that is exceeded', async () => {
@@ -181,7 +180,7 @@ describe('an upload beyond the limit of a tenant', () => {
 
 test('the total limit applies to all tenants together', async () => {
   Object.assign(limits, { tenantBytes: MIB, totalBytes: 2 * MIB })
-  for (const as of ['a', 'b'] as const) expect(await upload(randomBytes(MIB), { as })).toBe(201)
+  for (const as of ['a', 'b']) expect(await upload(randomBytes(MIB), { as })).toBe(201)
   expect(await upload(randomBytes(1), { as: 'admin' })).toEqual(refusedBy(2 * MIB))
   expect(await upload(randomBytes(1), { as: 'admin', chunked: true })).toEqual(refusedBy(2 * MIB))
 })
@@ -264,7 +263,7 @@ describe('known content', () => {
     limits.tenantBytes = MIB
     expect(await upload(known)).toBe(201)
     for (const chunked of [false, true]) {
-      for (const as of ['a', 'colleague'] as const) expect(await upload(known, { as, chunked })).toBe(201)
+      for (const as of ['a', 'colleague']) expect(await upload(known, { as, chunked })).toBe(201)
       // Other bytes of the same length and a prefix of the known bytes are new content.
       expect(await upload(randomBytes(MIB), { chunked })).toEqual(refusedBy(MIB))
       expect(await upload(known.subarray(0, MIB - 1), { chunked })).toEqual(refusedBy(MIB))
@@ -272,7 +271,7 @@ describe('known content', () => {
     }
     expect([await usage(tenants.a), await usage('total')]).toEqual([MIB, MIB])
     const response = await fetch(`${path()}/${sha256(known)}`, {
-      headers: { authorization: `Bearer ${tokens.colleague}` },
+      headers: { authorization: `Bearer ${tokens['colleague']}` },
     })
     expect(Buffer.from(await response.arrayBuffer()).equals(known)).toBe(true)
   })
@@ -301,8 +300,8 @@ describe('deleted content', () => {
        u AS (UPDATE content_uploads SET touched_at = now() - interval '31 days')
        UPDATE content_tenants SET uploaded_at = now() - interval '31 days'`,
     )
-  const publish = (name: string, bytes: Buffer, as: keyof typeof tokens) =>
-    clientOf(gateway, tokens[as]).send('createAction', '/actions', {
+  const publish = (name: string, bytes: Buffer, as: string) =>
+    clientOf(gateway, tokens[as] ?? '').send('createAction', '/actions', {
       name,
       version: '1.0.0',
       definition: { type: 'script', script: 'true', files: [{ content: sha256(bytes), path: 'x' }] },
@@ -319,7 +318,7 @@ describe('deleted content', () => {
 
   test('is gone for a tenant that no longer uses it, also while another tenant does', async () => {
     const bytes = randomBytes(100)
-    for (const as of ['a', 'b', 'admin'] as const) await upload(bytes, { as })
+    for (const as of ['a', 'b', 'admin']) await upload(bytes, { as })
     expect((await publish('of b', bytes, 'b')).status).toBe(201)
     await outdate()
     await sweepContent(gateway.database, 30, logger)
@@ -337,8 +336,8 @@ describe('deleted content', () => {
     const admin = clientOf(gateway, gateway.adminToken)
     const { id } = (await admin.send('createTenant', '/tenants', { name: 'short-lived' })).body
     const user = await addUser(gateway, { role: 'operator', tenant_id: id })
-    tokens.colleague = user.token
-    await upload(randomBytes(100), { as: 'colleague' })
+    tokens['short-lived'] = user.token
+    await upload(randomBytes(100), { as: 'short-lived' })
     expect(await usage(id)).toBe(100)
     await gateway.database.query('DELETE FROM users WHERE id = $1', [user.id])
     expect(refusal(await admin.send('deleteTenant', `/tenants/${id}`))).toEqual({ status: 204 })

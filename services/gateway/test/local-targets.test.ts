@@ -108,9 +108,12 @@ describe('changing a target to local', () => {
     const changes = Array.from({ length: 8 }, (_, n) =>
       change(ofTenant.operator, id, { connection: n % 2 === 0 ? SSH : LOCAL }),
     )
-    await Promise.all(changes)
+    const statuses = (await Promise.all(changes)).map(({ status }) => status)
+    // Those that come before the first change to SSH leave the target local.
+    expect(statuses.filter((status) => status !== 200 && status !== 403)).toEqual([])
     const read = await admin.send('getTarget', `/targets/${id}`)
     expect(read.body.connection.type).toBe('ssh')
+    expect(refusal(await change(ofTenant.operator, id, { connection: LOCAL }))).toEqual(FORBIDDEN)
   })
 })
 

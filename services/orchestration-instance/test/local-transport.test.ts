@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
@@ -99,20 +99,24 @@ test('a kill before the start prevents the start', async () => {
 test('a slow consumer gets the whole output in bounded chunks', async () => {
   let length = 0
   let most = 0
+  /** By how many bytes the command is ahead of its reader. */
+  let lead = 0
   const count = path.join(folder, 'written')
   const command = commandOf({
-    script: `i=0; while [ $i -lt 40 ]; do head -c 50000 /dev/zero | tr "\\0" x; i=$((i+1)); echo $i >${count}; done`,
+    script: `echo 0 >${count}; i=0; while [ $i -lt 40 ]; do head -c 50000 /dev/zero | tr "\\0" x; i=$((i+1)); echo $i >${count}; done`,
   })
   const io = {
     onOutput: async (_stream: string, chunk: Buffer) => {
       length += chunk.length
       most = Math.max(most, chunk.length)
-      await new Promise((resolve) => setTimeout(resolve, 2))
+      lead = Math.max(lead, 50_000 * Number(readFileSync(count, 'utf8')) - length)
+      await new Promise((resolve) => setTimeout(resolve, 20))
     },
   }
   expect(await transport.run(command, io, new AbortController().signal)).toMatchObject({ exitCode: 0 })
   expect(length).toBe(2_000_000)
   expect(most).toBeLessThanOrEqual(1_000_000)
+  expect(lead).toBeLessThanOrEqual(500_000)
 })
 
 test('only pipes for the next commands are left in the folder', () => {
