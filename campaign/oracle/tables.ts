@@ -26,6 +26,7 @@ export interface StepRow {
   retry_count: number
   exit_code: number | null
   error_message: string | null
+  failure_reason: string | null
   started_at: Date | null
   attempt_started_at: Date | null
   completed_at: Date | null
@@ -117,8 +118,8 @@ export async function readTables(database: Client, since: Date): Promise<Tables>
     ),
     steps: await rows(
       `SELECT s.deployment_id, s.target_index, s.action_index, t.target_name AS target, a.action_name AS step,
-              a.max_retries, s.state::text, s.retry_count, s.exit_code, s.error_message, s.started_at, s.attempt_started_at,
-              s.completed_at, r.status AS result, r.exit_code AS result_exit_code
+              a.max_retries, s.state::text, s.retry_count, s.exit_code, s.error_message, s.failure_reason::text, s.started_at,
+              s.attempt_started_at, s.completed_at, r.status AS result, r.exit_code AS result_exit_code
          FROM steps s JOIN deployment_targets t USING (deployment_id, target_index)
          JOIN deployment_actions a USING (deployment_id, action_index)
          LEFT JOIN command_results r USING (deployment_id, target_index, action_index)

@@ -87,7 +87,8 @@ function goodEvidence(): Evidence {
       steps: [
         {
           ...{ deployment_id: ID, target_index: 0, action_index: 0, target: 'target-1', step: 'quick', max_retries: 1 },
-          ...{ state: 'completed', retry_count: 0, exit_code: 0, error_message: null, result: 'completed' },
+          ...{ state: 'completed', retry_count: 0, exit_code: 0, error_message: null, failure_reason: null },
+          result: 'completed',
           ...{ started_at: T1, attempt_started_at: T1, completed_at: T2, result_exit_code: 0 },
         },
       ],
@@ -109,8 +110,22 @@ function goodEvidence(): Evidence {
 
 const first = <T>(list: readonly T[]): T => list[0] as T
 
+const resultsJudged = (evidence: Evidence) =>
+  judge(evidence).flatMap(({ invariant, sentence }) =>
+    invariant === 'I22' && /result/.test(sentence) ? [sentence] : [],
+  )
+
 test('good evidence violates nothing', () => {
   expect(judge(goodEvidence())).toEqual([])
+})
+
+test('a command has no result of its own if its instance was lost', () => {
+  const evidence = goodEvidence()
+  const untold = { state: 'failed', exit_code: null, result: null, result_exit_code: null }
+  Object.assign(first(evidence.tables.steps), { ...untold, failure_reason: 'instance_lost' })
+  expect(resultsJudged(evidence)).toEqual([])
+  Object.assign(first(evidence.tables.steps), { ...untold, failure_reason: null })
+  expect(resultsJudged(evidence)).toEqual(['an executed command has one result, which equals its step'])
 })
 
 test('a rollback counts its own attempts', () => {
