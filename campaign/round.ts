@@ -22,6 +22,7 @@ const READY_MS = 60_000
 const WATCH_MS = 45_000
 /** Longer than the first retries of a delivery. */
 const WEBHOOK_MS = 90_000
+const CLIENTS = 8
 
 export interface FaultResult {
   family: string
@@ -97,11 +98,18 @@ export class Stage {
   }
 }
 
+export interface RoundOptions extends PlanOptions {
+  /** How long the work may take to end, in milliseconds. */
+  mostRestMs?: number
+  /** The number of clients that create deployments. */
+  clients?: number
+}
+
 /** Runs one round on a stage and judges its evidence. The folder gets the ledger, and all artefacts after a violation. */
 export async function runRound(
   stage: Stage,
   seed: number,
-  options: PlanOptions & { mostRestMs?: number },
+  options: RoundOptions,
   folder: string,
 ): Promise<RoundResult> {
   const { campaign, catalog, markers, database } = stage
@@ -120,6 +128,7 @@ export async function runRound(
   const since = await database.now()
   const workload = startWorkload({
     ...{ campaign, catalog, ledger, seed: plan.workloadSeed },
+    clients: options.clients ?? CLIENTS,
     countUnfinished: () => database.number(UNFINISHED),
   })
   await Promise.all([runPlan({ campaign, catalog, client: workload.client }, plan, ledger), sleep(plan.workMs)])

@@ -1,6 +1,7 @@
 // Runs every test (or those whose path matches the arguments) against real servers, and ends with a line
 // `N passed, N failed`. A file that cannot run counts as one failure; so does a run that ends without a result.
 // What restarts a server that others use (tests/restarts) runs after everything else, one file at a time.
+// The short form of the campaign runs beside the tests: it has servers of its own, and mostly waits.
 import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -11,9 +12,14 @@ const LINGER_MS = 15_000
 const infra = (...args) => spawnSync('bash', ['scripts/infra.sh', ...args], { cwd: root, stdio: ['ignore', 2, 2] })
 
 // Ctrl-C reaches jest as well; this process goes on to release the servers.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => jest?.kill('SIGTERM'))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop)
 let jest
+let campaign
 let lingered = 0
+
+function stop() {
+  for (const child of [jest, campaign]) child?.kill('SIGTERM')
+}
 
 function count() {
   try {
@@ -58,6 +64,20 @@ function runJest(options, env = {}) {
   })
 }
 
+/** Resolves with whether no invariant was violated. */
+function playCampaign() {
+  const args = ['--conditions=@slipway/source', '--import=./scripts/jest/register.mjs', 'campaign/main.ts', 'SHORT=1']
+  campaign = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = []
+  for (const stream of [campaign.stdout, campaign.stderr]) stream.on('data', (chunk) => output.push(chunk))
+  return new Promise((resolve) => {
+    campaign.on('close', (code) => {
+      process.stderr.write(`${code === 0 ? 'PASS' : 'FAIL'} campaign/main.ts SHORT=1\n${Buffer.concat(output)}`)
+      resolve(code === 0)
+    })
+  })
+}
+
 const paths = process.argv.slice(2)
 const total = { passed: 0, failed: 0 }
 
@@ -69,7 +89,9 @@ async function phase(options, env) {
 }
 
 if (infra('packages', 'test').status === 0 && infra('up', String(process.pid)).status === 0) {
+  const played = paths.length === 0 ? playCampaign() : null
   await phase(paths)
+  if (played !== null) total[(await played) ? 'passed' : 'failed'] += 1
   if (paths.length === 0 || paths.some((path) => path.includes('restarts'))) {
     await phase(['--runInBand', 'tests/restarts'], { SLIPWAY_TEST_RESTARTS: '1' })
   }

@@ -10,7 +10,6 @@ import { createFrozen, readAsForeigner } from './outsiders.ts'
 import { redeployOne } from './redeploys.ts'
 import { type Watch, watchOne } from './watchers.ts'
 
-const CREATING_CLIENTS = 8
 const PROBE_EVERY_MS = 400
 const MOST_PROBES = 40
 const MOST_WATCHES = 12
@@ -32,6 +31,8 @@ export function startWorkload(options: {
   catalog: Catalog
   ledger: Ledger
   seed: number
+  /** How many clients create deployments. */
+  clients: number
   countUnfinished: () => Promise<number>
 }): Workload {
   const { campaign, catalog, ledger, countUnfinished } = options
@@ -94,7 +95,7 @@ export function startWorkload(options: {
     }
   }
   const loops = [
-    ...Array.from({ length: CREATING_CLIENTS }, () => create(new Random(random.seedFor()))),
+    ...Array.from({ length: options.clients }, () => create(new Random(random.seedFor()))),
     probe(new Random(random.seedFor())),
     count(),
     repeat((own) => readAsForeigner(foreigner, own, () => lastCreated)),
