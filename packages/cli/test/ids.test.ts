@@ -39,6 +39,9 @@ beforeAll(async () => {
     [`DELETE /auth/api-keys/${ID}`]: (_, response) => sendJson(response, 200, {}),
     'GET /audit/logs': (_, response) => sendJson(response, 200, { data: [], meta }),
     'GET /deployments/pending': (_, response) => sendJson(response, 200, [request]),
+    [`GET /deployments/pending/${ID}`]: (_, response) => sendJson(response, 200, request),
+    [`PATCH /deployments/pending/${ID}`]: (_, response) => sendJson(response, 200, request),
+    [`DELETE /deployments/pending/${ID}`]: (_, response) => sendJson(response, 200, {}),
     'GET /content': (_, response) => sendJson(response, 200, { data: [content], meta }),
     [`GET /content/${HASH}`]: (_, response) =>
       response.writeHead(200, { 'content-type': 'application/octet-stream' }).end('data'),
@@ -76,6 +79,29 @@ test('an unknown API key is refused', async () => {
 
 test('a request in the queue is named by four characters, and shown', async () => {
   expect((await slipway('pending', 'show', '018f')).stdout).toMatch(/^request: +018f6b1e-/)
+})
+
+const READ = `GET /deployments/pending/${ID}`
+test.each([
+  ['show', [READ]],
+  ['why', [READ]],
+  ['cancel', [`DELETE /deployments/pending/${ID}`]],
+  ['reprioritize --priority 0', [`PATCH /deployments/pending/${ID}`]],
+])('pending %s with a whole id does not list the queue', async (command, routes) => {
+  expect((await slipway('pending', ...command.split(' '), ID)).code).toBe(0)
+  expect(server.requests.map(({ route }) => route)).toEqual(routes)
+})
+
+test('status and cancel with the id of a request do not list the queue', async () => {
+  expect((await slipway('status', ID)).stdout).toMatch(/^request: +018f6b1e-/)
+  expect((await slipway('cancel', ID)).stdout).toBe(`request ${ID} was cancelled\n`)
+  expect(server.count(READ)).toBe(2)
+  expect(server.count('GET /deployments/pending')).toBe(0)
+})
+
+test('an unknown request is refused', async () => {
+  const { code, stderr } = await slipway('pending', 'show', OTHER)
+  expect([code, stderr]).toEqual([3, `slipway: there is no request ${OTHER} in the queue\n`])
 })
 
 test('content is named by the beginning of its hash, and shown', async () => {

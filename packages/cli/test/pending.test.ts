@@ -19,11 +19,34 @@ test('pending why shows the pool of a request, its position there, and the insta
     },
   }
   server = await startFakeServer({
-    'GET /deployments/pending': (_request, response) => sendJson(response, 200, [request]),
+    [`GET /deployments/pending/${id}`]: (_request, response) => sendJson(response, 200, request),
   })
   const { code, stdout } = await runSlipway(server.url, ['pending', 'why', id])
   expect(code).toBe(0)
   expect(stdout).toMatch(/position: +7\n/)
   expect(stdout).toMatch(/pool: +zone=a, position 3\n/)
   expect(stdout).toMatch(/instances: +2 of 5 match, 1 of them take runs \(2 of 2 slots taken\)\n/)
+})
+
+test('watch polls the request alone, until it is cancelled', async () => {
+  const id = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
+  const request = {
+    id,
+    priority: 0,
+    retry_count: 0,
+    queued_at: '2026-11-23 10:00:00',
+    waiting_reason: 'No slot is free',
+  }
+  const statuses = ['pending', 'pending', 'pending', 'cancelled']
+  server = await startFakeServer({
+    [`GET /deployments/pending/${id}`]: (_request, response) =>
+      sendJson(response, 200, { ...request, status: statuses.shift() }),
+  })
+  const { stdout } = await runSlipway(server.url, ['watch', id])
+  expect(stdout).toContain('queued: No slot is free\n')
+  expect(stdout).toContain(`request ${id} was cancelled\n`)
+  expect(server.requests.map(({ route }) => route)).toEqual([
+    `GET /deployments/${id}`,
+    ...Array(4).fill(`GET /deployments/pending/${id}`),
+  ])
 })

@@ -30,6 +30,7 @@ beforeAll(async () => {
   server = await startFakeServer({
     'GET /deployment-freezes': (_, response) => sendJson(response, 200, page(freeze)),
     'GET /deployments/pending': (_, response) => sendJson(response, 200, [request]),
+    [`GET /deployments/pending/${ID}`]: (_, response) => sendJson(response, 200, request),
     'GET /actions': (_, response) => sendJson(response, 200, page(action)),
     [`GET /actions/${ID}`]: (_, response) => sendJson(response, 200, action),
     'GET /sequences': (_, response) => sendJson(response, 200, page()),

@@ -7,7 +7,7 @@ import { type Context, provideContext } from './context.ts'
 import { findId } from './records.ts'
 import { resolveRequestId } from './references.ts'
 import { parseIntegerBetween } from './values.ts'
-import { findPending, getWaitingReason } from './wait.ts'
+import { getWaitingReason, readPending } from './wait.ts'
 import { addListAction } from './watching.ts'
 
 type Pending = Schema<'PendingRequest'>
@@ -124,7 +124,7 @@ export async function cancelPending({ client, output }: Context, id: string): Pr
 }
 
 async function explainWaiting(context: Context, reference: string): Promise<void> {
-  await printPending(context, await findPending(context.client, await resolveRequestId(context, reference)))
+  await printPending(context, await readPending(context.client, await resolveRequestId(context, reference)))
 }
 
 export async function printPending({ output }: Context, pending: Pending): Promise<void> {

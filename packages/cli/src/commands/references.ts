@@ -6,7 +6,7 @@ import { formatSource } from './deployment-list.ts'
 import { chooseEntry } from './entries.ts'
 import { take } from './lists.ts'
 import { describeAmbiguity, UUID } from './records.ts'
-import { findPending, getWaitingReason, PENDING_STATUSES } from './wait.ts'
+import { getWaitingReason, readPending } from './wait.ts'
 
 /** Finds deployments by their id, its beginning, `@last`, or the id of the pending request that they came from. */
 
@@ -60,6 +60,9 @@ export async function resolveRequestId(context: Context, reference: string): Pro
   return chooseEntry('request', requests.map(toCandidate), reference).id
 }
 
+/** The lists of requests. Without a status: those in the queue. */
+const PENDING_STATUSES = [undefined, 'dispatched', 'failed', 'cancelled'] as const
+
 async function listRequests({ client }: Context): Promise<Pending[]> {
   const lists = await Promise.all(
     PENDING_STATUSES.map((status) => client.call('listPending', { query: status ? { status } : {} })),
@@ -112,7 +115,7 @@ export async function withDeployment<T>(
     return await body(id)
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error
-    const request = await findPending(context.client, id).catch(() => undefined)
+    const request = await readPending(context.client, id).catch(() => undefined)
     if (request === undefined) throw error
     return request.deployment_id === undefined ? await whilePending(request) : await body(request.deployment_id)
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConnectionError, type Schema, type SlipwayClient } from '@slipway/client'
+import { ConnectionError, NotFoundError, type Schema, type SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
 import { EXIT_CODES, getExitCodeOfState, InterruptedError, RefusedError, WaitTimeoutError } from '../exit-code.ts'
 import { sanitize } from '../terminal/colour.ts'
@@ -134,7 +134,7 @@ export async function waitForDispatch(
 ): Promise<string | null> {
   let lastText = ''
   for (;;) {
-    const request = await findPending(client, id, signal)
+    const request = await readPending(client, id, signal)
     if (request.deployment_id) return request.deployment_id
     if (request.status === 'failed') throw new Error(request.error_message ?? 'the request could not be dispatched')
     if (request.status === 'cancelled') {
@@ -148,20 +148,14 @@ export async function waitForDispatch(
   }
 }
 
-/** The lists of requests. Without a status: those in the queue. */
-export const PENDING_STATUSES = [undefined, 'dispatched', 'failed', 'cancelled'] as const
-
-/** Finds a request in the queue or among those that left it. Throws RefusedError if there is none. */
-export async function findPending(client: SlipwayClient, id: string, signal?: AbortSignal): Promise<Pending> {
-  for (const status of PENDING_STATUSES) {
-    const requests = await client.call('listPending', {
-      query: status ? { status } : {},
-      ...(signal ? { signal } : {}),
-    })
-    const found = requests.find((request) => request.id === id)
-    if (found) return found
+/** Reads a request in the queue, or one that left it. Throws RefusedError if there is none. */
+export async function readPending(client: SlipwayClient, id: string, signal?: AbortSignal): Promise<Pending> {
+  try {
+    return await client.call('getPending', { params: { id }, ...(signal ? { signal } : {}) })
+  } catch (error) {
+    if (error instanceof NotFoundError) throw new RefusedError(`there is no request ${id} in the queue`)
+    throw error
   }
-  throw new RefusedError(`there is no request ${id} in the queue`)
 }
 
 export function getWaitingReason(request: Pending): string {
