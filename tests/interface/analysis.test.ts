@@ -138,7 +138,9 @@ describe('analyses by the rules', () => {
 
   test('a command that succeeds when it is tried again has no analysis', async () => {
     const id = await deployed(`[ "$SLIPWAY_ATTEMPT" -gt 0 ] || { ${FULL}; }`, { max_retries: 1 })
-    expect(await deploymentEnd(api, id)).toMatchObject({ state: 'success', error_message: null })
+    const ended = await deploymentEnd(api, id)
+    expect(ended).toMatchObject({ state: 'success', error_message: null })
+    expect(ended.plan.steps).toMatchObject([{ retry_count: 1 }])
     const [result, ...others] = await results(id)
     expect(others).toEqual([])
     expect(result).toMatchObject({ status: 'completed' })
@@ -152,6 +154,7 @@ describe('analyses by the rules', () => {
     const cancelled = await deployed('sleep 60')
     await waitFor(async () => (await api.get(`/deployments/${cancelled}`)).body.plan.steps[0].state === 'running')
     await api.post(`/deployments/${cancelled}/cancel`, {})
+    expect(await deploymentEnd(api, cancelled)).toMatchObject({ state: 'cancelled' })
     for (const id of [good, cancelled]) {
       const found = await results(id)
       expect(found).toHaveLength(1)
