@@ -316,9 +316,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'tenant-forgotten',
-    breaks: 'Users of a tenant see the deployments of all tenants.',
-    file: 'packages/views/src/visibility.ts',
-    edits: [['alias}.tenant_id = :tenant_id)`', 'alias}.tenant_id = :tenant_id OR true)`']],
+    breaks: 'The gateway takes users of a tenant for users of no tenant.',
+    file: 'services/gateway/src/callers/calling-user.sql.ts',
+    edits: [['u.status, u.tenant_id,', 'u.status, NULL::uuid AS tenant_id,']],
   },
   {
     id: 'freeze-ignored',
