@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Queryable } from '@slipway/database'
+import type { QueryConfig } from 'pg'
+import { LISTED } from '../src/deployments/list.sql.ts'
 import { addDeployment } from './deployment-rows.ts'
 import { addUser, type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
 
@@ -86,6 +89,25 @@ describe('pages', () => {
     expect(meta.total).toBe(499)
     expect(data.length).toBe(99)
   })
+})
+
+test('the first page of a small table is read by an index, not by reading and sorting all rows', async () => {
+  const filter = { tenant_id: null, of_tenant: null, of_tenant_number: null, of_environment: null }
+  const page = { of_environment_number: null, states: null, source_types: null, take: 50, skip: 0 }
+  const asked: (string | QueryConfig)[] = []
+  const recording: Queryable = {
+    query(statement) {
+      asked.push(statement)
+      return gateway.database.query(statement)
+    },
+  }
+  await gateway.database.query('ANALYZE deployments')
+  await LISTED.fromNewest.one(recording, { ...filter, ...page })
+  const [statement] = asked as [QueryConfig]
+  const { rows } = await gateway.database.query({ ...statement, text: `EXPLAIN ${statement.text}` })
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  expect(plan).toMatch(/Index Only Scan using deployments_created_at_id_tenant_id_idx on deployments d/)
+  expect(plan).not.toMatch(/Seq Scan on deployments d/)
 })
 
 test.each(['deployment_state', 'source_kind'])('each value of %s has a partial index of its own', async (type) => {

@@ -7,7 +7,7 @@ import { sourceFilter } from '../catalog/source-filter.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { FOUND, LISTED, matchNames, ON_TARGET } from './list.sql.ts'
 
-/** Pages up to this offset are read together with the total, later pages from the nearer end. */
+/** Pages up to this offset are read from the newest deployment, with one statement. Later ones are read from the nearer end. */
 const NEAR = 1_000
 
 export async function listDeployments(db: Queryable, call: Call<'listDeployments'>): Promise<Answer> {
@@ -73,18 +73,18 @@ interface Reads<V, R> {
 }
 
 type Pages<V> = { count: Reads<V, Pick<JsonPage, 'total'>> } & Record<
-  'near' | 'fromNewest' | 'fromOldest',
+  'fromNewest' | 'fromOldest',
   Reads<V & { take: number; skip: number }, JsonPage>
 >
 
 async function readPage<V extends object>(
   db: Queryable,
-  { count, near, fromNewest, fromOldest }: Pages<V>,
+  { count, fromNewest, fromOldest }: Pages<V>,
   values: V,
   { limit, offset }: Page,
 ): Promise<JsonPage> {
   const slice = { ...values, take: limit, skip: offset }
-  if (offset <= NEAR) return near.one(db, slice)
+  if (offset <= NEAR) return fromNewest.one(db, slice)
   const { total } = await count.one(db, values)
   // No query for an offset beyond the end: Postgres would read all rows.
   if (offset >= total) return { total, data: '[]' }
