@@ -14,6 +14,9 @@ const RABBITMQCTL_EVERY_MS = 60_000
 const LIVE_LOG_MS = 120_000
 const LIVE_LOG_KEPT_MS = 3_600_000
 
+/** What processes report of their memory. Without it, nobody knows where a growing resident memory comes from. */
+const MEMORY = { heap: 'nodejs_heap_size_used_bytes', 'external memory': 'nodejs_external_memory_bytes' }
+
 /** Tables of history, which retention deletes only after days. Every other table must keep its size. */
 const HISTORY = new Set([
   'audit_links',
@@ -76,8 +79,11 @@ export async function startSampler(options: {
       const seconds = (at - before.at) / 1_000
       measurements.add(name, 'CPU', '%', (((ticks - before.ticks) / TICKS) * 100) / seconds)
     }
-    const heap = (await suite.metricsOf(name)).value('nodejs_heap_size_used_bytes')
-    if (heap !== undefined) measurements.add(name, 'heap', 'bytes', heap, { isLeast: true })
+    const metrics = await suite.metricsOf(name)
+    for (const [what, metric] of Object.entries(MEMORY)) {
+      const bytes = metrics.value(metric)
+      if (bytes !== undefined) measurements.add(name, what, 'bytes', bytes, { isLeast: true })
+    }
   }
 
   const samplePostgres = async () => {
