@@ -3,7 +3,7 @@
 const v8 = require('node:v8')
 const vm = require('node:vm')
 
-const EVERY_MS = 20_000
+const EVERY_MS = 5_000
 
 v8.setFlagsFromString('--expose-gc')
 setInterval(vm.runInNewContext('gc'), EVERY_MS).unref()
