@@ -78,8 +78,8 @@ function pages<P extends Columns>({ name, parameters, where, total }: Selection<
   const common = { planEachCall: true, row: { total: int8, data: text } } as const
   const given = { ...parameters, take: int8, skip: int8 }
   /**
-   * Finds the ids by an index-only scan, then reads their rows. `slice` may use `total.n`, which is of the same snapshot. Postgres
-   * expects row-level security to leave one row in 200. In one step it would read and sort all rows of a small table.
+   * Finds the ids by an index-only scan, then reads their rows. `slice` may use `total.n`, which is of the same snapshot. In one step
+   * Postgres would read and sort all rows of a small table.
    */
   const page = (slice: string) => `WITH total AS (SELECT ${total} AS n)
     SELECT total.n AS total, ${asJson(`(SELECT d.* FROM (
