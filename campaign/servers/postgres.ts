@@ -42,7 +42,8 @@ export class Postgres {
       ...['-D', `${this.#folder}/data`, '-p', String(this.#port)],
       ...options.flatMap((option) => ['-c', option]),
     )
-    const child = spawn(command, args, { cwd: '/', stdio: ['ignore', log, log] })
+    // Detached, so that Ctrl-C ends it only after what uses it.
+    const child = spawn(command, args, { cwd: '/', stdio: ['ignore', log, log], detached: true })
     this.#child = child
     fs.closeSync(log)
     const hasEnded = () => child.exitCode !== null || child.signalCode !== null

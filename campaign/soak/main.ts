@@ -1,5 +1,7 @@
 // node campaign/soak/main.ts [MINUTES=60] [SEED=n] — see campaign/README.md
 import { randomInt } from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loginToSuite, type ServiceName, startReceiver, startSuite } from '@slipway/testing'
@@ -18,7 +20,12 @@ const COLLECT = path.join(import.meta.dirname, 'collect.cjs')
  * What allocators keep for later is not a leak, but it changes by tens of MiB within hours: V8's young generation may have 1 to 32 MiB,
  * and the C library keeps freed memory for each thread. Both get their least size, so that the resident memory shows what is in use.
  */
-const MEMORY = { NODE_OPTIONS: `--require=${COLLECT} --max-semi-space-size=1`, MALLOC_ARENA_MAX: '1' }
+const memoryFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-soak-'))
+const MEMORY = {
+  NODE_OPTIONS: `--require=${COLLECT} --max-semi-space-size=1`,
+  MALLOC_ARENA_MAX: '1',
+  SOAK_MEMORY_DIR: memoryFolder,
+}
 const NAMES: readonly ServiceName[] = [...SERVICES, 'orchestration-instance', 'orchestration-instance-2']
 
 const settings = new Map(process.argv.slice(2).map((argument) => argument.split('=') as [string, string]))
@@ -26,6 +33,11 @@ const setting = (name: string, otherwise: number) => Number(settings.get(name) ?
 const minutes = setting('MINUTES', 60)
 const seed = setting('SEED', randomInt(2 ** 31))
 if (!(minutes >= LEAST_MINUTES)) throw new Error(`MINUTES must be a number from ${LEAST_MINUTES}`)
+
+/** An interrupted soak stops what it has started, and publishes nothing. */
+const interrupted = new Promise<'interrupted'>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve('interrupted'))
+})
 
 const servers = await startServers()
 const suite = await startSuite({
@@ -55,23 +67,26 @@ const load = await startLoad({
   ...{ urls: [suite.url, suite.secondUrl], token: key.full_key, seed },
   onCall: (what, milliseconds) => took.set(what, [...(took.get(what) ?? []), milliseconds]),
 })
-const sampler = await startSampler({ suite, servers, names: NAMES, measurements })
+const sampler = await startSampler({ suite, servers, names: NAMES, measurements, memoryFolder })
 console.log(`soak: seed ${seed}, ${minutes} minutes`)
 let exits: ServiceName[] = []
 let whole = 0
 let delivered = 0
-for (let next = began + SAMPLE_EVERY_MS; next <= began + minutes * 60_000; next += SAMPLE_EVERY_MS) {
-  await sleep(Math.max(0, next - uptime()))
-  exits = NAMES.filter((name) => suite.exitOf(name) !== null)
-  // A process that has ended cannot be measured, and the suite does not start it again.
-  if (exits.length > 0) break
-  await sampler.sample()
-  if (Math.floor(minute()) > whole) {
-    endMinute(whole)
-    whole = Math.floor(minute())
-    delivered += receiver.received.splice(0).length
+const sampleToTheEnd = async () => {
+  for (let next = began + SAMPLE_EVERY_MS; next <= began + minutes * 60_000; next += SAMPLE_EVERY_MS) {
+    await sleep(Math.max(0, next - uptime()))
+    exits = NAMES.filter((name) => suite.exitOf(name) !== null)
+    // A process that has ended cannot be measured, and the suite does not start it again.
+    if (exits.length > 0) break
+    await sampler.sample()
+    if (Math.floor(minute()) > whole) {
+      endMinute(whole)
+      whole = Math.floor(minute())
+      delivered += receiver.received.splice(0).length
+    }
   }
 }
+const ending = await Promise.race([sampleToTheEnd(), interrupted])
 await load.stop()
 await sampler.close()
 const complaints = await suite.stop().then(
@@ -80,6 +95,11 @@ const complaints = await suite.stop().then(
 )
 await receiver.close()
 await stopServers(servers)
+fs.rmSync(memoryFolder, { recursive: true })
+if (ending === 'interrupted') {
+  console.log('soak: interrupted')
+  process.exit(1)
+}
 
 const warmUp = Math.ceil(minutes / 6)
 const record = recordSoak({
@@ -88,7 +108,7 @@ const record = recordSoak({
   ended: [...exits, ...complaints.map((complaint) => complaint.split('\n')[0] ?? '')],
   series: measurements.judge(warmUp, Math.floor(minutes)),
 })
-const growing = record.series.filter(({ verdict, isHistory }) => verdict === 'growing' && !isHistory)
+const growing = record.series.filter(({ verdict, isJudged }) => verdict === 'growing' && isJudged)
 for (const { place, name, unit, mean, slope, low, high } of growing) {
   const numbers = [mean, slope, low, high].map((value) => value.toPrecision(4))
   console.log(

@@ -38,7 +38,7 @@ export const recordSoak = (soak: Omit<SoakRecord, 'at' | 'cores' | 'load'>): Soa
   ...soak,
   // The interval of a flat series describes it completely, so its minutes are left out.
   series: soak.series
-    .map((one) => (one.verdict === 'flat' || one.isHistory ? { ...one, windows: [] } : one))
+    .map((one) => (one.verdict === 'flat' || !one.isJudged ? { ...one, windows: [] } : one))
     .sort((a, b) => a.place.localeCompare(b.place) || a.name.localeCompare(b.name)),
 })
 
@@ -74,8 +74,8 @@ function rows(series: readonly JudgedSeries[]): string[][] {
 }
 
 function soakText(record: SoakRecord): string {
-  const judged = record.series.filter(({ isHistory }) => !isHistory)
-  const history = record.series.filter(({ isHistory, mean }) => isHistory && mean > 0)
+  const judged = record.series.filter(({ isJudged }) => isJudged)
+  const others = record.series.filter(({ isJudged, mean }) => !isJudged && mean > 0)
   const counted = (verdict: JudgedSeries['verdict']) => judged.filter((one) => one.verdict === verdict).length
   const hasTrend = judged.filter(({ verdict }) => verdict !== 'flat')
   // Series that never changed are left out of the table.
@@ -101,7 +101,7 @@ function soakText(record: SoakRecord): string {
     `Negligible in an hour, the larger of each pair: ${[...new Set(small)].join('; ')}.`,
     ...(hasTrend.length === 0 ? [] : [table(HEAD, rows(hasTrend))]),
     table(HEAD, rows(flat)),
-    'History, which grows with the work that was done until retention takes it away:',
-    table(HEAD, rows(history)),
+    'Not judged: history, which grows with the work that was done until retention takes it away, and the compiled code of each process:',
+    table(HEAD, rows(others)),
   ].join('\n\n')
 }

@@ -7,10 +7,8 @@ export interface Series {
   place: string
   name: string
   unit: Unit
-  /** History grows with the work that was done. It is listed, not judged. */
-  isHistory: boolean
-  /** Whether the lowest value of a minute represents it. For a heap it is nearest to the memory in use. */
-  isLeast: boolean
+  /** What grows without being a leak is listed, not judged. */
+  isJudged: boolean
   samples: Sample[]
 }
 
@@ -24,8 +22,6 @@ export const NEGLIGIBLE: Record<Unit, { part: number; least: number }> = {
   ms: { part: 0.1, least: 2 },
 }
 
-const smallest = (values: readonly number[]) => Math.min(...values)
-
 /** All series of a soak, by what they measure. */
 export class Measurements {
   readonly #series = new Map<string, Series>()
@@ -35,15 +31,9 @@ export class Measurements {
     this.#minute = minute
   }
 
-  add(
-    place: string,
-    name: string,
-    unit: Unit,
-    value: number,
-    { isHistory = false, isLeast = false, minute = this.#minute() } = {},
-  ) {
+  add(place: string, name: string, unit: Unit, value: number, { isJudged = true, minute = this.#minute() } = {}) {
     const key = `${place}\t${name}`
-    const series = this.#series.get(key) ?? { place, name, unit, isHistory, isLeast, samples: [] }
+    const series = this.#series.get(key) ?? { place, name, unit, isJudged, samples: [] }
     series.samples.push({ minute, value })
     this.#series.set(key, series)
   }
@@ -55,7 +45,7 @@ export class Measurements {
       const judged = samples.filter(({ minute }) => minute >= fromMinute && minute < toMinute)
       return {
         ...series,
-        ...trendOf(judged, (mean) => Math.max(least, part * Math.abs(mean)), ...(series.isLeast ? [smallest] : [])),
+        ...trendOf(judged, (mean) => Math.max(least, part * Math.abs(mean))),
       }
     })
   }

@@ -24,14 +24,9 @@ const LEAST_WINDOWS = 4
 /**
  * The slope of a series by ordinary least squares. Samples of one minute depend on each other, so their mean is one window.
  * @param negligible the change in an hour that does not matter, in the unit of the series
- * @param ofMinute what stands for the values of one minute
  */
-export function trendOf(
-  samples: readonly Sample[],
-  negligible: (mean: number) => number,
-  ofMinute: (values: readonly number[]) => number = average,
-): Trend {
-  const windows = windowsOf(samples, ofMinute)
+export function trendOf(samples: readonly Sample[], negligible: (mean: number) => number): Trend {
+  const windows = windowsOf(samples)
   const values = windows.map(({ value }) => value)
   const mean = average(values)
   if (windows.length < LEAST_WINDOWS) {
@@ -51,14 +46,14 @@ export function trendOf(
   return { verdict, mean, slope, low, high, windows: values }
 }
 
-/** One value for each minute. */
-function windowsOf(samples: readonly Sample[], ofMinute: (values: readonly number[]) => number): Sample[] {
+/** The mean of each minute. */
+function windowsOf(samples: readonly Sample[]): Sample[] {
   const minutes = new Map<number, number[]>()
   for (const { minute, value } of samples) {
     const whole = Math.floor(minute)
     minutes.set(whole, [...(minutes.get(whole) ?? []), value])
   }
-  return [...minutes].sort(([a], [b]) => a - b).map(([minute, values]) => ({ minute, value: ofMinute(values) }))
+  return [...minutes].sort(([a], [b]) => a - b).map(([minute, values]) => ({ minute, value: average(values) }))
 }
 
 /** The factor by which autocorrelation widens the interval. The residuals are treated as an AR(1) process. */

@@ -129,13 +129,3 @@ test('the quantiles of the t distribution match published tables', () => {
     expect(Math.abs(studentQuantile(freedom) / quantile - 1)).toBeLessThan(0.01)
   }
 })
-
-test('the minima of the minutes show a leak below a sawtooth, and are flat without a leak', () => {
-  const least = (values: readonly number[]) => Math.min(...values)
-  const random = new Random(3)
-  const sawtooth = (leakPerMinute: number) => series((minute) => 100 + leakPerMinute * minute + 80 * random.next())
-  expect(trendOf(sawtooth(0), small, least).verdict).toBe('flat')
-  const { verdict, slope } = trendOf(sawtooth(1), small, least)
-  expect(verdict).toBe('growing')
-  expect(Math.abs(slope - 60)).toBeLessThan(25)
-})

@@ -40,7 +40,7 @@ export async function startRedis(): Promise<PrivateRedis> {
     async kill() {
       const dying = child
       child = null
-      if (dying === null) return
+      if (dying === null || dying.exitCode !== null || dying.signalCode !== null) return
       const gone = new Promise((resolve) => dying.once('exit', resolve))
       dying.kill('SIGKILL')
       await gone
@@ -48,7 +48,8 @@ export async function startRedis(): Promise<PrivateRedis> {
     async start() {
       const address = ['--port', String(port), '--bind', '127.0.0.1']
       const storage = ['--save', '', '--appendonly', 'no', '--dir', folder]
-      child = spawn('redis-server', [...address, ...storage], { stdio: 'ignore' })
+      // Detached, so that Ctrl-C ends it only after what uses it.
+      child = spawn('redis-server', [...address, ...storage], { stdio: 'ignore', detached: true })
       child.once('error', () => {})
       await waitFor(() => ask((one) => one.ping()), { what: 'Redis to answer' })
     },
