@@ -45,7 +45,7 @@ beforeAll(async () => {
   const failed = await cli.run(['deploy', 'greet', '-t', 'one', '--wait'])
   is(failed, 1)
   deployments.failed = idIn(failed.stdout)
-}, 180_000)
+})
 afterAll(() => suite?.stop())
 
 describe('where', () => {

@@ -159,7 +159,7 @@ test('a grid can be filtered by failures and by name, and used by keyboard', asy
   const sequence_id = await createSequence(api, Array(10).fill(action))
   const { body } = await api.post('/deployments', { sequence_id, target_ids })
   await api.post(`/deployments/${body.deployment_id}/cancel`)
-  await deploymentEnd(api, body.deployment_id, 60_000)
+  await deploymentEnd(api, body.deployment_id)
   await database.query(
     `UPDATE steps SET state = 'failed' WHERE deployment_id = $1 AND target_index = 150 AND action_index = 3`,
     [body.deployment_id],

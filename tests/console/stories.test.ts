@@ -38,7 +38,7 @@ describe('a deployment', () => {
     await stage.suite.kill('gateway')
     await stage.suite.start('gateway')
     await visitor.sees('counted 60')
-    await deploymentEnd(stage.api, id, 60_000)
+    await deploymentEnd(stage.api, id)
     await page.getByText('success', { exact: true }).first().waitFor()
     const lines = await logHistory(stage.api, id)
     await waitFor(async () => (await page.getByRole('status').first().textContent()) === `${lines.length} lines`)

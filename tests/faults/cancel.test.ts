@@ -29,7 +29,7 @@ beforeAll(async () => {
   target = await createLocalTarget(api)
 })
 
-afterAll(() => suite.stop(), 60_000)
+afterAll(() => suite.stop())
 
 async function deploy(script: string, max_retries = 0): Promise<string> {
   const action_id = await createAction(api, { script, max_retries })

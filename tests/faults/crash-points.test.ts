@@ -20,4 +20,4 @@ test('three processes that die at failpoints violate no invariant', async () => 
   expect(cells.map(({ name, hits, violations }) => ({ name, hits, violations }))).toEqual(
     HIT.map((name) => ({ name, hits: 1, violations: [] })),
   )
-}, 180_000)
+})

@@ -124,7 +124,6 @@ export class CutOffSuite {
     const journeys = this.deploy(INSTANCES * SLOTS + 2, seconds + 5)
     await waitFor(async () => (await this.busyInstances()) === INSTANCES, {
       what: 'each instance to run something',
-      timeoutMs: 60_000,
     })
     this.expectNoWayIn()
     const [network] = this.networks
@@ -145,7 +144,6 @@ export class CutOffSuite {
     }
     await waitFor(() => this.suite.isReady('orchestration-instance'), {
       what: 'the instance to be back',
-      timeoutMs: 60_000,
     })
     this.expectNoWayIn()
     expect(await violatedInvariants(this.suite.databaseUrl)).toEqual([])

@@ -91,7 +91,7 @@ async function check(sequence_id: string, total: number) {
       const found = await releasesOf(sequence_id)
       return found.every((release) => !release.check.is_pending) ? found : null
     },
-    { timeoutMs: 60_000, what: 'the check to end' },
+    { what: 'the check to end' },
   )
 }
 

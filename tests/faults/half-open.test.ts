@@ -138,8 +138,8 @@ const queues = [
 /** Expects that all accepted deployments succeed, and no message is lost or dead. */
 async function expectAllDone({ accepted }: ReturnType<typeof startLoad>): Promise<void> {
   for (const { deployment_id, pending_request_id = '' } of accepted) {
-    const id = deployment_id ?? (await dispatchedDeployment(api, pending_request_id, 60_000))
-    expect(await deploymentEnd(api, id, 60_000)).toMatchObject({ state: 'success' })
+    const id = deployment_id ?? (await dispatchedDeployment(api, pending_request_id))
+    expect(await deploymentEnd(api, id)).toMatchObject({ state: 'success' })
   }
   const messages = async () => (await broker.inspect(queues)).map(({ name, messages: count }) => [name, count])
   const none = queues.map((queue) => [queue, 0])
@@ -167,27 +167,23 @@ describe('connections to Postgres whose server side is gone', () => {
   test.each([
     ['3 s', 3_000],
     ['45 s, longer than all retries of a message', LONG_MS],
-  ])(
-    'are replaced after an outage of %s: ready again within 10 s, and no message is dead',
-    async (_, milliseconds) => {
-      const load = startLoad(3)
-      await load.goesOn(20_000)
-      postgres.freeze()
-      const began = performance.now()
-      await becomes(false, 5_000)
-      await sleep(milliseconds - (performance.now() - began))
-      expect(await readiness()).toEqual(all(false))
-      // New connections work again. Connections from before the outage stay silent.
-      postgres.strand()
-      postgres.resume()
-      await becomes(true, READY_AGAIN_MS)
-      await load.goesOn(READY_AGAIN_MS)
-      await load.stop()
-      expect([...load.statuses].filter((status) => ![201, 202, 500, 503].includes(status))).toEqual([])
-      await expectAllDone(load)
-    },
-    240_000,
-  )
+  ])('are replaced after an outage of %s: ready again within 10 s, and no message is dead', async (_, milliseconds) => {
+    const load = startLoad(3)
+    await load.goesOn(20_000)
+    postgres.freeze()
+    const began = performance.now()
+    await becomes(false, 5_000)
+    await sleep(milliseconds - (performance.now() - began))
+    expect(await readiness()).toEqual(all(false))
+    // New connections work again. Connections from before the outage stay silent.
+    postgres.strand()
+    postgres.resume()
+    await becomes(true, READY_AGAIN_MS)
+    await load.goesOn(READY_AGAIN_MS)
+    await load.stop()
+    expect([...load.statuses].filter((status) => ![201, 202, 500, 503].includes(status))).toEqual([])
+    await expectAllDone(load)
+  })
 })
 
 describe('connections to Redis whose server side is gone', () => {

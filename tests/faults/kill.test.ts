@@ -34,7 +34,7 @@ afterEach(() => suite.restore())
 afterAll(async () => {
   await database?.close()
   await suite?.stop()
-}, 60_000)
+})
 
 interface Journey {
   id: string
@@ -79,7 +79,7 @@ const middle = (journey: Journey) =>
 
 /** Expects that the deployment succeeds, every step ran once to its end, and no attempt began twice. */
 async function expectRanOnce(journey: Journey) {
-  const ended = await deploymentEnd(api, journey.id, 60_000)
+  const ended = await deploymentEnd(api, journey.id)
   expect(ended).toMatchObject({ state: 'success', completed_steps: 9, failed_steps: 0, progress: 1 })
   const journal = journey.journal()
   const started = journal.filter((e) => e.what === 'start').map((e) => `${e.target} ${e.action} ${e.attempt}`)
@@ -137,7 +137,7 @@ test('the command of a lost instance has failed without further attempts, and is
     what: 'the lease to end',
   })
   await suite.start('orchestration-instance')
-  const ended = await deploymentEnd(api, body.deployment_id, 60_000)
+  const ended = await deploymentEnd(api, body.deployment_id)
   expect(ended).toMatchObject({ state: 'rolled_back', plan: { steps: [{ state: 'rolled_back' }] } })
   expect(journal()).toEqual(['start', 'rollback'])
   expect(await violatedInvariants(suite.databaseUrl)).toEqual([])

@@ -19,7 +19,7 @@ beforeAll(async () => {
   api = await loginToSuite(suite)
 })
 
-afterAll(() => suite.stop(), 60_000)
+afterAll(() => suite.stop())
 
 test('all accepted deployments end once, although RabbitMQ loses messages about them', async () => {
   const action_id = await createAction(api, { script: 'sleep 0.5' })
@@ -34,7 +34,7 @@ test('all accepted deployments end once, although RabbitMQ loses messages about 
   // The messages with the ends of runs wait for the stopped dispatcher, and are deleted.
   await suite.kill('dispatcher')
   await suite.start('executor-bridge')
-  await waitFor(async () => (await loseMessages(suite.namespace, 500)) > 0, { timeoutMs: 60_000, what: 'ends to lose' })
+  await waitFor(async () => (await loseMessages(suite.namespace, 500)) > 0, { what: 'ends to lose' })
   await suite.start('dispatcher')
 
   await waitFor(

@@ -24,7 +24,7 @@ beforeAll(async () => {
   suite = await startSuite()
   api = await loginToSuite(suite)
 })
-afterAll(() => suite?.stop(), 60_000)
+afterAll(() => suite?.stop())
 
 test(
   'the history has a million lines once and in order, and the instance stays online meanwhile',

@@ -13,7 +13,7 @@ inNetworks(
     beforeAll(async () => {
       suite = await CutOffSuite.start()
     })
-    afterAll(() => suite?.stop(), 90_000)
+    afterAll(() => suite?.stop())
 
     test('an instance that is cut off for 20 s loses no line and no deployment', async () => {
       await suite.cutOff(20)

@@ -13,7 +13,7 @@ inNetworks(
     beforeAll(async () => {
       suite = await CutOffSuite.start()
     })
-    afterAll(() => suite?.stop(), 90_000)
+    afterAll(() => suite?.stop())
 
     test('run deployments with outbound connections only', async () => {
       const journeys = await suite.deploy(6, 4)

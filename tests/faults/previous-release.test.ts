@@ -81,13 +81,13 @@ async function work(running: Suite): Promise<void> {
   expect((await logHistory(api, first.body.deployment_id)).map(({ stdout }) => stdout)).not.toContain(
     'correct-horse one',
   )
-  const dispatched = await dispatchedDeployment(api, second.body.pending_request_id, 60_000)
-  expect(await deploymentEnd(api, dispatched, 60_000)).toMatchObject({ state: 'success' })
+  const dispatched = await dispatchedDeployment(api, second.body.pending_request_id)
+  expect(await deploymentEnd(api, dispatched)).toMatchObject({ state: 'success' })
 
   const sequence_id = await createSequence(api, [action, failing])
   const third = await api.post('/deployments', { ...words, sequence_id, rollback_strategy: 'all_executed' })
   expect(third.status).toBe(201)
-  expect((await deploymentEnd(api, third.body.deployment_id, 60_000)).state).toMatch(/failed|rolled_back/)
+  expect((await deploymentEnd(api, third.body.deployment_id)).state).toMatch(/failed|rolled_back/)
   expect((await api.get('/deployments?limit=10')).body.data).toHaveLength(3)
   expect(await violatedInvariants(running.databaseUrl)).toEqual([])
 }

@@ -252,7 +252,7 @@ test('all deployments end and no command runs twice, although each replica is ki
       await sleep(4_000)
       goOn(name)
     }
-    await waitFor(async () => (await lostLeases()) > 0, { timeoutMs: 60_000, what: 'the second instance to be lost' })
+    await waitFor(async () => (await lostLeases()) > 0, { what: 'the second instance to be lost' })
     await suite.kill('orchestration-instance')
     await suite.start('orchestration-instance')
     await sleep(1_000)
@@ -276,12 +276,12 @@ test('all accepted deployments end once and reach the webhook, although RabbitMQ
   const load = startLoad()
   for (const _ of [1, 2]) {
     await startLong(6)
-    await waitFor(async () => (await unfinished()) > 6, { timeoutMs: 60_000, what: 'requests to wait' })
+    await waitFor(async () => (await unfinished()) > 6, { what: 'requests to wait' })
     rabbit.refuse(true)
     await wipeBroker(suite.namespace)
     rabbit.refuse(false)
     const before = accepted.size
-    await waitFor(() => accepted.size > before + 3, { timeoutMs: 60_000, what: 'creates to be accepted again' })
+    await waitFor(() => accepted.size > before + 3, { what: 'creates to be accepted again' })
   }
   await load.stop()
   await expectWhole(load)
@@ -294,4 +294,4 @@ test('all accepted deployments end once and reach the webhook, although RabbitMQ
     (untold) => untold.length === 0,
   )
   await receiver.close()
-}, 240_000)
+})

@@ -84,8 +84,8 @@ test('after a restore of a backup, running deployments end, pending requests sta
   const api = await loginToSuite({ url: after.url, admin: credentials })
   const ended = await deploymentEnd(api, running, 90_000)
   expect(ended).toMatchObject({ state: 'success', completed_steps: 4, failed_steps: 0 })
-  const second = await dispatchedDeployment(api, queued.body.pending_request_id, 60_000)
-  expect(await deploymentEnd(api, second, 60_000)).toMatchObject({ state: 'success', completed_steps: 4 })
+  const second = await dispatchedDeployment(api, queued.body.pending_request_id)
+  expect(await deploymentEnd(api, second)).toMatchObject({ state: 'success', completed_steps: 4 })
 
   const lines = await logHistory(api, running)
   expect(lines.map((line) => line.metadata.seq)).toEqual(lines.map((_, index) => index))

@@ -42,9 +42,9 @@ beforeAll(async () => {
     secondInstance: true,
     env: { SLIPWAY_DRAIN_SECONDS: '2' },
   })
-}, 240_000)
+})
 
-afterAll(() => suite?.stop(), 60_000)
+afterAll(() => suite?.stop())
 
 /** A load balancer: asks each replica whether it is ready, and chooses among the ready ones. */
 function startBalancer(replicas: [ServiceName, string][]) {

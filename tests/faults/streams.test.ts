@@ -131,7 +131,6 @@ test('history and all streams have each line once, although services are killed 
   const more = (count: number) => {
     const before = seen()
     return waitFor(() => seen() >= Math.min(before + count, 4 * lines), {
-      timeoutMs: 60_000,
       what: `${count} more lines`,
     })
   }
@@ -162,7 +161,7 @@ test('history and all streams have each line once, although services are killed 
   expect(Object.values(written()).map(({ length }) => length)).toEqual([lines, lines, lines, lines])
   for (const watched of watchers) expectWhole(watched, history)
   expect(watchers.slice(0, 5).every(({ openings }) => openings > 1)).toBe(true)
-}, 240_000)
+})
 
 test('change streams of all replicas send the items of the list, and a logout ends the streams', async () => {
   const own = await createUser(suite, api, ['operator'])

@@ -108,7 +108,7 @@ test('events are delivered although RabbitMQ loses them while no dispatcher runs
   await waitFor(async () => (await database.query('SELECT FROM outbox')).rowCount === 0, { what: 'an empty outbox' })
   await wipeBroker(suite.namespace)
   await suite.start('dispatcher')
-  await deploymentEnd(api, body.deployment_id, 45_000)
+  await deploymentEnd(api, body.deployment_id)
   await waitFor(() => receiver.received.length >= 3, { what: 'all deliveries' })
   const told = receiver.received.map(({ event }) => event.data['id'])
   expect(told.sort()).toEqual([first, second, body.deployment_id].sort())

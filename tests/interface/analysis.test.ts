@@ -212,7 +212,7 @@ describe('with analyses switched off', () => {
     suite = await startSuite({ env: { SLIPWAY_ANALYSIS_ENABLED: 'false' } })
     api = await loginToSuite(suite)
   })
-  afterAll(() => suite.stop(), 60_000)
+  afterAll(() => suite.stop())
 
   test('failures have no analysis, and the deployment shows the setting', async () => {
     const id = await deployed(FULL)

@@ -464,7 +464,7 @@ test('audit-verify finds the chain complete, and after a change names the first 
       )
       return rows.length === 0
     },
-    { what: 'the chain to hold all records', timeoutMs: 60_000 },
+    { what: 'the chain to hold all records' },
   )
   const { code, stdout } = await verify()
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^The audit log is whole: \d+ records/) })

@@ -17,8 +17,8 @@ import {
   valid,
 } from './create-rules.ts'
 
-beforeAll(start, 90_000)
-afterAll(stop, 60_000)
+beforeAll(start)
+afterAll(stop)
 
 describe('freezes', () => {
   test('can be overridden only with a reason', async () => {

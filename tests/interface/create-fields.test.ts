@@ -14,8 +14,8 @@ import {
   valid,
 } from './create-rules.ts'
 
-beforeAll(start, 90_000)
-afterAll(stop, 60_000)
+beforeAll(start)
+afterAll(stop)
 
 /** The fields that create and redeploy share, with refused and accepted values. */
 const FIELDS: [field: string, refused: unknown[], accepted: unknown[]][] = [

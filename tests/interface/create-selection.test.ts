@@ -16,8 +16,8 @@ import {
   valid,
 } from './create-rules.ts'
 
-beforeAll(start, 90_000)
-afterAll(stop, 60_000)
+beforeAll(start)
+afterAll(stop)
 
 describe('the source', () => {
   test('is exactly one of an action, a sequence and a solution', async () => {

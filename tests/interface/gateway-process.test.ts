@@ -10,7 +10,7 @@ beforeAll(async () => {
   suite = await startSuite({ env: { SLIPWAY_LOG_LEVEL: 'debug' } })
   api = await loginToSuite(suite)
 })
-afterAll(() => suite.stop(), 60_000)
+afterAll(() => suite.stop())
 
 interface Reply {
   status: number

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { parser } from '@prometheus-io/lezer-promql'
 import {
   type Api,
@@ -27,8 +27,6 @@ import type pg from 'pg'
 import { parse } from 'yaml'
 
 // Longer than the timeout of a wait, so that a failed wait reports what it waited for.
-jest.setTimeout(180_000)
-
 let suite: Suite
 let api: Api
 let database: pg.Client

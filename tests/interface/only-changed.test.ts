@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createLocalTarget, deploymentEnd } from '@slipway/testing'
 import { api, original, refusalOf, start, stop, target, valid } from './create-rules.ts'
 
-beforeAll(start, 90_000)
-afterAll(stop, 60_000)
+beforeAll(start)
+afterAll(stop)
 
 const nothing = () => ({
   deployment_id: null,

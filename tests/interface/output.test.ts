@@ -126,7 +126,7 @@ describe.each(['local', 'ssh'])('over %s', (kind) => {
     })
     const id = await deploy({ action_id, target_ids: [targets[kind]], variables: { token: SECRET, folder } })
     const watched = readStream(await openLogStream(suite, api, id))
-    expect(await deploymentEnd(api, id, 60_000)).toMatchObject({ state: 'success' })
+    expect(await deploymentEnd(api, id)).toMatchObject({ state: 'success' })
     const history = await logHistory(api, id)
     const written = (stream: 'stdout' | 'stderr') => expectedLines(readFileSync(`${folder}.${stream}`))
     const logged = (stream: 'stdout' | 'stderr') => history.flatMap((line) => line[stream] ?? [])
@@ -177,7 +177,7 @@ test('each command result appears once when its command ends, ordered by start, 
   })
   const id: string = body.deployment_id
   const seen: Result[][] = []
-  const ended = deploymentEnd(api, id, 60_000)
+  const ended = deploymentEnd(api, id)
   let over = false
   void ended.finally(() => {
     over = true

@@ -18,7 +18,7 @@ beforeAll(async () => {
   api = await loginToSuite(suite)
 })
 
-afterAll(() => suite.stop(), 60_000)
+afterAll(() => suite.stop())
 
 async function createTarget(name: string, simulation: object, tag: string): Promise<string> {
   const { status, body } = await api.post('/targets', {

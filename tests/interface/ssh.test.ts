@@ -124,7 +124,7 @@ test('an ssh target becomes online by a probe without any deployment, with its h
       const { body } = await api.get(`/targets/${target.id}`)
       return body.status === 'online' ? body : null
     },
-    { timeoutMs: 60_000, what: 'the target to be online' },
+    { what: 'the target to be online' },
   )
   expect(seen.connection.host_key).toMatch(/^ssh-ed25519 /)
 })

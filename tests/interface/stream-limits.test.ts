@@ -15,7 +15,7 @@ beforeAll(async () => {
     },
   })
 })
-afterAll(() => suite.stop(), 60_000)
+afterAll(() => suite.stop())
 
 /** The statuses of requests that an ingress forwards from this address to a service. */
 async function statuses(url: string, address: string, count: number): Promise<number[]> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
   type CollectedSpan,
@@ -18,8 +18,6 @@ import {
 } from '@slipway/testing'
 
 // Longer than the timeout of a wait, so that a failed wait reports what it waited for.
-jest.setTimeout(90_000)
-
 let collector: TraceCollector
 let suite: Suite
 let api: Api
@@ -110,7 +108,7 @@ test('a dispatched request continues its own trace, not that of the deployment t
   const [first, second] = ['a'.repeat(32), 'b'.repeat(32)]
   expect((await create({ action_id: slow, target_ids: [target] }, first)).status).toBe(201)
   expect((await create({ action_id: quick, target_ids: [target] }, second)).status).toBe(202)
-  await waitFor(() => ofTrace(second).some(({ name }) => name === 'process run.finished'), { timeoutMs: 60_000 })
+  await waitFor(() => ofTrace(second).some(({ name }) => name === 'process run.finished'))
   expect(wayTo(named(second, 'orchestration-instance', 'run action')).slice(0, 4)).toEqual([
     'from 00f067aa0ba902b7',
     'gateway: POST /api/v1/deployments',
@@ -129,7 +127,7 @@ test('a trace continues in the agent of a target', async () => {
     const action_id = await createAction(api, { script: 'exit 4' })
     await create({ action_id, target_ids: [body.id] }, trace)
     const ran = ({ service, name }: CollectedSpan) => service === 'target-agent' && name === 'run command'
-    const span = await waitFor(() => ofTrace(trace).find(ran), { timeoutMs: 60_000, what: 'the span of the agent' })
+    const span = await waitFor(() => ofTrace(trace).find(ran), { what: 'the span of the agent' })
     await waitFor(() => ofTrace(trace).some(({ name }) => name === 'run action'))
     expect(wayTo(span).slice(-3)).toEqual([
       'orchestration-instance: run action',

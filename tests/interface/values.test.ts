@@ -29,7 +29,7 @@ beforeAll(async () => {
   api = await loginToSuite(suite)
 })
 
-afterAll(() => suite.stop(), 60_000)
+afterAll(() => suite.stop())
 
 async function ran(body: Record<string, unknown>) {
   const answer = await api.post('/deployments', body)
@@ -70,7 +70,6 @@ test.each(Object.entries(SCRIPTS))(
     const given = await ran({ action_id, target_ids: targets.slice(0, 1), variables: { value } })
     expect(given.lines).toEqual([value, value, value])
   },
-  60_000,
 )
 
 test('a sensitive value of every layer reaches the command and is never shown', async () => {

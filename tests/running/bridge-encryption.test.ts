@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { afterEach, expect, jest, test } from '@jest/globals'
+import { afterEach, expect, test } from '@jest/globals'
 import { repositoryRoot, waitFor } from '@slipway/testing'
 
 // On a busy machine, a process takes seconds to start.
-jest.setTimeout(90_000)
-
 let child: ChildProcess | undefined
 afterEach(() => {
   child?.kill('SIGKILL')
@@ -49,5 +47,5 @@ test('the bridge exits with 78 instead of serving plain HTTP to other machines b
 test('the bridge warns at its start if SLIPWAY_BRIDGE_PLAIN allows plain HTTP to other machines', async () => {
   const bridge = start({ SLIPWAY_BRIDGE_PLAIN: 'true' })
   const warning = 'SLIPWAY_BRIDGE_PLAIN is true: credentials and secrets cross the network unencrypted'
-  await waitFor(() => bridge.output().includes(warning), { what: 'the warning', timeoutMs: 60_000 })
+  await waitFor(() => bridge.output().includes(warning), { what: 'the warning' })
 })

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { repositoryRoot } from '@slipway/testing'
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-configuration-'))
@@ -29,8 +29,6 @@ function run(script: string, args: string[] = [], env: Record<string, string> = 
 }
 
 // On a busy machine, a process takes seconds to start.
-jest.setTimeout(90_000)
-
 test('the page of all variables matches the schemas', async () => {
   expect(await run('scripts/configuration.mjs', ['--check'])).toEqual({ code: 0, stdout: '', stderr: '' })
 })

@@ -21,7 +21,6 @@ describe('the rules recognize the output of a real failing command', () => {
         if (!example.rules.includes(rule)) throw new Error(`${rule}: ${JSON.stringify({ failure, analysis }, null, 1)}`)
         expect(failure.exit_code).not.toBe(0)
       },
-      90_000,
     )
   }
 })

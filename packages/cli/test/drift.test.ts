@@ -61,26 +61,22 @@ test('drift lists drifted releases and fails', async () => {
       '',
     ],
   ])
-}, 30_000)
+})
 
 test.each([
   ['nothing has drifted (1 release checked)', [release('web-2', clean), release('web-3', null)]],
   ['nothing was checked yet', [release('web-3', null)]],
-])(
-  'drift succeeds and prints: %s',
-  async (said, found) => {
-    answers = [found]
-    expect(await slipway('drift', 'greet', '-t', 'web-1')).toMatchObject({ code: 0, stdout: `${said}\n` })
-    expect(Object.fromEntries(lists()[0]?.query ?? [])).toMatchObject({ action_id: ID, target_id: OTHER })
-  },
-  30_000,
-)
+])('drift succeeds and prints: %s', async (said, found) => {
+  answers = [found]
+  expect(await slipway('drift', 'greet', '-t', 'web-1')).toMatchObject({ code: 0, stdout: `${said}\n` })
+  expect(Object.fromEntries(lists()[0]?.query ?? [])).toMatchObject({ action_id: ID, target_id: OTHER })
+})
 
 test('--check requests checks and ends', async () => {
   const { code, stdout } = await slipway('drift', 'greet', '-t', 'web-1', '--check')
   expect([code, stdout]).toEqual([0, 'checking 2 releases; 1 without a check\n'])
   expect(server.requests.at(-1)?.body).toEqual({ action_id: ID, target_ids: [OTHER] })
-}, 30_000)
+})
 
 test('--check --wait shows the results of the checks', async () => {
   answers = [[release('web-1', { ...clean, is_pending: true })], [release('web-1', drifted)]]
@@ -88,17 +84,13 @@ test('--check --wait shows the results of the checks', async () => {
   expect(code).toBe(1)
   expect(stdout).toMatch(/checking 2 releases.*\n.*\n.*web-1/)
   expect(lists()).toHaveLength(2)
-}, 30_000)
+})
 
 test.each([
   [['--check'], 2],
   [['gree'], 3],
   [['greet', '--wait', '--timeout', '10ms'], 5],
-])(
-  'drift %j exits with %i',
-  async (options, code) => {
-    answers = [[release('web-1', { ...clean, is_pending: true })]]
-    expect(await slipway('drift', ...options)).toMatchObject({ code })
-  },
-  30_000,
-)
+])('drift %j exits with %i', async (options, code) => {
+  answers = [[release('web-1', { ...clean, is_pending: true })]]
+  expect(await slipway('drift', ...options)).toMatchObject({ code })
+})

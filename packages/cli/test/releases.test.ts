@@ -61,7 +61,7 @@ describe('where', () => {
         '',
       ],
     ])
-  }, 30_000)
+  })
 
   test('prints the names of targets for -o name, each once', async () => {
     expect((await slipway('where', 'greet', '-o', 'name')).stdout).toBe('web-1\nweb-2\n')
@@ -74,22 +74,18 @@ describe('where', () => {
     expect(JSON.parse(stdout)).toEqual([installed, failed])
     const sent = { action_id: ID, version: '1.1.0', environment_id: OTHER, tag: 'role=web', state: 'rolled_back' }
     expect(lastQuery()).toMatchObject(sent)
-  }, 30_000)
+  })
 
   test.each([
     [['--state', 'broken'], 2, 'Allowed choices are running'],
     [['--tag', 'a=b', '--tag', 'c=d'], 2, 'Give it only once'],
     [['--kind', 'solution'], 3, 'there is no solution "greet"'],
-  ])(
-    'where %j exits with %i',
-    async (options, code, message) => {
-      expect(await slipway('where', 'greet', ...options)).toMatchObject({
-        code,
-        stderr: expect.stringContaining(message),
-      })
-    },
-    30_000,
-  )
+  ])('where %j exits with %i', async (options, code, message) => {
+    expect(await slipway('where', 'greet', ...options)).toMatchObject({
+      code,
+      stderr: expect.stringContaining(message),
+    })
+  })
 })
 
 describe('--only-changed', () => {
@@ -100,12 +96,12 @@ describe('--only-changed', () => {
     const said = 'nothing to deploy: the same versions and values are in force on 2 targets\n'
     expect([code, stdout, stderr]).toEqual([0, said, ''])
     expect(server.requests.at(-1)?.body).toMatchObject({ action_id: ID, only_changed: true })
-  }, 30_000)
+  })
 
   test('prints the unchanged targets as JSON', async () => {
     const { code, stdout } = await slipway(...options, '-o', 'json')
     expect([code, JSON.parse(stdout)]).toEqual([0, { unchanged_target_ids: [ID, OTHER] }])
-  }, 30_000)
+  })
 })
 
 describe('deployments', () => {
@@ -117,7 +113,7 @@ describe('deployments', () => {
       const shown = await slipway('deployments', verb, ID)
       expect([shown.code, shown.stderr]).toEqual([3, expect.stringContaining('no GET /deployments/')])
     }
-  }, 30_000)
+  })
 
   test('prints the names of targets for -o name, each once', async () => {
     expect((await slipway('where', 'greet', '-o', 'name')).stdout).toBe('web-1\nweb-2\n')
@@ -137,7 +133,7 @@ describe('deployments', () => {
       created_before: '2036-01-01T00:00:00Z',
     })
     expect(Date.now() - Date.parse(created_from)).toBeGreaterThanOrEqual(7_200_000)
-  }, 30_000)
+  })
 
   test.each(['yesterday', '2 hours', '999999999d', '2026-01-31'])('%s is no valid time', (text) => {
     expect(() => parsePastTime(text)).toThrow('Write it as 2h or 7d before now')

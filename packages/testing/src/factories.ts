@@ -84,7 +84,7 @@ export async function createUser(
 const FINAL = new Set(['success', 'failed', 'cancelled', 'rolled_back'])
 
 /** Waits until a deployment has ended and returns its detail. */
-export async function deploymentEnd(api: Api, id: string, timeoutMs = 30_000) {
+export async function deploymentEnd(api: Api, id: string, timeoutMs = 60_000) {
   return await waitFor(
     async () => {
       const { body } = await api.get(`/deployments/${id}`)
@@ -95,7 +95,7 @@ export async function deploymentEnd(api: Api, id: string, timeoutMs = 30_000) {
 }
 
 /** Waits until a pending request is dispatched. Returns the id of its deployment. */
-export async function dispatchedDeployment(api: Api, pendingId: string, timeoutMs = 30_000): Promise<string> {
+export async function dispatchedDeployment(api: Api, pendingId: string, timeoutMs = 60_000): Promise<string> {
   return await waitFor(
     async () => {
       const { body } = await api.get('/deployments/pending?status=dispatched')

@@ -3,8 +3,8 @@ import { verifyAudit } from '@slipway/audit'
 import { createDatabase } from '@slipway/database'
 import { connectTo } from './database.ts'
 
-/** Longer than the slow tick of each service. The tick sends messages after a lost wake-up. */
-const SETTLING_MS = 15_000
+/** Long enough for the slow tick of each service on a busy machine. The tick sends messages after a lost wake-up. */
+const SETTLING_MS = 60_000
 
 /** Selects the audit records `r` of successful calls. */
 const CARRIED_OUT = `coalesce(r.details ->> 'outcome', '') NOT IN ('refused', 'failed')`

@@ -7,12 +7,10 @@ import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { makeCertificates, repositoryRoot, type TestCertificates } from '@slipway/testing'
 
 // On a busy machine, a process takes seconds to start.
-jest.setTimeout(60_000)
-
 interface Secret {
   metadata: { resourceVersion: string }
   data?: Record<string, string>

@@ -84,176 +84,146 @@ const counting = (name: string) =>
   specOf({ actions: [{ script: `seq -f '${name} %g' 1 ${COUNT}`, timeout_seconds: TIMEOUT_SECONDS }] })
 const counted = (name: string) => Array.from({ length: COUNT }, (_, n) => `${name} ${n + 1}`)
 
-onSmallDisk(
-  'a disk that becomes full under load costs no attempt and no line',
-  async () => {
-    await instance.start()
-    await becomesRoomy()
-    const names = ['a', 'b', 'c', 'd']
-    const specs = names.map(counting)
-    await Promise.all(specs.map((spec) => bridge.startRun(spec)))
-    fillDisk()
-    await becomesFull()
+onSmallDisk('a disk that becomes full under load costs no attempt and no line', async () => {
+  await instance.start()
+  await becomesRoomy()
+  const names = ['a', 'b', 'c', 'd']
+  const specs = names.map(counting)
+  await Promise.all(specs.map((spec) => bridge.startRun(spec)))
+  fillDisk()
+  await becomesFull()
 
-    const refused = counting('refused')
-    await bridge.startRun(refused)
-    await eventually('a new run is declined', () =>
-      bridge.syncs.some(({ declined }) =>
-        declined.some(({ deployment_id }) => deployment_id === refused.deployment_id),
-      ),
-    )
-    // This is longer than the timeout of the commands, which does not run while the disk is full.
-    await delay((TIMEOUT_SECONDS + 2) * 1_000)
-    expect(await isReady()).toBe(false)
-    expect(specs.some((spec) => bridge.eventsOf(spec, 'finished').length === 0)).toBe(true)
+  const refused = counting('refused')
+  await bridge.startRun(refused)
+  await eventually('a new run is declined', () =>
+    bridge.syncs.some(({ declined }) => declined.some(({ deployment_id }) => deployment_id === refused.deployment_id)),
+  )
+  // This is longer than the timeout of the commands, which does not run while the disk is full.
+  await delay((TIMEOUT_SECONDS + 2) * 1_000)
+  expect(await isReady()).toBe(false)
+  expect(specs.some((spec) => bridge.eventsOf(spec, 'finished').length === 0)).toBe(true)
 
-    rmSync(filler())
-    await becomesRoomy()
-    for (const [index, spec] of specs.entries()) {
-      expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success', error_message: null })
-      expect(bridge.output(spec)).toEqual(counted(names[index] as string))
-    }
-    expectUnharmed(specs)
-  },
-  240_000,
-)
+  rmSync(filler())
+  await becomesRoomy()
+  for (const [index, spec] of specs.entries()) {
+    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success', error_message: null })
+    expect(bridge.output(spec)).toEqual(counted(names[index] as string))
+  }
+  expectUnharmed(specs)
+})
 
-onSmallDisk(
-  'journals that fill the disk become shorter when the bridge accepts events again',
-  async () => {
-    await instance.start()
-    bridge.takesNoEvents = true
-    const line = 'x'.repeat(200)
-    const specs = ['a', 'b'].map(() =>
-      specOf({ actions: [{ script: `yes ${line} | head -n 60000`, timeout_seconds: 600 }] }),
-    )
-    await Promise.all(specs.map((spec) => bridge.startRun(spec)))
-    // Only a command that started while the bridge accepted events can write.
-    await delay(500)
-    bridge.takesNoEvents = false
-    await eventually('output comes', () => specs.every((spec) => bridge.lines(spec).length > 0))
-    bridge.takesNoEvents = true
-    await becomesFull()
-    // Events that the bridge has accepted before may still be removed from the journals.
-    await eventually('the journals fill the disk', () => {
-      const { bfree, bsize } = statfsSync(instance.folder)
-      return bfree * bsize < 2 * MIB
-    })
-    await delay(2_000)
-    bridge.takesNoEvents = false
-    for (const spec of specs) {
-      expect(await bridge.finished(spec, 60_000)).toMatchObject({ outcome: 'success' })
-      expect(bridge.output(spec)).toHaveLength(60_000)
-    }
-    await becomesRoomy()
-    expectUnharmed(specs)
-  },
-  120_000,
-)
+onSmallDisk('journals that fill the disk become shorter when the bridge accepts events again', async () => {
+  await instance.start()
+  bridge.takesNoEvents = true
+  const line = 'x'.repeat(200)
+  const specs = ['a', 'b'].map(() =>
+    specOf({ actions: [{ script: `yes ${line} | head -n 60000`, timeout_seconds: 600 }] }),
+  )
+  await Promise.all(specs.map((spec) => bridge.startRun(spec)))
+  // Only a command that started while the bridge accepted events can write.
+  await delay(500)
+  bridge.takesNoEvents = false
+  await eventually('output comes', () => specs.every((spec) => bridge.lines(spec).length > 0))
+  bridge.takesNoEvents = true
+  await becomesFull()
+  // Events that the bridge has accepted before may still be removed from the journals.
+  await eventually('the journals fill the disk', () => {
+    const { bfree, bsize } = statfsSync(instance.folder)
+    return bfree * bsize < 2 * MIB
+  })
+  await delay(2_000)
+  bridge.takesNoEvents = false
+  for (const spec of specs) {
+    expect(await bridge.finished(spec, 60_000)).toMatchObject({ outcome: 'success' })
+    expect(bridge.output(spec)).toHaveLength(60_000)
+  }
+  await becomesRoomy()
+  expectUnharmed(specs)
+})
 
-onSmallDisk(
-  'a step waits for room on the disk within the same attempt',
-  async () => {
-    await instance.start()
-    const content = bridge.addContent(Buffer.alloc(3 * MIB, 'x'))
-    const gate = path.join(instance.folder, 'gate')
-    const spec = specOf({
-      actions: [
-        { script: `echo first; while [ ! -e ${gate} ]; do sleep 0.1; done` },
-        { script: 'echo second; wc -c <file', files: [{ content, path: 'file', mode: '0644' }] },
-      ],
-    })
-    await bridge.startRun(spec)
-    await eventually('the first runs', () => bridge.output(spec).includes('first'))
-    fillDisk()
-    writeFileSync(gate, '')
-    await becomesFull()
-    await delay(2_500)
-    expect(bridge.output(spec)).toEqual(['first'])
-    rmSync(filler())
-    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-    expect(bridge.output(spec)).toEqual(['first', 'second', String(3 * MIB)])
-    expectUnharmed([spec])
-  },
-  60_000,
-)
+onSmallDisk('a step waits for room on the disk within the same attempt', async () => {
+  await instance.start()
+  const content = bridge.addContent(Buffer.alloc(3 * MIB, 'x'))
+  const gate = path.join(instance.folder, 'gate')
+  const spec = specOf({
+    actions: [
+      { script: `echo first; while [ ! -e ${gate} ]; do sleep 0.1; done` },
+      { script: 'echo second; wc -c <file', files: [{ content, path: 'file', mode: '0644' }] },
+    ],
+  })
+  await bridge.startRun(spec)
+  await eventually('the first runs', () => bridge.output(spec).includes('first'))
+  fillDisk()
+  writeFileSync(gate, '')
+  await becomesFull()
+  await delay(2_500)
+  expect(bridge.output(spec)).toEqual(['first'])
+  rmSync(filler())
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expect(bridge.output(spec)).toEqual(['first', 'second', String(3 * MIB)])
+  expectUnharmed([spec])
+})
 
-onSmallDisk(
-  'content that does not fit on the disk fails its step at once',
-  async () => {
-    await instance.start()
-    const content = bridge.addContent(Buffer.alloc((DISK_MIB - 4) * MIB, 'x'))
-    const spec = specOf({ actions: [{ script: 'true', files: [{ content, path: 'file', mode: '0644' }] }] })
-    await bridge.startRun(spec)
-    expect((await bridge.finished(spec, 40_000)).error_message).toContain('the disk of the instance is full')
-    expect(instance.isRunning).toBe(true)
-  },
-  60_000,
-)
+onSmallDisk('content that does not fit on the disk fails its step at once', async () => {
+  await instance.start()
+  const content = bridge.addContent(Buffer.alloc((DISK_MIB - 4) * MIB, 'x'))
+  const spec = specOf({ actions: [{ script: 'true', files: [{ content, path: 'file', mode: '0644' }] }] })
+  await bridge.startRun(spec)
+  expect((await bridge.finished(spec, 40_000)).error_message).toContain('the disk of the instance is full')
+  expect(instance.isRunning).toBe(true)
+})
 
-onSmallDisk(
-  'unused content is deleted to make room',
-  async () => {
-    await instance.start()
-    const content = bridge.addContent(Buffer.alloc(4 * MIB, 'x'))
-    const spec = specOf({ actions: [{ script: 'true', files: [{ content, path: 'file', mode: '0644' }] }] })
-    await bridge.startRun(spec)
-    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-    const cached = path.join(instance.folder, 'content', content)
-    expect(existsSync(cached)).toBe(true)
-    fillDisk()
-    await eventually('the content is gone', () => !existsSync(cached))
-    await becomesRoomy()
-  },
-  60_000,
-)
+onSmallDisk('unused content is deleted to make room', async () => {
+  await instance.start()
+  const content = bridge.addContent(Buffer.alloc(4 * MIB, 'x'))
+  const spec = specOf({ actions: [{ script: 'true', files: [{ content, path: 'file', mode: '0644' }] }] })
+  await bridge.startRun(spec)
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  const cached = path.join(instance.folder, 'content', content)
+  expect(existsSync(cached)).toBe(true)
+  fillDisk()
+  await eventually('the content is gone', () => !existsSync(cached))
+  await becomesRoomy()
+})
 
-onSmallDisk(
-  'a run can be stopped while the disk is full, and its journal is deleted',
-  async () => {
-    await instance.start()
-    const spec = specOf({ actions: [{ script: `while :; do echo ${'x'.repeat(500)}; done`, timeout_seconds: 600 }] })
-    await bridge.startRun(spec)
-    await eventually('it runs', () => bridge.lines(spec).length > 0)
-    fillDisk()
-    await becomesFull()
-    bridge.disowned.push(spec)
-    bridge.stop(spec)
-    await eventually('it is stopped', () => bridge.stopReport(spec) !== undefined)
-    expect(bridge.stopReport(spec)).toMatchObject({ unconfirmed: [] })
-    expect(readdirSync(path.join(instance.folder, 'journals')).filter((name) => name.endsWith('.journal'))).toEqual([])
-    rmSync(filler())
-    await becomesRoomy()
-  },
-  60_000,
-)
+onSmallDisk('a run can be stopped while the disk is full, and its journal is deleted', async () => {
+  await instance.start()
+  const spec = specOf({ actions: [{ script: `while :; do echo ${'x'.repeat(500)}; done`, timeout_seconds: 600 }] })
+  await bridge.startRun(spec)
+  await eventually('it runs', () => bridge.lines(spec).length > 0)
+  fillDisk()
+  await becomesFull()
+  bridge.disowned.push(spec)
+  bridge.stop(spec)
+  await eventually('it is stopped', () => bridge.stopReport(spec) !== undefined)
+  expect(bridge.stopReport(spec)).toMatchObject({ unconfirmed: [] })
+  expect(readdirSync(path.join(instance.folder, 'journals')).filter((name) => name.endsWith('.journal'))).toEqual([])
+  rmSync(filler())
+  await becomesRoomy()
+})
 
-onSmallDisk(
-  'an instance that starts on a full disk waits for room and then continues its run',
-  async () => {
-    await instance.start()
-    const gate = path.join(instance.folder, 'gate')
-    const spec = specOf({
-      actions: [
-        { script: `echo first; while [ ! -e ${gate} ]; do sleep 0.1; done`, max_retries: 1 },
-        { script: 'echo second' },
-      ],
-    })
-    await bridge.startRun(spec)
-    await eventually('the first runs', () => bridge.output(spec).includes('first'))
-    await instance.end('SIGKILL')
-    fillDisk()
-    rmSync(path.join(instance.folder, 'journal-reserve'))
-    fillDisk()
-    await instance.start()
-    expect(await isReady()).toBe(false)
-    await delay(3_000)
-    expect(bridge.output(spec)).toEqual(['first'])
-    rmSync(filler())
-    writeFileSync(gate, '')
-    await becomesRoomy()
-    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-    expect(bridge.output(spec)).toEqual(['first', 'first', 'second'])
-  },
-  60_000,
-)
+onSmallDisk('an instance that starts on a full disk waits for room and then continues its run', async () => {
+  await instance.start()
+  const gate = path.join(instance.folder, 'gate')
+  const spec = specOf({
+    actions: [
+      { script: `echo first; while [ ! -e ${gate} ]; do sleep 0.1; done`, max_retries: 1 },
+      { script: 'echo second' },
+    ],
+  })
+  await bridge.startRun(spec)
+  await eventually('the first runs', () => bridge.output(spec).includes('first'))
+  await instance.end('SIGKILL')
+  fillDisk()
+  rmSync(path.join(instance.folder, 'journal-reserve'))
+  fillDisk()
+  await instance.start()
+  expect(await isReady()).toBe(false)
+  await delay(3_000)
+  expect(bridge.output(spec)).toEqual(['first'])
+  rmSync(filler())
+  writeFileSync(gate, '')
+  await becomesRoomy()
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expect(bridge.output(spec)).toEqual(['first', 'first', 'second'])
+})

@@ -117,9 +117,9 @@ describe('a killed command on a target of any kind has all its output in the log
       KINDS,
       (script) => ({ actions: [{ script }] }),
       async (spec) => {
-        await eventually('the command runs', () => bridge.output(spec).includes('up'), 30_000)
+        await eventually('the command runs', () => bridge.output(spec).includes('up'))
         bridge.stop(spec)
-        await eventually('the end is told', () => bridge.stopReport(spec), 50_000)
+        await eventually('the end is told', () => bridge.stopReport(spec))
       },
     )
     expect(outputs).toEqual(expected(KINDS))
