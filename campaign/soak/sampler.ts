@@ -5,7 +5,8 @@ import { Redis } from 'ioredis'
 import { uptime } from '../clock.ts'
 import { OracleDatabase } from '../database.ts'
 import type { Servers } from '../suite.ts'
-import type { Measurements } from './series.ts'
+import { measureFloor } from './floor.ts'
+import { FLOOR, type Measurements } from './series.ts'
 
 /** Clock ticks of /proc/PID/stat in a second. */
 const TICKS = 100
@@ -150,6 +151,7 @@ export async function startSampler(options: {
 
   return {
     async sample() {
+      measurements.add(FLOOR.place, FLOOR.name, 'ms', measureFloor(), { isJudged: false })
       names.forEach(sampleProcess)
       await Promise.all([samplePostgres(), sampleRabbit(), sampleRedis()])
     },

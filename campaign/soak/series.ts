@@ -1,5 +1,10 @@
 import { type Sample, type Trend, trendOf } from './trend.ts'
 
+/** The series of what the same work cost; see floor.ts. */
+export const FLOOR = { place: 'machine', name: 'CPU time of the same work' }
+/** What depends on the speed of the machine. */
+const BY_SPEED: ReadonlySet<Unit> = new Set(['ms', '%'])
+
 export type Unit = 'bytes' | 'count' | '%' | 'ms'
 
 export interface Series {
@@ -22,6 +27,8 @@ export const NEGLIGIBLE: Record<Unit, { part: number; least: number }> = {
   ms: { part: 0.1, least: 2 },
 }
 
+const keyOf = (place: string, name: string) => `${place}\t${name}`
+
 /** All series of a soak, by what they measure. */
 export class Measurements {
   readonly #series = new Map<string, Series>()
@@ -32,7 +39,7 @@ export class Measurements {
   }
 
   add(place: string, name: string, unit: Unit, value: number, { isJudged = true, minute = this.#minute() } = {}) {
-    const key = `${place}\t${name}`
+    const key = keyOf(place, name)
     const series = this.#series.get(key) ?? { place, name, unit, isJudged, samples: [] }
     series.samples.push({ minute, value })
     this.#series.set(key, series)
@@ -40,13 +47,14 @@ export class Measurements {
 
   /** The trends after the warm-up. The last minute is left out: it is seldom a whole one. */
   judge(fromMinute: number, toMinute: number): JudgedSeries[] {
+    const judged = (samples: readonly Sample[]) =>
+      samples.filter(({ minute }) => minute >= fromMinute && minute < toMinute)
+    const floor = judged(this.#series.get(keyOf(FLOOR.place, FLOOR.name))?.samples ?? [])
     return [...this.#series.values()].map(({ samples, ...series }) => {
       const { part, least } = NEGLIGIBLE[series.unit]
-      const judged = samples.filter(({ minute }) => minute >= fromMinute && minute < toMinute)
-      return {
-        ...series,
-        ...trendOf(judged, (mean) => Math.max(least, part * Math.abs(mean))),
-      }
+      const negligible = (mean: number) => Math.max(least, part * Math.abs(mean))
+      const isBySpeed = series.isJudged && BY_SPEED.has(series.unit)
+      return { ...series, ...trendOf(judged(samples), negligible, isBySpeed ? floor : []) }
     })
   }
 }

@@ -24,26 +24,51 @@ const LEAST_WINDOWS = 4
 /**
  * The slope of a series by ordinary least squares. Samples of one minute depend on each other, so their mean is one window.
  * @param negligible the change in an hour that does not matter, in the unit of the series
+ * @param floor what the same work cost in each of these minutes. Its influence is taken out, as by a second explaining variable.
  */
-export function trendOf(samples: readonly Sample[], negligible: (mean: number) => number): Trend {
+export function trendOf(
+  samples: readonly Sample[],
+  negligible: (mean: number) => number,
+  floor: readonly Sample[] = [],
+): Trend {
   const windows = windowsOf(samples)
   const values = windows.map(({ value }) => value)
   const mean = average(values)
+  const floors = new Map(windowsOf(floor).map(({ minute, value }) => [minute, value]))
+  const explaining = floors.size === 0 ? [] : windows.map(({ minute }) => floors.get(minute) ?? 0)
+  const freedom = windows.length - (floors.size === 0 ? 2 : 3)
   if (windows.length < LEAST_WINDOWS) {
     return { verdict: 'too short', mean, slope: 0, low: 0, high: 0, windows: values }
   }
-  const center = average(windows.map(({ minute }) => minute))
-  const spread = sum(windows.map(({ minute }) => (minute - center) ** 2))
-  const perMinute = sum(windows.map(({ minute, value }) => (minute - center) * (value - mean))) / spread
-  const residuals = windows.map(({ minute, value }) => value - mean - perMinute * (minute - center))
-  const freedom = windows.length - 2
-  const error = Math.sqrt(sum(residuals.map((one) => one ** 2)) / freedom / spread) * dependence(residuals)
+  const minutes = unexplained(
+    windows.map(({ minute }) => minute),
+    explaining,
+  )
+  const changes = unexplained(values, explaining)
+  const spread = product(minutes, minutes)
+  const perMinute = product(minutes, changes) / spread
+  const residuals = changes.map((change, n) => change - perMinute * (minutes[n] ?? 0))
+  const error = Math.sqrt(product(residuals, residuals) / freedom / spread) * dependence(residuals)
   const slope = perMinute * 60
   const margin = studentQuantile(freedom) * error * 60
   const [low, high] = [slope - margin, slope + margin]
   const isFlat = (low <= 0 && high >= 0) || Math.abs(slope) <= negligible(mean)
   const verdict = isFlat ? 'flat' : slope > 0 ? 'growing' : 'shrinking'
   return { verdict, mean, slope, low, high, windows: values }
+}
+
+/** The differences from the mean, less what a line by another variable explains. */
+function unexplained(values: readonly number[], others: readonly number[]): number[] {
+  const differences = differencesOf(values)
+  const explaining = differencesOf(others)
+  const spread = product(explaining, explaining)
+  const perOne = spread === 0 ? 0 : product(explaining, differences) / spread
+  return differences.map((difference, n) => difference - perOne * (explaining[n] ?? 0))
+}
+
+function differencesOf(values: readonly number[]): number[] {
+  const mean = average(values)
+  return values.map((value) => value - mean)
 }
 
 /** The mean of each minute. */
@@ -58,9 +83,9 @@ function windowsOf(samples: readonly Sample[]): Sample[] {
 
 /** The factor by which autocorrelation widens the interval. The residuals are treated as an AR(1) process. */
 function dependence(residuals: readonly number[]): number {
-  const total = sum(residuals.map((one) => one ** 2))
+  const total = product(residuals, residuals)
   if (total === 0) return 1
-  const shared = sum(residuals.slice(1).map((one, index) => one * (residuals[index] as number)))
+  const shared = product(residuals.slice(1), residuals)
   const correlation = Math.min(0.9, Math.max(0, shared / total))
   return Math.sqrt((1 + correlation) / (1 - correlation))
 }
@@ -78,5 +103,7 @@ export function studentQuantile(freedom: number): number {
   return terms.reduce((quantile, term, index) => quantile + term / freedom ** (index + 1), z)
 }
 
+const product = (some: readonly number[], others: readonly number[]) =>
+  sum(some.map((one, n) => one * (others[n] ?? 0)))
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 const average = (values: readonly number[]) => (values.length === 0 ? 0 : sum(values) / values.length)

@@ -112,6 +112,25 @@ test('autocorrelated noise seldom counts as a trend', () => {
   expect(wrong).toBeLessThan(40)
 })
 
+test('what the speed of the machine explains is no trend, and a trend is seen beside it', () => {
+  let wrong = 0
+  let missed = 0
+  for (let seed = 0; seed < 200; seed += 1) {
+    const random = new Random(seed)
+    const speed = series((minute) => 20 + (minute > 35 ? 3 : 0) + minute * 0.04 + noise(random))
+    const times = (growth: number) =>
+      speed.map(({ minute, value }) => ({
+        minute,
+        value: 30 * (value / 20) ** 2 + growth * minute + 2 * noise(random),
+      }))
+    if (trendOf(times(0), () => 0).verdict !== 'growing') missed += 1
+    if (trendOf(times(0), () => 0, speed).verdict !== 'flat') wrong += 1
+    if (trendOf(times(0.2), () => 0, speed).verdict !== 'growing') missed += 1
+  }
+  expect(wrong).toBeLessThan(40)
+  expect(missed).toBeLessThan(10)
+})
+
 test('a series of three minutes is too short for a verdict', () => {
   const samples = [0, 1, 2].map((minute) => ({ minute, value: minute * 100 }))
   expect(trendOf(samples, small).verdict).toBe('too short')
