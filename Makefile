@@ -79,7 +79,7 @@ run: ## Start everything, deploy the example, serve until Ctrl-C
 	@$(MAKE) -j2 build packages
 	@exec $(SUITE) run
 
-up: ## Start everything in the background; starts again what died
+up: ## Start in the background what does not run: everything, or what has died
 	@$(MAKE) -j2 build packages
 	@exec $(SUITE) up
 
