@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { loginToSuite, type ServiceName, startReceiver, startSuite } from '@slipway/testing'
+import { loginToSuite, repositoryRoot, type ServiceName, startReceiver, startSuite } from '@slipway/testing'
 import { uptime } from '../clock.ts'
 import { startServers, stopServers } from '../suite.ts'
 import { SERVICES } from '../topology.ts'
@@ -18,7 +18,7 @@ const LEAST_MINUTES = 6
 const COLLECT = path.join(import.meta.dirname, 'collect.cjs')
 /**
  * What allocators keep for later is not a leak, but it changes by tens of MiB within hours: V8's young generation may have 1 to 32 MiB,
- * and the C library keeps freed memory for each thread. Both get their least size, so that the resident memory shows what is in use.
+ * and the C library keeps freed memory for each thread. Both get their least size, so that the memory of a process shows what is in use.
  */
 const memoryFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-soak-'))
 const MEMORY = {
@@ -65,6 +65,13 @@ const endMinute = (ended: number) => {
   }
   took = new Map()
 }
+/** The suite deletes the logs of its processes at its end. Only they can explain an unexpected answer. */
+function keepLogs(): void {
+  const folder = path.join(repositoryRoot, '.slipway/campaign/soak-logs')
+  fs.rmSync(folder, { recursive: true, force: true })
+  fs.cpSync(suite.folder, folder, { recursive: true, filter: (file) => file === suite.folder || file.endsWith('.log') })
+  console.log(`soak: the logs of the processes are in ${folder}`)
+}
 const load = await startLoad({
   ...{ urls: [suite.url, suite.secondUrl], token: key.full_key, seed },
   onCall: (what, milliseconds) => took.set(what, [...(took.get(what) ?? []), milliseconds]),
@@ -91,6 +98,7 @@ const sampleToTheEnd = async () => {
 const ending = await Promise.race([sampleToTheEnd(), interrupted])
 await load.stop()
 await sampler.close()
+if (load.unexpected.length > 0) keepLogs()
 const complaints = await suite.stop().then(
   () => [],
   (error: Error) => [error.message],
@@ -105,7 +113,10 @@ if (ending === 'interrupted') {
 
 const record = recordSoak({
   ...{ seed, minutes, warmUp, delivered, calls: load.counts },
-  unexpected: load.unexpected.map(({ purpose, status, code, message }) => `${purpose}: ${status} ${code} ${message}`),
+  unexpected: load.unexpected.map(({ purpose, status, code, message, requestId, sentAt, answeredAt }) => {
+    const [minutes, milliseconds] = [((sentAt - began) / 60_000).toFixed(1), Math.round(answeredAt - sentAt)]
+    return `${purpose} ${requestId} at minute ${minutes}, after ${milliseconds} ms: ${status} ${code} ${message}`
+  }),
   ended: [...exits, ...complaints.map((complaint) => complaint.split('\n')[0] ?? '')],
   series: measurements.judge(warmUp, Math.floor(minutes)),
 })

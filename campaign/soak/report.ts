@@ -64,7 +64,7 @@ function amount(value: number, unit: Unit): string {
   return `${value.toLocaleString('en-US', { maximumFractionDigits: digits })}${unit === 'count' ? '' : ` ${unit}`}`
 }
 
-const HEAD = ['of', 'what', 'mean', 'in an hour', '95 % interval', 'verdict']
+const HEAD = ['of', 'what', 'mean', 'in an hour', 'interval', 'verdict']
 
 function rows(series: readonly JudgedSeries[]): string[][] {
   return series.map(({ place, name, unit, mean, slope, low, high, verdict }) => [

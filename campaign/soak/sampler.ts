@@ -16,7 +16,7 @@ const RABBITMQCTL_EVERY_MS = 60_000
 const LIVE_LOG_MS = 120_000
 const LIVE_LOG_KEPT_MS = 3_600_000
 
-/** What a process writes of its memory, in bytes; see collect.cjs. Without it, nobody knows where a growing resident memory comes from. */
+/** What a process writes of its memory, in bytes; see collect.cjs. Without it, nobody knows where growing memory comes from. */
 interface Memory {
   /** Without compiled code. */
   heap: number
@@ -75,13 +75,14 @@ export async function startSampler(options: {
     const place = `/proc/${suite.pid(name)}`
     const at = uptime()
     const status = fs.readFileSync(`${place}/status`, 'utf8')
-    const resident = Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+    const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1])
     const stat = fs.readFileSync(`${place}/stat`, 'utf8')
     const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number)
     const ticks = (user ?? 0) + (system ?? 0)
     const before = cpu.get(name)
     cpu.set(name, { at, ticks })
-    measurements.add(name, 'resident memory', 'bytes', resident)
+    // Without the pages of program files, which the kernel drops and reads again as it likes.
+    measurements.add(name, 'own memory', 'bytes', (kilobytes('RssAnon') + kilobytes('VmSwap')) * 1024)
     measurements.add(name, 'file descriptors', 'count', fs.readdirSync(`${place}/fd`).length)
     if (before !== undefined) {
       const seconds = (at - before.at) / 1_000
@@ -92,7 +93,7 @@ export async function startSampler(options: {
     const memory = JSON.parse(fs.readFileSync(file, 'utf8')) as Memory
     measurements.add(name, 'heap', 'bytes', memory.heap)
     measurements.add(name, 'external memory', 'bytes', memory.external)
-    // V8 compiles for hours what seldom runs. The resident memory includes it.
+    // V8 compiles for hours what seldom runs. The own memory of the process includes it.
     measurements.add(name, 'compiled code', 'bytes', memory.code, { isJudged: false })
   }
 

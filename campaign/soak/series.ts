@@ -50,11 +50,13 @@ export class Measurements {
     const judged = (samples: readonly Sample[]) =>
       samples.filter(({ minute }) => minute >= fromMinute && minute < toMinute)
     const floor = judged(this.#series.get(keyOf(FLOOR.place, FLOOR.name))?.samples ?? [])
-    return [...this.#series.values()].map(({ samples, ...series }) => {
+    const all = [...this.#series.values()]
+    const together = Math.max(1, all.filter(({ isJudged }) => isJudged).length)
+    return all.map(({ samples, ...series }) => {
       const { part, least } = NEGLIGIBLE[series.unit]
       const negligible = (mean: number) => Math.max(least, part * Math.abs(mean))
       const isBySpeed = series.isJudged && BY_SPEED.has(series.unit)
-      return { ...series, ...trendOf(judged(samples), negligible, isBySpeed ? floor : []) }
+      return { ...series, ...trendOf(judged(samples), { negligible, together, floor: isBySpeed ? floor : [] }) }
     })
   }
 }

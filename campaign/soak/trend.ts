@@ -10,7 +10,7 @@ export interface Trend {
   verdict: Verdict
   /** Of all samples after the warm-up. */
   mean: number
-  /** Per hour, with its 95 % confidence interval. */
+  /** Per hour, with its confidence interval. */
   slope: number
   low: number
   high: number
@@ -18,19 +18,26 @@ export interface Trend {
   windows: number[]
 }
 
+/** The probability on each side of an interval of 95 %. */
+const TAIL = 0.025
 /** With fewer windows the verdict is `too short`. */
 const LEAST_WINDOWS = 4
 
-/**
- * The slope of a series by ordinary least squares. Samples of one minute depend on each other, so their mean is one window.
- * @param negligible the change in an hour that does not matter, in the unit of the series
- * @param floor what the same work cost in each of these minutes. Its influence is taken out, as by a second explaining variable.
- */
-export function trendOf(
-  samples: readonly Sample[],
-  negligible: (mean: number) => number,
-  floor: readonly Sample[] = [],
-): Trend {
+/** How a series is judged. */
+export interface Judgement {
+  /** The change in an hour that does not matter, in the unit of the series. */
+  negligible: (mean: number) => number
+  /** What the same work cost in each of these minutes. Its influence is taken out, as by a second explaining variable. */
+  floor?: readonly Sample[]
+  /**
+   * How many series are judged together. All intervals together are right with a probability of 95 %: among a hundred intervals that
+   * are each right with 95 %, several are wrong. The correction is that of Bonferroni.
+   */
+  together?: number
+}
+
+/** The slope of a series by ordinary least squares. Samples of one minute depend on each other, so their mean is one window. */
+export function trendOf(samples: readonly Sample[], { negligible, floor = [], together = 1 }: Judgement): Trend {
   const windows = windowsOf(samples)
   const values = windows.map(({ value }) => value)
   const mean = average(values)
@@ -50,7 +57,7 @@ export function trendOf(
   const residuals = changes.map((change, n) => change - perMinute * (minutes[n] ?? 0))
   const error = Math.sqrt(product(residuals, residuals) / freedom / spread) * dependence(residuals)
   const slope = perMinute * 60
-  const margin = studentQuantile(freedom) * error * 60
+  const margin = studentQuantile(freedom, TAIL / together) * error * 60
   const [low, high] = [slope - margin, slope + margin]
   const isFlat = (low <= 0 && high >= 0) || Math.abs(slope) <= negligible(mean)
   const verdict = isFlat ? 'flat' : slope > 0 ? 'growing' : 'shrinking'
@@ -90,17 +97,26 @@ function dependence(residuals: readonly number[]): number {
   return Math.sqrt((1 + correlation) / (1 - correlation))
 }
 
-/** The 97.5 % quantile of Student's t distribution, by the expansion of Cornish and Fisher. Off by 1 % at 3 degrees of freedom. */
-export function studentQuantile(freedom: number): number {
-  if (freedom === 1) return 12.706
-  if (freedom === 2) return 4.303
-  const z = 1.959964
+/**
+ * The value that Student's t distribution exceeds with the probability `tail`. Exact for 1 and 2 degrees of freedom, else by the expansion
+ * of Cornish and Fisher: off by 1 % at 3 degrees of freedom and a tail of 2.5 %, and from 30 degrees of freedom on at every tail.
+ */
+export function studentQuantile(freedom: number, tail: number): number {
+  if (freedom === 1) return 1 / Math.tan(Math.PI * tail)
+  if (freedom === 2) return (1 - 2 * tail) / Math.sqrt(2 * tail * (1 - tail))
+  const z = normalQuantile(tail)
   const terms = [
     (z ** 3 + z) / 4,
     (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96,
     (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384,
   ]
   return terms.reduce((quantile, term, index) => quantile + term / freedom ** (index + 1), z)
+}
+
+/** The same for the normal distribution, by formula 26.2.23 of Abramowitz and Stegun, for tails up to 0.5. Off by less than 0.00045. */
+function normalQuantile(tail: number): number {
+  const t = Math.sqrt(-2 * Math.log(tail))
+  return t - (2.515517 + 0.802853 * t + 0.010328 * t ** 2) / (1 + 1.432788 * t + 0.189269 * t ** 2 + 0.001308 * t ** 3)
 }
 
 const product = (some: readonly number[], others: readonly number[]) =>

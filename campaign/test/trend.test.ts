@@ -4,7 +4,8 @@ import { type Sample, studentQuantile, trendOf } from '../soak/trend.ts'
 
 const MINUTES = 50
 const PER_MINUTE = 6
-const small = (mean: number) => Math.abs(mean) * 0.05
+const small = { negligible: (mean: number) => Math.abs(mean) * 0.05 }
+const nothing = { negligible: () => 0 }
 
 const series = (valueAt: (minute: number) => number): Sample[] =>
   Array.from({ length: MINUTES * PER_MINUTE }, (_, n) => ({
@@ -33,7 +34,7 @@ test('a known series has the slope and the interval of a textbook', () => {
   const values = [1, 3, 2, 5, 4]
   const trend = trendOf(
     values.map((value, minute) => ({ minute, value })),
-    () => 0,
+    nothing,
   )
   // Slope 0.8 a minute, standard error sqrt(3.6 / 3 / 10), 3 degrees of freedom; the residuals do not resemble each other.
   expect(trend.slope / 60).toBeCloseTo(0.8)
@@ -54,12 +55,7 @@ test('a falling series is shrinking, and a constant series is flat', () => {
       small,
     ).verdict,
   ).toBe('flat')
-  expect(
-    trendOf(
-      series(() => 0),
-      small,
-    ).verdict,
-  ).toBe('flat')
+  expect(trendOf(series(() => 0), small).verdict).toBe('flat')
 })
 
 test('growth below the negligible part of the mean is flat', () => {
@@ -84,17 +80,36 @@ test('noise seldom counts as a trend, and a real trend is seldom missed', () => 
     const random = new Random(seed)
     const isFlat = trendOf(
       series(() => 100 + 5 * noise(random)),
-      () => 0,
+      nothing,
     )
     const isGrowing = trendOf(
       series((minute) => 100 + minute * 0.2 + 5 * noise(random)),
-      () => 0,
+      nothing,
     )
     if (isFlat.verdict !== 'flat') wrong += 1
     if (isGrowing.verdict !== 'growing') missed += 1
   }
   expect(wrong).toBeLessThan(25)
   expect(missed).toBeLessThan(5)
+})
+
+test('among many series without a trend, seldom one is wrong', () => {
+  const together = 100
+  let wrong = 0
+  let missed = 0
+  for (let soak = 0; soak < 20; soak += 1) {
+    const random = new Random(soak)
+    const verdicts = Array.from({ length: together }, () => {
+      const samples = series(() => 100 + 5 * noise(random))
+      return trendOf(samples, { ...nothing, together }).verdict
+    })
+    if (verdicts.some((verdict) => verdict !== 'flat')) wrong += 1
+    const leak = series((minute) => 100 + minute * 0.2 + 5 * noise(random))
+    if (trendOf(leak, { ...nothing, together }).verdict !== 'growing') missed += 1
+  }
+  // Without the correction for many series, each of these soaks would find a trend.
+  expect(wrong).toBeLessThan(6)
+  expect(missed).toBe(0)
 })
 
 test('autocorrelated noise seldom counts as a trend', () => {
@@ -106,7 +121,7 @@ test('autocorrelated noise seldom counts as a trend', () => {
       now = 0.6 * now + noise(random)
       return { minute, value: 100 + now }
     })
-    if (trendOf(samples, () => 0).verdict !== 'flat') wrong += 1
+    if (trendOf(samples, nothing).verdict !== 'flat') wrong += 1
   }
   // Without the correction for autocorrelation, a third of these series would count as a trend.
   expect(wrong).toBeLessThan(40)
@@ -123,9 +138,9 @@ test('what the speed of the machine explains is no trend, and a trend is seen be
         minute,
         value: 30 * (value / 20) ** 2 + growth * minute + 2 * noise(random),
       }))
-    if (trendOf(times(0), () => 0).verdict !== 'growing') missed += 1
-    if (trendOf(times(0), () => 0, speed).verdict !== 'flat') wrong += 1
-    if (trendOf(times(0.2), () => 0, speed).verdict !== 'growing') missed += 1
+    if (trendOf(times(0), nothing).verdict !== 'growing') missed += 1
+    if (trendOf(times(0), { ...nothing, floor: speed }).verdict !== 'flat') wrong += 1
+    if (trendOf(times(0.2), { ...nothing, floor: speed }).verdict !== 'growing') missed += 1
   }
   expect(wrong).toBeLessThan(40)
   expect(missed).toBeLessThan(10)
@@ -137,14 +152,18 @@ test('a series of three minutes is too short for a verdict', () => {
 })
 
 test('the quantiles of the t distribution match published tables', () => {
-  for (const [freedom, quantile] of [
-    [1, 12.706],
-    [2, 4.303],
-    [3, 3.182],
-    [5, 2.571],
-    [10, 2.228],
-    [48, 2.011],
+  for (const [freedom, tail, quantile] of [
+    [1, 0.025, 12.706],
+    [2, 0.025, 4.303],
+    [3, 0.025, 3.182],
+    [5, 0.025, 2.571],
+    [10, 0.025, 2.228],
+    [48, 0.025, 2.011],
+    [1, 0.0005, 636.62],
+    [2, 0.0005, 31.599],
+    [30, 0.0005, 3.646],
+    [60, 0.0005, 3.46],
   ] as const) {
-    expect(Math.abs(studentQuantile(freedom) / quantile - 1)).toBeLessThan(0.01)
+    expect(Math.abs(studentQuantile(freedom, tail) / quantile - 1)).toBeLessThan(0.01)
   }
 })
