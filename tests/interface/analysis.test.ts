@@ -80,7 +80,7 @@ describe('analyses by the rules', () => {
 
   test('failures of the same kind have one fingerprint on all targets, and the error of the deployment counts them', async () => {
     // Numbers and file names in the output do not change the kind.
-    const script = `n=$(mktemp -d); case "$SLIPWAY_VAR_KIND" in
+    const script = `n=$(mktemp -d); rmdir "$n"; case "$SLIPWAY_VAR_KIND" in
       other) echo "frob is cold" >&2; exit 9 ;;
       *) echo "$$: [$n/x.$$] frob 10.1.2.$(($$ % 200)) went away after $(($$ % 9)) ms" >&2; exit 9 ;; esac`
     const action_id = await createAction(api, { script })

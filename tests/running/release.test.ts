@@ -75,7 +75,6 @@ test('--set writes the version into all files, and the result can be released', 
 })
 
 test('all files of this repository have the same version', () => {
-  root = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-release-'))
   const { version } = JSON.parse(fs.readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8'))
   const others = call('version.mjs', `script.findOtherVersions(${JSON.stringify(repositoryRoot)}, '${version}')`)
   expect(others).toEqual([])
