@@ -14,7 +14,11 @@ import { stopText } from './wording.ts'
 const FENCE_GRACE_MS = 3_000
 /** How long commands may take to end when the instance stops, before they are killed. */
 const SHUT_DOWN_MS = 6_000
-/** How many ended runs are remembered, so that a late or repeated call does not start them again. */
+/**
+ * Ended runs are remembered, so that a late answer to a sync does not start them again. Such an answer is at most as late as the timeout
+ * of a sync, less than a minute.
+ */
+const PAST_RUN_MS = 600_000
 const MAX_PAST_RUNS = 10_000
 /** The wait before a failed start is reported: the bridge may start the run here again at once. */
 const RETRY_MS = 1_000
@@ -43,7 +47,11 @@ export class Runs {
   readonly #resources: RunsOptions
   readonly #entries = new Map<string, KnownRun>()
   /** The highest epoch of each deployment that has finished or was stopped on this instance. */
-  readonly #past = new LRUCache<string, { epoch: number; finished: boolean }>({ max: MAX_PAST_RUNS })
+  readonly #past = new LRUCache<string, { epoch: number; finished: boolean }>({
+    max: MAX_PAST_RUNS,
+    ttl: PAST_RUN_MS,
+    ttlAutopurge: true,
+  })
   /** Runs that the bridge has started, before they are in a journal. */
   readonly #arriving = new Map<string, RunRef>()
   /** Kills of runs that are in progress. */
