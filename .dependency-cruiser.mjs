@@ -87,6 +87,14 @@ export default {
       to: { path: '^services/', pathNot: '^$1/$2/' },
     },
     {
+      name: 'statements-last',
+      comment:
+        'imports of a service point from entry points to use cases to statements; a statement imports only statements',
+      severity: 'error',
+      from: { path: '^services/[^/]+/src/.*\\.sql\\.ts$' },
+      to: { path: '^services/', pathNot: '\\.sql\\.ts$' },
+    },
+    {
       name: 'sources-without-tests',
       comment: 'what runs in production imports no test and no test harness',
       severity: 'error',

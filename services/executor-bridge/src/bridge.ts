@@ -2,7 +2,7 @@ import type { Database } from '@slipway/database'
 import type { KeyRing, Logger } from '@slipway/runtime'
 import type { Analyst } from './analysis/analyst.ts'
 import type { ServiceAccounts } from './kubernetes/service-accounts.ts'
-import type { AllowedLabels } from './labels.ts'
+import type { AllowedLabels } from './labels.sql.ts'
 import type { LiveStreams } from './live-streams.ts'
 import type { WakeUps } from './wake-ups.ts'
 

@@ -1,7 +1,4 @@
-export type Labels = Record<string, string>
-
-/** Labels that an instance may claim: a key with one value, or with null for any value. */
-export type AllowedLabels = Record<string, string | null>
+import type { AllowedLabels, Labels } from './labels.sql.ts'
 
 /** The first claimed label that is not allowed, as `key=value`; undefined if all are allowed. */
 export function labelBeyond(allowed: AllowedLabels, claimed: Labels): string | undefined {

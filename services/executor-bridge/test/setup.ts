@@ -7,7 +7,7 @@ import { databaseAs, testLogger as logger, openTestDatabase } from '@slipway/tes
 import type { Analyst } from '../src/analysis/analyst.ts'
 import type { Bridge } from '../src/bridge.ts'
 import { createApp } from '../src/http/app.ts'
-import type { AllowedLabels } from '../src/labels.ts'
+import type { AllowedLabels } from '../src/labels.sql.ts'
 import { WakeUps } from '../src/wake-ups.ts'
 
 export const PROBE_SECONDS = 60

@@ -1,7 +1,9 @@
 import type { Analysis } from '@slipway/analysis'
 import { array, int4, jsonb, present, statement, text, uuid } from '@slipway/database'
 import { isoTime } from '@slipway/views'
-import type { EndpointAnalysis } from './endpoint.ts'
+
+/** The part of an analysis that the endpoint gives. */
+export type EndpointAnalysis = Omit<Analysis, 'analyzed_at' | 'fingerprint'>
 
 /** Adds an opinion to the results that still have the analysis that it is about. */
 export const addOpinion = statement({

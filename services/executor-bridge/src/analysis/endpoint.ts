@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { Analysis, Failure } from '@slipway/analysis'
+import type { Failure } from '@slipway/analysis'
 import { compile } from '@slipway/contracts'
 import { type DestinationRules, postOutbound, redactText, SLIPWAY_VERSION } from '@slipway/runtime'
 import { storableText } from '../storable.ts'
+import type { EndpointAnalysis } from './analysis.sql.ts'
 
 /** A service with the API of OpenAI's chat completions. */
 export interface Endpoint {
@@ -12,9 +13,6 @@ export interface Endpoint {
   timeoutMs: number
   destinations: DestinationRules
 }
-
-/** The part of an analysis that the endpoint gives. */
-export type EndpointAnalysis = Omit<Analysis, 'analyzed_at' | 'fingerprint'>
 
 const MAX_ANSWER_BYTES = 64 * 1024
 const TAIL_CHARACTERS = 2_000

@@ -1,9 +1,6 @@
-import { bool, int4, int8, jsonb, nullable, statement, text, uuid } from '@slipway/database'
+import { bool, int4, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { LOST_AFTER } from '@slipway/views'
-import type { AllowedLabels, Labels } from '../labels.ts'
-
-const labels = jsonb<Labels>()
-const allowedLabels = jsonb<AllowedLabels>()
+import { allowedLabels, labels } from '../labels.sql.ts'
 
 // What administrators do with instances.
 

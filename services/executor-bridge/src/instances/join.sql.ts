@@ -1,7 +1,5 @@
-import { bool, int4, jsonb, LOCK_KEYS_BY_VALUE, nullable, statement, text, uuid } from '@slipway/database'
-import type { AllowedLabels, Labels } from '../labels.ts'
-
-const allowedLabels = jsonb<AllowedLabels>()
+import { bool, int4, LOCK_KEYS_BY_VALUE, nullable, statement, text, uuid } from '@slipway/database'
+import { allowedLabels, labels } from '../labels.sql.ts'
 
 export const findGrantToken = statement({
   name: 'executor-bridge.join.find-grant-token',
@@ -52,7 +50,7 @@ export const countUse = statement({
 export const saveInstance = statement({
   name: 'executor-bridge.join.save-instance',
   parameters: {
-    ...{ id: uuid, name: text, version: text, capacity: int4, labels: jsonb<Labels>(), allowed_labels: allowedLabels },
+    ...{ id: uuid, name: text, version: text, capacity: int4, labels, allowed_labels: allowedLabels },
     ...{ tenant_id: nullable(uuid), grant_id: nullable(uuid), service_account: nullable(text) },
     ...{ credential_hash: text, join_key_hash: nullable(text) },
   },

@@ -1,8 +1,8 @@
 import { array, bool, type Columns, int4, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { DEPLOYMENT_STATES } from '@slipway/domain'
 import { jsonObject, ownSql, SUMMARY, withProgress } from '@slipway/views'
-import { recordSql } from '../catalog/record-id.ts'
-import { ofSourceSql, sourceColumns } from '../catalog/source-filter.ts'
+import { recordSql } from '../catalog/record-id.sql.ts'
+import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 
 /**
  * SQL: a filter by one of these values. Postgres plans each call for its value and reduces the filter to `d.state = 'running'`.

@@ -1,6 +1,6 @@
 import { array, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { isoTime, ownSql } from '@slipway/views'
-import { ofSourceSql, sourceColumns } from '../catalog/source-filter.ts'
+import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 
 /** How many releases in force of a source, on these targets, have a check, and how many have none. */
 export const countCheckable = statement({

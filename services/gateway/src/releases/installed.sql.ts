@@ -1,6 +1,6 @@
 import { int4, nullable, sourceKind, text, uuid } from '@slipway/database'
 import { isoTime, ownSql, visibleSql } from '@slipway/views'
-import { isRecordSql } from '../catalog/record-id.ts'
+import { isRecordSql } from '../catalog/record-id.sql.ts'
 
 /** SQL: when a release in force was applied. */
 export const appliedAt = (release: string) => `coalesce(${release}.ended_at, ${release}.begun_at)`

@@ -1,7 +1,7 @@
 import { int4, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { CHECK, isoTime, jsonObject } from '@slipway/views'
-import { isRecordSql } from '../catalog/record-id.ts'
-import { ofSourceSql, sourceColumns } from '../catalog/source-filter.ts'
+import { isRecordSql } from '../catalog/record-id.sql.ts'
+import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 import { tagColumns, taggedSql } from '../catalog/target-pages.sql.ts'
 import { appliedAt, attempt, FROM_INSTALLED, scope, withNames } from './installed.sql.ts'
 

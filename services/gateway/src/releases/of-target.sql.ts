@@ -1,6 +1,6 @@
 import { bool, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { CHECK, jsonObject, ownSql } from '@slipway/views'
-import { ofSourceSql, sourceColumns } from '../catalog/source-filter.ts'
+import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 import { attempt } from './installed.sql.ts'
 import { joinReplaced, replacedId } from './replaced.sql.ts'
 
