@@ -18,6 +18,7 @@ const LIVE_LOG_KEPT_MS = 3_600_000
 
 /** What a process writes of its memory, in bytes; see collect.cjs. Without it, nobody knows where growing memory comes from. */
 interface Memory {
+  own: number
   /** Without compiled code. */
   heap: number
   code: number
@@ -74,15 +75,11 @@ export async function startSampler(options: {
   const sampleProcess = (name: ServiceName) => {
     const place = `/proc/${suite.pid(name)}`
     const at = uptime()
-    const status = fs.readFileSync(`${place}/status`, 'utf8')
-    const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1])
     const stat = fs.readFileSync(`${place}/stat`, 'utf8')
     const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number)
     const ticks = (user ?? 0) + (system ?? 0)
     const before = cpu.get(name)
     cpu.set(name, { at, ticks })
-    // Without the pages of program files, which the kernel drops and reads again as it likes.
-    measurements.add(name, 'own memory', 'bytes', (kilobytes('RssAnon') + kilobytes('VmSwap')) * 1024)
     measurements.add(name, 'file descriptors', 'count', fs.readdirSync(`${place}/fd`).length)
     if (before !== undefined) {
       const seconds = (at - before.at) / 1_000
@@ -91,6 +88,7 @@ export async function startSampler(options: {
     const file = path.join(memoryFolder, String(suite.pid(name)))
     if (!fs.existsSync(file)) return
     const memory = JSON.parse(fs.readFileSync(file, 'utf8')) as Memory
+    measurements.add(name, 'own memory', 'bytes', memory.own)
     measurements.add(name, 'heap', 'bytes', memory.heap)
     measurements.add(name, 'external memory', 'bytes', memory.external)
     // V8 compiles for hours what seldom runs. The own memory of the process includes it.

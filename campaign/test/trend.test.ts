@@ -55,7 +55,12 @@ test('a falling series is shrinking, and a constant series is flat', () => {
       small,
     ).verdict,
   ).toBe('flat')
-  expect(trendOf(series(() => 0), small).verdict).toBe('flat')
+  expect(
+    trendOf(
+      series(() => 0),
+      small,
+    ).verdict,
+  ).toBe('flat')
 })
 
 test('growth below the negligible part of the mean is flat', () => {
