@@ -131,7 +131,7 @@ test: ## Run the tests against real servers; the last line is `N passed, N faile
 LONG_TESTS := tests/faults/ services/dispatcher/test/model services/dispatcher/test/pools services/dispatcher/test/target-locks-model \
   services/executor-bridge/test/releases.properties services/orchestration-instance/test/masking.properties
 
-test-long: build ## Run the longest tests: kills and restarts of two of everything, a million lines, many rounds of random tests
+test-long: build test-packages ## Run the longest tests: kills and restarts of two of everything, a million lines, many rounds of random tests
 	@SLIPWAY_TEST_LONG=1 exec node scripts/test.mjs $(LONG_TESTS)
 
 crash-points: build ## Kill each process at each moment of a deployment, HITS=20 times each: CELLS='takeover|run.stopped'
@@ -144,13 +144,13 @@ bench: build ## Measure the product beside its floors and write docs/performance
 	@scripts/infra.sh up bench
 	@status=0; node bench/run.mjs $(ARGS) && node bench/document.mjs || status=$$?; scripts/infra.sh release bench; exit $$status
 
-campaign: build ## Try to break the suite with random faults, and judge what is left: MINUTES=60, SEED=n, ROUND=n; see campaign/README.md
+campaign: build test-packages ## Try to break the suite with random faults, and judge what is left: MINUTES=60, SEED=n, ROUND=n; see campaign/README.md
 	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/main.ts
 
-campaign-mutants: build ## Plant faults into copies of the services, and see whether the campaign finds them: ONLY=id,id
+campaign-mutants: build test-packages ## Plant faults into copies of the services, and see whether the campaign finds them: ONLY=id,id
 	@ONLY='$(ONLY)' exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/mutants/run.ts
 
-campaign-soak: build ## Measure whether memory, tables, queues or times grow under a steady load: MINUTES=60; see campaign/README.md
+campaign-soak: build test-packages ## Measure whether memory, tables, queues or times grow under a steady load: MINUTES=60; see campaign/README.md
 	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/soak/main.ts
 
 screenshots: build ## Take the pictures of the console in docs/images again
