@@ -7,8 +7,9 @@ import { Random } from '../random.ts'
 import { Client } from '../workload/client.ts'
 import { type Watch, watchOne } from '../workload/watchers.ts'
 
-const CREATE_EVERY_MS = 400
-const READ_EVERY_MS = 150
+/** A slow machine of two cores keeps up with this load. Otherwise requests pile up, and everything grows with them. */
+const CREATE_EVERY_MS = 800
+const READ_EVERY_MS = 300
 const TARGETS = 8
 const CHANGE_READERS = 4
 /** Readers of changes come and go. */
