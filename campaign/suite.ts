@@ -30,9 +30,27 @@ export interface Servers {
   redis: PrivateRedis
 }
 
-/** Starts servers that belong to the campaign alone. One server after the other: each looks for free ports. */
+/**
+ * Starts servers that belong to the campaign alone. One server after the other: each looks for free ports.
+ * If one does not start, those before it are stopped.
+ */
 export async function startServers(): Promise<Servers> {
-  const servers = { postgres: await Postgres.start(), rabbitmq: await RabbitMq.start(), redis: await startRedis() }
+  const started: { stop(): Promise<void> }[] = []
+  const keep = <T extends { stop(): Promise<void> }>(server: T): T => {
+    started.unshift(server)
+    return server
+  }
+  let servers: Servers
+  try {
+    servers = {
+      postgres: keep(await Postgres.start()),
+      rabbitmq: keep(await RabbitMq.start()),
+      redis: keep(await startRedis()),
+    }
+  } catch (error) {
+    for (const server of started) await server.stop()
+    throw error
+  }
   // The kit of tests reads the addresses of its servers here.
   for (const name of Object.keys(process.env)) {
     if (/^(DATABASE|RABBITMQ|REDIS)_URL/.test(name)) delete process.env[name]
