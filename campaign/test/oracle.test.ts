@@ -119,6 +119,14 @@ test('good evidence violates nothing', () => {
   expect(judge(goodEvidence())).toEqual([])
 })
 
+test('a message that no consumer can handle may be a dead letter twice, not more often', () => {
+  const evidence = { ...goodEvidence(), garbage: 1 }
+  evidence.queues['dead-letters'] = 2
+  expect(judge(evidence)).toEqual([])
+  evidence.queues['dead-letters'] = 3
+  expect(judge(evidence).map(({ invariant }) => invariant)).toEqual(['I18'])
+})
+
 test('a command has no result of its own if its instance was lost', () => {
   const evidence = goodEvidence()
   const untold = { state: 'failed', exit_code: null, result: null, result_exit_code: null }
