@@ -35,36 +35,30 @@ export interface Servers {
  * If one does not start, those before it are stopped.
  */
 export async function startServers(): Promise<Servers> {
-  const started: { stop(): Promise<void> }[] = []
-  const keep = <T extends { stop(): Promise<void> }>(server: T): T => {
-    started.unshift(server)
-    return server
-  }
-  let servers: Servers
+  const started: Partial<Servers> = {}
   try {
-    servers = {
-      postgres: keep(await Postgres.start()),
-      rabbitmq: keep(await RabbitMq.start()),
-      redis: keep(await startRedis()),
-    }
+    started.postgres = await Postgres.start()
+    started.rabbitmq = await RabbitMq.start()
+    started.redis = await startRedis()
   } catch (error) {
-    for (const server of started) await server.stop()
+    await stopServers(started)
     throw error
   }
+  const { postgres, rabbitmq, redis } = started
   // The kit of tests reads the addresses of its servers here.
   for (const name of Object.keys(process.env)) {
     if (/^(DATABASE|RABBITMQ|REDIS)_URL/.test(name)) delete process.env[name]
   }
-  process.env['DATABASE_URL'] = servers.postgres.url
-  process.env['RABBITMQ_URL'] = servers.rabbitmq.url
-  process.env['REDIS_URL'] = servers.redis.url
-  return servers
+  process.env['DATABASE_URL'] = postgres.url
+  process.env['RABBITMQ_URL'] = rabbitmq.url
+  process.env['REDIS_URL'] = redis.url
+  return { postgres, rabbitmq, redis }
 }
 
-export async function stopServers({ postgres, rabbitmq, redis }: Servers): Promise<void> {
-  await redis.stop()
-  await rabbitmq.stop()
-  await postgres.stop()
+export async function stopServers({ postgres, rabbitmq, redis }: Partial<Servers>): Promise<void> {
+  await redis?.stop()
+  await rabbitmq?.stop()
+  await postgres?.stop()
 }
 
 type OnExit = (name: ServiceName, code: number | string, at: number) => void
