@@ -1,7 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { apiWithToken, queueLengths, type Receiver, startReceiver, violatedInvariants } from '@slipway/testing'
+import {
+  apiWithToken,
+  deadLetterContents,
+  queueLengths,
+  type Receiver,
+  startReceiver,
+  violatedInvariants,
+} from '@slipway/testing'
 import { uptime } from './clock.ts'
 import { OracleDatabase } from './database.ts'
 import { Ledger } from './ledger.ts'
@@ -166,10 +173,11 @@ export async function runRound(
   const written = readMarkers(markers.file)
   const tables = await readTables(await database.connection(), since)
   const queues = await queueLengths(campaign.suite.namespace)
+  const deadLetters = (await deadLetterContents(campaign.suite.namespace)).map((content) => content.toString('base64'))
   endPhase('reading')
   violations.push(
     ...judge({
-      ...{ ledger, markers: written, tables, queues, garbage: campaign.garbage, capacity: CAPACITY },
+      ...{ ledger, markers: written, tables, queues, deadLetters, garbage: campaign.garbage, capacity: CAPACITY },
       delivered: stage.receiver.received.map(({ id, event }) => ({ id, deployment: String(event.data['id']) })),
       watches: workload.watches.map(({ deployment, hasEnded }) => ({ deployment, hasEnded })),
     }),

@@ -78,8 +78,8 @@ export class CampaignSuite {
   readonly disk: SmallDisk | null
   /** Null where libfaketime is not installed. */
   readonly clocks: Clocks | null
-  /** How many messages without meaning were sent. */
-  garbage = 0
+  /** The contents of the messages without meaning that were sent, in base64. */
+  readonly garbage = new Set<string>()
   /** Called when a process has ended that the nemesis did not end. */
   onExit: OnExit = () => {}
   /** Processes that the nemesis has ended. The supervisor leaves them alone. */

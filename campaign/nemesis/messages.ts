@@ -15,11 +15,7 @@ export const messageFault: FaultFactory = ({ campaign }, { kind, durationMs }) =
         note: () => note,
       }
     case 'garbage':
-      return moment(async () => {
-        // RabbitMQ may be down at this moment. Messages that it took before may still arrive.
-        campaign.garbage += 12
-        await sendGarbage(namespace)
-      })
+      return moment(() => sendGarbage(namespace, (content) => campaign.garbage.add(content.toString('base64'))))
     default:
       throw new Error(`no such fault of messages: ${kind}`)
   }

@@ -9,8 +9,10 @@ export interface Evidence {
   tables: Tables
   /** The number of messages in each durable queue of RabbitMQ; null for a queue that does not exist. */
   queues: Record<string, number | null>
-  /** Messages without meaning that the nemesis sent. They belong into the dead letters. */
-  garbage: number
+  /** The contents of the dead letters, in base64. */
+  deadLetters: string[]
+  /** The contents of the messages without meaning that the nemesis sent, in base64. They belong into the dead letters. */
+  garbage: ReadonlySet<string>
   /** Deployments that a client watched. */
   watches: { deployment: string; hasEnded: boolean }[]
   capacity: number

@@ -33,7 +33,14 @@ export { addJoinToken } from './join-token.ts'
 export { testLogger } from './logger.ts'
 export { repeatMessages, sendGarbage } from './message-noise.ts'
 export { parseMetrics } from './metrics.ts'
-export { loseMessages, queueLengths, removeNamespace, testNamespace, wipeBroker } from './namespace.ts'
+export {
+  deadLetterContents,
+  loseMessages,
+  queueLengths,
+  removeNamespace,
+  testNamespace,
+  wipeBroker,
+} from './namespace.ts'
 export { createNetworks, type Network, networksProblem } from './networks.ts'
 export { freePort } from './ports.ts'
 export { type PrivateRedis, startRedis } from './redis-server.ts'

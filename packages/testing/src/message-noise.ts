@@ -51,28 +51,30 @@ export async function repeatMessages(namespace: string, milliseconds: number): P
   return copies
 }
 
-/** Sends messages that no consumer can handle to each work queue: no JSON, an unknown type, no type. Returns their number. */
-export async function sendGarbage(namespace: string): Promise<number> {
+/**
+ * Sends messages that no consumer can handle to each work queue: no JSON, an unknown type, no type.
+ * @param onSend is told the content of each message, which no other one has, before it is sent
+ */
+export async function sendGarbage(namespace: string, onSend: (content: Buffer) => void): Promise<void> {
   const model = await connect(serverUrl('RABBITMQ_URL'))
   model.on('error', () => {})
-  let count = 0
   try {
     const channel = await model.createConfirmChannel()
     channel.on('error', () => {})
     for (const name of WORK_QUEUES) {
       const queue = queueName(namespace, name)
+      const unique = randomBytes(8).toString('hex')
       for (const [content, options] of [
         [randomBytes(200), { type: 'plan.create' }],
-        [Buffer.from('{"a":1}'), { type: 'no.such.type', contentType: 'application/json' }],
-        [Buffer.from('[]'), { contentType: 'application/json' }],
+        [Buffer.from(`{"a":"${unique}"}`), { type: 'no.such.type', contentType: 'application/json' }],
+        [Buffer.from(`["${unique}"]`), { contentType: 'application/json' }],
       ] as const) {
+        onSend(content)
         channel.sendToQueue(queue, content, { persistent: true, ...options })
-        count += 1
       }
     }
     await channel.waitForConfirms()
   } finally {
     await model.close()
   }
-  return count
 }

@@ -45,6 +45,23 @@ export async function queueLengths(namespace: string): Promise<Record<string, nu
   }
 }
 
+/** The contents of the dead letters, which stay where they are. */
+export async function deadLetterContents(namespace: string): Promise<Buffer[]> {
+  const model = await connect(serverUrl('RABBITMQ_URL'))
+  try {
+    const channel = await model.createChannel()
+    const contents: Buffer[] = []
+    // What is not acknowledged returns to the queue when the connection closes.
+    for (;;) {
+      const message = await channel.get(queueName(namespace, 'dead-letters'))
+      if (message === false) return contents
+      contents.push(message.content)
+    }
+  } finally {
+    await model.close()
+  }
+}
+
 /** Deletes the queues and exchanges of a namespace with their messages. */
 export async function wipeBroker(namespace: string): Promise<void> {
   const model = await connect(serverUrl('RABBITMQ_URL'))
