@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
+  completeLines,
   createAction,
   createLocalTarget,
   logHistory,
@@ -40,8 +40,7 @@ async function deploy(script: string, max_retries = 0): Promise<string> {
 const stepOf = async (id: string) => (await api.get(`/deployments/${id}`)).body.plan.steps[0]
 
 /** The start times in milliseconds that commands wrote into the file. */
-const startsIn = (file: string) =>
-  fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n').map(Number) : []
+const startsIn = (file: string) => completeLines(file).map(Number)
 
 /** Cancels so many ms after the start of the first attempt, or after a retry started. Returns the recorded retries. */
 async function cancelAtRetry(moment: number | 'after a retry'): Promise<number> {

@@ -1,9 +1,9 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from '@jest/globals'
 import {
   type Api,
+  completeLines,
   connectTo,
   createAction,
   createLocalTargets,
@@ -80,7 +80,7 @@ export class CutOffSuite {
           ...{ action_id, target_ids: [target], max_retries: 4, variables: { journal: file } },
         })
         expect([201, 202]).toContain(status)
-        const ticks = () => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n').map(Number) : [])
+        const ticks = () => completeLines(file).map(Number)
         const id =
           status === 201 ? body.deployment_id : await dispatchedDeployment(this.#api, body.pending_request_id, 120_000)
         return { id, ticks }

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
   apiWithToken,
+  completeLines,
   connectTo,
   createAction,
   createLocalTarget,
@@ -133,7 +134,7 @@ test('after a cancel the step says whether the end of its command is confirmed; 
       ...body,
       action_id: await createAction(api, { script }),
     })
-    await waitFor(() => fs.existsSync(mark))
+    await waitFor(() => completeLines(mark).length === 1)
     await waitFor(
       async () => (await api.get(`/deployments/${created.deployment_id}`)).body.plan.steps[0].state === 'running',
     )

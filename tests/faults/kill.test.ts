@@ -1,9 +1,9 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { createDatabase, type Database } from '@slipway/database'
 import {
   type Api,
+  completeLines,
   createAction,
   createLocalTargets,
   createSequence,
@@ -64,13 +64,10 @@ async function startJourney(): Promise<Journey> {
   return {
     id: body.deployment_id,
     journal: () =>
-      (fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => {
-          const [target = '', action = '', attempt = '', what = ''] = line.split(' ')
-          return { target, action, attempt: Number(attempt), what: what as 'start' | 'end' }
-        }),
+      completeLines(file).map((line) => {
+        const [target = '', action = '', attempt = '', what = ''] = line.split(' ')
+        return { target, action, attempt: Number(attempt), what: what as 'start' | 'end' }
+      }),
   }
 }
 
@@ -121,7 +118,7 @@ test('after kill -9 of the orchestration instance, its command is dead and is re
 test('the command of a lost instance has failed without further attempts, and is rolled back', async () => {
   const file = path.join(suite.folder, 'lost')
   const [script, rollback] = ['echo start >> "$SLIPWAY_VAR_FILE"; sleep 30', 'echo rollback >> "$SLIPWAY_VAR_FILE"']
-  const journal = () => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n') : [])
+  const journal = () => completeLines(file)
   const { body } = await api.post('/deployments', {
     action_id: await createAction(api, { script, rollback }),
     target_ids: await createLocalTargets(api, 1),

@@ -1,10 +1,10 @@
 // Instances with labels in separate networks: deployments run only on matching instances, whatever process is killed.
 import { execFileSync } from 'node:child_process'
-import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
   type Api,
+  completeLines,
   createAction,
   createLocalTarget,
   createNetworks,
@@ -91,8 +91,7 @@ inNetworks(`pools of instances in separate networks${problem === null ? '' : ` (
       variables,
       max_retries: 3,
     })
-    const read = () => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n') : [])
-    return { status, body, places: () => read().map((id) => instanceOf.get(id)) }
+    return { status, body, places: () => completeLines(file).map((id) => instanceOf.get(id)) }
   }
   type Created = Awaited<ReturnType<typeof create>>
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { SLIPWAY_VERSION } from '@slipway/runtime'
 import {
   type Api,
+  completeLines,
   connectTo,
   createAction,
   createLocalTarget,
@@ -58,7 +59,7 @@ test('an instance that is removed during a run stops at once, and another one co
     target_ids: [await createLocalTarget(admin)],
     max_retries: 1,
   })
-  await waitFor(() => fs.existsSync(file), { what: 'the command to start' })
+  await waitFor(() => completeLines(file).length === 1, { what: 'the command to start' })
   const { rows } = await database.query(
     `SELECT i.name FROM leases l JOIN instances i ON i.id = l.instance_id WHERE l.deployment_id = $1`,
     [body.deployment_id],
@@ -72,7 +73,7 @@ test('an instance that is removed during a run stops at once, and another one co
   expect(Date.now() - since).toBeLessThan(20_000)
   expect(await instanceNamed(name)).toBeUndefined()
   expect(await deploymentEnd(admin, body.deployment_id, 120_000)).toMatchObject({ state: 'success' })
-  expect(fs.readFileSync(file, 'utf8').trim().split('\n')).toEqual([expect.any(String), expect.any(String)])
+  expect(completeLines(file)).toEqual([expect.any(String), expect.any(String)])
 
   // The instance can join again under its name with a new token.
   const made = cli('instances', 'join-token')

@@ -57,8 +57,11 @@ async function deploy(script: string): Promise<string> {
   return body.deployment_id
 }
 
-/** A page that reads a log and the changes of deployments by EventSource, and reports all messages after the end. */
-const page = (id: string, token: string) => `<!doctype html><script>
+/**
+ * A page that reads the changes of deployments by EventSource, has a deployment started, reads its log by EventSource, and
+ * reports all messages after the end.
+ */
+const page = (token: string) => `<!doctype html><script>
 const open = async (path, onMessage) => {
   const answer = await fetch('/api/v1/auth/sse-token', { method: 'POST', headers: { Authorization: 'Bearer ${token}' } })
   const source = new EventSource(path + '?sse_token=' + (await answer.json()).sse_token)
@@ -74,38 +77,50 @@ const open = async (path, onMessage) => {
 }
 const run = async () => {
   const changes = await open('/api/v1/sse/deployments')
+  const id = await (await fetch('/deploy', { method: 'POST' })).text()
   let log
   const ended = new Promise((resolve) => {
-    log = open('/api/v1/deployments/${id}/logs', ({ data }, source) => {
+    log = open('/api/v1/deployments/' + id + '/logs', ({ data }, source) => {
       if (data.log_lines === undefined) return
       source.close()
       resolve()
     })
   })
   await ended
-  while (!changes.some(({ data }) => data.id === '${id}' && data.resource.state === 'success')) {
+  while (!changes.some(({ data }) => data.id === id && data.resource.state === 'success')) {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  return { changes, log: await log }
+  return { id, changes, log: await log }
 }
 const report = (what) => fetch('/report', { method: 'POST', body: JSON.stringify(what) })
 run().then(report, (error) => report({ error: String(error) }))
 </script>`
 
 interface Reported {
+  id: string
   log: (StreamMessage & { lastEventId: string })[]
   changes: StreamMessage[]
   error?: string
 }
 
-/** Serves the page and the API at one address, as an ingress does. */
-async function serve(html: string): Promise<{ url: string; reported: Promise<Reported>; close(): void }> {
+/** Serves the page, the start of the deployment and the API at one address, as an ingress does. */
+async function serve(
+  html: string,
+  start: () => Promise<string>,
+): Promise<{ url: string; reported: Promise<Reported>; close(): void }> {
   let report: (what: Reported) => void = () => {}
   const reported = new Promise<Reported>((resolve) => {
     report = resolve
   })
   const server = http.createServer((request, response) => {
     if (request.url === '/') return void response.setHeader('Content-Type', 'text/html').end(html)
+    if (request.url === '/deploy') {
+      start().then(
+        (id) => response.end(id),
+        (error) => response.destroy(error),
+      )
+      return
+    }
     if (request.url === '/report') {
       let body = ''
       request.on('data', (chunk) => {
@@ -136,8 +151,8 @@ async function serve(html: string): Promise<{ url: string; reported: Promise<Rep
 const inBrowser = browser === undefined ? test.skip : test
 
 inBrowser('EventSource in a browser gets a complete live log and the changes of deployments', async () => {
-  const id = await deploy('for i in 1 2 3 4 5 6; do echo "line $i: <b>\u20ac</b> \u{1f6a2}"; sleep 0.5; done')
-  const server = await serve(page(id, api.token))
+  const script = 'for i in 1 2 3 4 5 6; do echo "line $i: <b>\u20ac</b> \u{1f6a2}"; sleep 0.5; done'
+  const server = await serve(page(api.token), () => deploy(script))
   try {
     const options = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
     const profile = `--user-data-dir=${path.join(suite.folder, 'browser')}`
@@ -147,7 +162,7 @@ inBrowser('EventSource in a browser gets a complete live log and the changes of 
         detached: true,
       }),
     )
-    const { log, changes, error } = await server.reported
+    const { id, log, changes, error } = await server.reported
     expect(error).toBeUndefined()
     expect(log[0]).toEqual({ event: 'ping', data: { type: 'ping' }, lastEventId: '' })
     expect(log.every(({ event, data, lastEventId }) => data.type === event && lastEventId === '')).toBe(true)

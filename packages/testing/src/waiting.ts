@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface WaitOptions {
@@ -50,4 +51,12 @@ export async function waitForValue<T>(
     throw new Error(`${(error as Error).message}; last seen: ${JSON.stringify(seen)}`, { cause: error })
   }
   return seen as T
+}
+
+/**
+ * The complete lines of a file that a command appends to; none if there is no file. A shell creates the file of a
+ * redirection before its command writes, so an empty file has no line.
+ */
+export function completeLines(file: string): string[] {
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
 }

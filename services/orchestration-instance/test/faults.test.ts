@@ -3,7 +3,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { RunSpec } from '@slipway/contracts'
-import { startSshd } from '@slipway/testing'
+import { completeLines, startSshd } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
 import { gate } from './support/gate.ts'
 import { InstanceProcess } from './support/instance-process.ts'
@@ -31,13 +31,7 @@ function witness() {
   const file = path.join(instance.folder, `${randomUUID()}.witness`)
   return {
     note: `echo "$SLIPWAY_STEP@$SLIPWAY_TARGET_NAME $SLIPWAY_ATTEMPT" >>${file}`,
-    starts: () => {
-      try {
-        return readFileSync(file, 'utf8').trimEnd().split('\n')
-      } catch {
-        return []
-      }
-    },
+    starts: () => completeLines(file),
   }
 }
 
