@@ -83,7 +83,7 @@ async function linesInView(log: Locator): Promise<number[]> {
       const isFull = numbers.length >= Math.floor(height / LINE_HEIGHT)
       return isFull && numbers.every((number, place) => number === (numbers[0] ?? 0) + place) ? numbers : null
     },
-    { timeoutMs: 30_000, what: 'a view that is full of lines in their order' },
+    { what: 'a view that is full of lines in their order' },
   )
 }
 

@@ -98,7 +98,7 @@ async function check(sequence_id: string, total: number) {
 const toldOf = (type: string, name: string) =>
   waitFor(
     () => receiver.received.find(({ event }) => event.type === type && event.data['target_name'] === name)?.event.data,
-    { timeoutMs: 30_000, what: `${type} of ${name}` },
+    { what: `${type} of ${name}` },
   )
 
 test('a target that was changed by hand has drifted, until the next deployment repairs it', async () => {

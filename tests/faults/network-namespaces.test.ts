@@ -25,6 +25,6 @@ inNetworks(
     test('an instance that is cut off for 5 s continues its commands', async () => {
       const tries = await suite.cutOff(5)
       expect(tries).toEqual(tries.map(() => 1))
-    }, 300_000)
+    })
   },
 )

@@ -158,5 +158,5 @@ inNetworks(`pools of instances in separate networks${problem === null ? '' : ` (
     await success(waiting)
     expect(waiting.places()).toEqual([killed.name])
     expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
-  }, 400_000)
+  })
 })

@@ -33,7 +33,7 @@ function rollout(args: string[], env: Record<string, string> = {}) {
   const { status, stderr } = spawnSync('sh', [path.join(repositoryRoot, 'deploy/kubernetes/rollout.sh'), ...args], {
     env: { PATH: `${folder}:${process.env['PATH']}`, CALLS: calls, JOB: 'Complete', ...env },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 120_000,
   })
   const said = fs.existsSync(calls) ? fs.readFileSync(calls, 'utf8').trim().split('\n') : []
   return { status, stderr, calls: said.map((line) => line.trim()) }

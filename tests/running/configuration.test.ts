@@ -22,7 +22,7 @@ function run(script: string, args: string[] = [], env: Record<string, string> = 
       process.execPath,
       [file, ...args],
       // A service that starts unexpectedly is killed.
-      { env: { PATH: String(process.env['PATH']), ...env }, timeout: 60_000, killSignal: 'SIGKILL' },
+      { env: { PATH: String(process.env['PATH']), ...env }, timeout: 120_000, killSignal: 'SIGKILL' },
       (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     )
   })

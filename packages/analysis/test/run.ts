@@ -92,7 +92,7 @@ export async function run({ script, shell = 'sh', ...options }: RealExample, env
           ...env,
         },
         stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: 60_000,
+        timeout: 120_000,
         ...(options.unprivileged && { uid: NOBODY, gid: NOBODY }),
       }),
     )

@@ -126,7 +126,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function eventually(what: string, ask: () => boolean): Promise<void> {
-  for (const until = Date.now() + 60_000; Date.now() < until; await delay(20)) if (ask()) return
+  for (const until = Date.now() + 120_000; Date.now() < until; await delay(20)) if (ask()) return
   throw new Error(`This did not happen: ${what}`)
 }
 

@@ -30,7 +30,7 @@ asRoot('a user without a name runs commands, with HOME from the environment', ()
       cwd: '/',
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/srv/home' },
       encoding: 'utf8',
-      timeout: 25_000,
+      timeout: 120_000,
     })
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${NOBODY}\n/srv/home\n`, stderr: '' })
   } finally {

@@ -85,7 +85,7 @@ describe('a post', () => {
     url: new URL(`http://${host}:${port}/hook`),
     headers: {},
     body: 'ä',
-    timeoutMs: 5_000,
+    timeoutMs: 30_000,
     maxAnswerBytes: 1_000,
     ...more,
   })

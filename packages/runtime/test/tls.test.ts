@@ -93,7 +93,7 @@ function connect(caFile?: string) {
   const { logger, lines } = recorder()
   const connections = new BridgeConnections({ caFile, urlSetting: 'SLIPWAY_BRIDGE_URL', logger })
   const call = async (url: string) => {
-    const { status, body } = await connections.post({ url, token: 'secret', body: '{}', timeoutMs: 10_000 })
+    const { status, body } = await connections.post({ url, token: 'secret', body: '{}', timeoutMs: 60_000 })
     await body
     return status
   }

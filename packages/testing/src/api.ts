@@ -52,7 +52,7 @@ async function request(
       ...headers,
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(60_000),
   })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.includes('json') === true

@@ -84,7 +84,7 @@ export async function createUser(
 const FINAL = new Set(['success', 'failed', 'cancelled', 'rolled_back'])
 
 /** Waits until a deployment has ended and returns its detail. */
-export async function deploymentEnd(api: Api, id: string, timeoutMs = 60_000) {
+export async function deploymentEnd(api: Api, id: string, timeoutMs = 120_000) {
   return await waitFor(
     async () => {
       const { body } = await api.get(`/deployments/${id}`)

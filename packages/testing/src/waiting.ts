@@ -13,7 +13,7 @@ export interface WaitOptions {
 /** Calls `probe` until it returns a value other than null, undefined and false. Returns this value. Errors count as "not yet". */
 export async function waitFor<T>(
   probe: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  { timeoutMs = 60_000, everyMs, what = 'the condition' }: WaitOptions = {},
+  { timeoutMs = 120_000, everyMs, what = 'the condition' }: WaitOptions = {},
 ): Promise<T> {
   const end = Date.now() + timeoutMs
   let pause = everyMs ?? 25

@@ -53,7 +53,7 @@ afterAll(() => dispatchers.close())
 const request = <T extends 'deployment.start' | 'deployment.cancel' | 'pending.cancel' | 'pending.update'>(
   type: T,
   body: CommandBody<T>,
-) => gateway.request(type, body, { timeoutMs: 10_000, request_id: 'request-1' })
+) => gateway.request(type, body, { timeoutMs: 60_000, request_id: 'request-1' })
 
 async function start(options: Parameters<typeof startCommand>[1] = {}): Promise<CommandReply<'deployment.start'>> {
   const reply = await request('deployment.start', startCommand(catalog, options))

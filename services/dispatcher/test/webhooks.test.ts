@@ -319,7 +319,7 @@ describe('tenants', () => {
     ]
     const start = async (tenant: boolean) => {
       const reply = await gateway.request('deployment.start', startCommand(catalog, { tenant }), {
-        timeoutMs: 10_000,
+        timeoutMs: 60_000,
         request_id: 'r',
       })
       return reply.ok && reply.result.outcome === 'queued' ? reply.result.pending_request_id : JSON.stringify(reply)
@@ -376,7 +376,7 @@ describe('tenants', () => {
 
 describe('redelivery', () => {
   const redeliver = (webhook_id: string, delivery_id: string, caller = ADMIN) =>
-    gateway.request('webhook.redeliver', { webhook_id, delivery_id, caller }, { timeoutMs: 10_000, request_id: 'r' })
+    gateway.request('webhook.redeliver', { webhook_id, delivery_id, caller }, { timeoutMs: 60_000, request_id: 'r' })
 
   test('repeats a delivery with its id, and is refused for another tenant and for a disabled webhook', async () => {
     await startDispatchers()

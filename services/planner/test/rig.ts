@@ -64,8 +64,8 @@ export async function testRig(): Promise<Rig> {
 
   async function send<T extends CommandType>(type: T, body: CommandBody<T>): Promise<ReplyEnvelope<CommandReply<T>>> {
     const options = {
-      timeoutMs: 10_000,
-      deadline: new Date(Date.now() + 8_000).toISOString(),
+      timeoutMs: 60_000,
+      deadline: new Date(Date.now() + 58_000).toISOString(),
       request_id: 'request-1',
     } satisfies RequestOptions
     return gateway.request(type, body, options)

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 export async function eventually<T>(
   what: string,
   ask: () => T | Promise<T>,
-  limitMs = 60_000,
+  limitMs = 120_000,
 ): Promise<Exclude<T, false | null | undefined>> {
   for (const until = Date.now() + limitMs; Date.now() < until; await delay(20)) {
     const answer = await ask()
