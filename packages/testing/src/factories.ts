@@ -95,7 +95,7 @@ export async function deploymentEnd(api: Api, id: string, timeoutMs = 120_000) {
 }
 
 /** Waits until a pending request is dispatched. Returns the id of its deployment. */
-export async function dispatchedDeployment(api: Api, pendingId: string, timeoutMs = 60_000): Promise<string> {
+export async function dispatchedDeployment(api: Api, pendingId: string, timeoutMs = 120_000): Promise<string> {
   return await waitFor(
     async () => {
       const { body } = await api.get('/deployments/pending?status=dispatched')
