@@ -1,8 +1,14 @@
 // Deployments in a real browser against the whole suite: from the form to the log.
-import { writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { connectTo, createAction, createLocalTarget, deploymentEnd, logHistory, waitFor } from '@slipway/testing'
+import {
+  connectTo,
+  createAction,
+  createGate,
+  createLocalTarget,
+  deploymentEnd,
+  logHistory,
+  waitFor,
+} from '@slipway/testing'
 import { PHONE } from './browser.ts'
 import { Stage } from './stage.ts'
 
@@ -139,13 +145,13 @@ describe('a deployment', () => {
   })
 
   test('updates the steps of its grid while it runs', async () => {
-    const seen = path.join(stage.suite.folder, 'seen')
-    const id = await stage.deploy(`until [ -e '${seen}' ]; do sleep 0.2; done`)
+    const gate = createGate(stage.suite)
+    const id = await stage.deploy(gate.script)
     const visitor = await stage.arrive()
     const { page } = visitor
     await visitor.login(stage.suite.admin, `/deployments/${id}`)
     await page.locator('[data-state=running]').waitFor()
-    writeFileSync(seen, '')
+    gate.open()
     await page.locator('[data-state=completed]').waitFor()
     await page.locator('[data-state=completed]').click()
     await page.getByRole('dialog').getByText('Exit code').waitFor()

@@ -3,6 +3,7 @@ import {
   type Api,
   connectTo,
   createAction,
+  createGate,
   createLocalTarget,
   deploymentEnd,
   expectedSignature,
@@ -98,12 +99,16 @@ test('events while the dispatcher is dead are delivered after its restart', asyn
 
 test('events are delivered although RabbitMQ loses them while no dispatcher runs', async () => {
   const { id, secret } = await addWebhook(['target.created', 'deployment.finished'])
-  const action_id = await createAction(api, { script: 'sleep 1' })
+  const gate = createGate(suite)
+  const action_id = await createAction(api, { script: gate.script })
   const first = await createLocalTarget(api)
   const { body } = await api.post('/deployments', { action_id, target_ids: [first] })
   await waitFor(() => receiver.received.length === 1, { what: 'the first delivery' })
   await suite.kill('dispatcher')
   const second = await createLocalTarget(api)
+  gate.open()
+  const completed = async () => (await api.get(`/deployments/${body.deployment_id}`)).body.completed_steps === 1
+  await waitFor(completed, { what: 'the end of the run' })
   // RabbitMQ has all event messages now.
   await waitFor(async () => (await database.query('SELECT FROM outbox')).rowCount === 0, { what: 'an empty outbox' })
   await wipeBroker(suite.namespace)

@@ -111,7 +111,8 @@ test('a timeout and a cancel leave no process of the command, not even grandchil
 })
 
 test('a killed agent fails the running attempt; a stopped agent fails steps with its address in the error', async () => {
-  const id = await deploy({ script: 'echo begun; sleep 5; echo over', max_retries: 1 })
+  const script = 'echo begun; test "$SLIPWAY_ATTEMPT" = 1 || sleep 600'
+  const id = await deploy({ script, max_retries: 1 })
   await waitFor(async () => (await logHistory(api, id)).length > 0, { what: 'the command to run' })
   await agent.end('SIGKILL')
   await agent.start()

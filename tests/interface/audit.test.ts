@@ -11,8 +11,10 @@ import {
   apiWithToken,
   connectTo,
   createAction,
+  createGate,
   createLocalTarget,
   createSequence,
+  type Gate,
   loginToSuite,
   repositoryRoot,
   SERVICES,
@@ -281,17 +283,23 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
   updatePending: async () => ({ path: await queued(), body: { priority: 7 } }),
 }
 
+/** Holds the deployments that fill all slots. */
+let gate: Gate | undefined
+afterEach(() => gate?.open())
+
 /** Fills all slots and returns the path of a pending request. */
 async function queued(): Promise<string> {
   await atRest()
-  for (let busy = 0; busy < 2; busy += 1) await deployed('sleep 5')
+  gate = createGate(suite)
+  for (let busy = 0; busy < 2; busy += 1) await deployed(gate.script)
   const { body } = await admin.post('/deployments', await deploymentBody())
   return `/deployments/pending/${body.pending_request_id}`
 }
 
 /** Waits until there are no running deployments and no pending requests. */
-const atRest = () =>
-  waitFor(
+const atRest = () => {
+  gate?.open()
+  return waitFor(
     async () => {
       const { rows } = await database.query(
         `SELECT FROM leases WHERE ended_at IS NULL UNION ALL SELECT FROM pending_requests WHERE status = 'pending'`,
@@ -300,6 +308,7 @@ const atRest = () =>
     },
     { what: 'all deployments to end' },
   )
+}
 
 test('every operation that changes something has a call in this file', () => {
   expect(audited.map(([id]) => id).filter((id) => CALLS[id] === undefined)).toEqual([])

@@ -4,6 +4,7 @@ import {
   type Api,
   connectTo,
   createAction,
+  createGate,
   createLocalTarget,
   createUser,
   deploymentEnd,
@@ -63,12 +64,14 @@ test('an instance has the documented fields in the list and by id', async () => 
 })
 
 test('a draining instance finishes its runs and gets no new ones; after that pending requests start', async () => {
-  const running = await deploy('sleep 3')
+  const gate = createGate(suite)
+  const running = await deploy(gate.script)
   expect(running.status).toBe(201)
   const drained = await admin.call('PATCH', path, { draining: true, labels: { zone: 'b' } })
   expect(drained).toMatchObject({ status: 200, body: { status: 'draining', active: 1, labels: { zone: 'b' } } })
   const queued = await deploy('true')
   expect(queued.status).toBe(202)
+  gate.open()
   expect((await deploymentEnd(admin, running.body.deployment_id)).state).toBe('success')
   const { body: waiting } = await admin.get('/deployments/pending')
   expect(waiting.map(({ id }: { id: string }) => id)).toEqual([queued.body.pending_request_id])

@@ -3,6 +3,7 @@ import {
   type Api,
   type CollectedSpan,
   createAction,
+  createGate,
   createLocalTarget,
   deploymentEnd,
   loginToSuite,
@@ -100,14 +101,16 @@ test('a deployment is one trace, from the request over all messages to the comma
 })
 
 test('a dispatched request continues its own trace, not that of the deployment that freed the slot', async () => {
+  const gate = createGate(suite)
   const [slow, quick, target] = await Promise.all([
-    createAction(api, { script: 'sleep 2' }),
+    createAction(api, { script: gate.script }),
     createAction(api),
     createLocalTarget(api),
   ])
   const [first, second] = ['a'.repeat(32), 'b'.repeat(32)]
   expect((await create({ action_id: slow, target_ids: [target] }, first)).status).toBe(201)
   expect((await create({ action_id: quick, target_ids: [target] }, second)).status).toBe(202)
+  gate.open()
   await waitFor(() => ofTrace(second).some(({ name }) => name === 'process run.finished'))
   expect(wayTo(named(second, 'orchestration-instance', 'run action')).slice(0, 4)).toEqual([
     'from 00f067aa0ba902b7',

@@ -28,6 +28,7 @@ export {
   logPages,
 } from './factories.ts'
 export { type RouteHandler, sendJson, startFakeServer } from './fake-server.ts'
+export { createGate, type Gate } from './gate.ts'
 export { violatedInvariants } from './invariants.ts'
 export { addJoinToken } from './join-token.ts'
 export { testLogger } from './logger.ts'
