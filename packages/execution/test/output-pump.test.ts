@@ -1,13 +1,26 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { expect, test } from '@jest/globals'
+import { waitFor } from '@slipway/testing'
 import { OutputPump } from '../src/output-pump.ts'
 
-/** Blocks this process, as on an overloaded machine. */
-const stall = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+/** Blocks this process until the file exists, as on an overloaded machine. */
+function stallUntil(file: string): void {
+  const since = performance.now()
+  while (!fs.existsSync(file) && performance.now() - since < 60_000) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  }
+}
 
-/** Returns the count of bytes that the pump reads of a command that ends while this process is blocked. */
-async function readStalled(script: string): Promise<number> {
+/** Returns the count of bytes that the pump reads of a command that writes while this process is blocked. */
+async function readStalled(write: string, afterwards = ''): Promise<number> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-pump-'))
+  const written = path.join(folder, 'written')
+  // The grace of the pump is over when the command writes.
+  const script = `sleep 0.4; ${write}; touch ${written}; ${afterwards}`
   const child = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
   await once(child, 'spawn')
   let bytes = 0
@@ -18,32 +31,36 @@ async function readStalled(script: string): Promise<number> {
   // The pump now waits.
   await Promise.resolve()
   await Promise.resolve()
-  stall(1_500)
+  stallUntil(written)
   await pump.finished
   child.stdout.destroy()
+  fs.rmSync(folder, { recursive: true })
   return bytes
 }
 
 test('output that arrived during a stall is read even after the grace', async () => {
-  expect(await readStalled('sleep 0.4; echo late')).toBe(5)
+  expect(await readStalled('echo late')).toBe(5)
 })
 
 test('all output that arrived during a stall is read, even if the stream stays open', async () => {
-  expect(await readStalled('sleep 0.4; head -c 60000 /dev/zero; sleep 3 & exit')).toBe(60_000)
+  expect(await readStalled('head -c 60000 /dev/zero', 'sleep 3 & exit')).toBe(60_000)
 })
 
 test('output is read until the end of the grace and no longer', async () => {
-  const child = spawn('sh', ['-c', 'sleep 0.5; echo in time; sleep 1.5; echo late'], {
+  const child = spawn('sh', ['-c', 'echo begun; sleep 0.5; echo in time; sleep 60; echo late'], {
     stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
   })
   let output = ''
   const pump = new OutputPump(child.stdout, (chunk) => {
     output += chunk
   })
-  pump.ended(1_200)
+  await waitFor(() => output !== '', { what: 'the start of the command' })
+  pump.ended(5_000)
   await pump.finished
   child.stdout.destroy()
-  expect(output).toBe('in time\n')
+  process.kill(-(child.pid ?? 0), 'SIGKILL')
+  expect(output).toBe('begun\nin time\n')
 })
 
 test('an endless writer does not keep the pump from finishing', async () => {

@@ -6,11 +6,10 @@ import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { Kill } from '@slipway/execution'
 import { hashToken, Semaphore } from '@slipway/runtime'
-import { startTcpProxy, type TcpProxy } from '@slipway/testing'
+import { createGate, startTcpProxy, type TcpProxy } from '@slipway/testing'
 import { AgentHost } from './support/agent-host.ts'
 import { commandOf } from './support/commands.ts'
 import { FakeBridge } from './support/fake-bridge.ts'
-import { gate } from './support/gate.ts'
 import { InstanceProcess } from './support/instance-process.ts'
 import { processesWith } from './support/processes.ts'
 import { specOf } from './support/specs.ts'
@@ -256,9 +255,9 @@ describe('an agent that dies', () => {
 })
 
 test('a second agent on a used port exits with an error and does not disturb the first agent', async () => {
-  const until = gate(folder)
+  const until = createGate({ folder })
   const output: Buffer[] = []
-  const running = run({ script: `echo begun; ${until.wait}; touch inner && echo ended` }, { output })
+  const running = run({ script: `echo begun; ${until.script}; touch inner && echo ended` }, { output })
   await eventually('it has begun', () => Buffer.concat(output).length > 0)
   const program = path.resolve(import.meta.dirname, '../../target-agent/dist/bundle.js')
   const second = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
@@ -323,13 +322,13 @@ describe('another run of the deployment', () => {
   })
 
   test('waits for the semaphore before it kills the commands of the former run', async () => {
-    const until = gate(folder)
+    const until = createGate({ folder })
     const of = (deploymentId: string, epoch: number) => ({ ...commandOf({}).identity, deploymentId, epoch })
     const [first, second] = [randomUUID(), randomUUID()]
     const abandoning = new Semaphore(1)
     let leave = () => {}
     const turn = abandoning.run(() => new Promise<void>((resolve) => (leave = resolve)))
-    const former = run({ script: until.wait, identity: of(first, 1) })
+    const former = run({ script: until.script, identity: of(first, 1) })
     const mark = randomUUID()
     const lasting = run({ script: 'sleep 60', environment: { MARK: mark }, identity: of(second, 1) })
     const ended = expect(lasting).rejects.toThrow('killed: its deployment was given to another instance')

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { RunSpec } from '@slipway/contracts'
+import { createGate } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
 import { InstanceProcess } from './support/instance-process.ts'
 import { specOf } from './support/specs.ts'
@@ -144,17 +145,17 @@ onSmallDisk('journals that fill the disk become shorter when the bridge accepts 
 onSmallDisk('a step waits for room on the disk within the same attempt', async () => {
   await instance.start()
   const content = bridge.addContent(Buffer.alloc(3 * MIB, 'x'))
-  const gate = path.join(instance.folder, 'gate')
+  const gate = createGate(instance)
   const spec = specOf({
     actions: [
-      { script: `echo first; while [ ! -e ${gate} ]; do sleep 0.1; done` },
+      { script: `echo first; ${gate.script}` },
       { script: 'echo second; wc -c <file', files: [{ content, path: 'file', mode: '0644' }] },
     ],
   })
   await bridge.startRun(spec)
   await eventually('the first runs', () => bridge.output(spec).includes('first'))
   fillDisk()
-  writeFileSync(gate, '')
+  gate.open()
   await becomesFull()
   await delay(2_500)
   expect(bridge.output(spec)).toEqual(['first'])
@@ -204,12 +205,9 @@ onSmallDisk('a run can be stopped while the disk is full, and its journal is del
 
 onSmallDisk('an instance that starts on a full disk waits for room and then continues its run', async () => {
   await instance.start()
-  const gate = path.join(instance.folder, 'gate')
+  const gate = createGate(instance)
   const spec = specOf({
-    actions: [
-      { script: `echo first; while [ ! -e ${gate} ]; do sleep 0.1; done`, max_retries: 1 },
-      { script: 'echo second' },
-    ],
+    actions: [{ script: `echo first; ${gate.script}`, max_retries: 1 }, { script: 'echo second' }],
   })
   await bridge.startRun(spec)
   await eventually('the first runs', () => bridge.output(spec).includes('first'))
@@ -222,7 +220,7 @@ onSmallDisk('an instance that starts on a full disk waits for room and then cont
   await delay(3_000)
   expect(bridge.output(spec)).toEqual(['first'])
   rmSync(filler())
-  writeFileSync(gate, '')
+  gate.open()
   await becomesRoomy()
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
   expect(bridge.output(spec)).toEqual(['first', 'first', 'second'])

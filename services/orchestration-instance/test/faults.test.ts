@@ -3,9 +3,8 @@ import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { RunSpec } from '@slipway/contracts'
-import { completeLines, startSshd } from '@slipway/testing'
+import { completeLines, createGate, startSshd } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
-import { gate } from './support/gate.ts'
 import { InstanceProcess } from './support/instance-process.ts'
 import { processesWith } from './support/processes.ts'
 import { specOf } from './support/specs.ts'
@@ -267,10 +266,10 @@ test('a command starts only after the bridge has accepted its step_started event
 test('a rollback script does not start if a cancel comes before the bridge accepts its rollback_started event', async () => {
   await instance.start()
   const { note, starts } = witness()
-  const until = gate(instance.folder)
+  const until = createGate(instance)
   const spec = specOf({
     options: { rollback_strategy: 'all_executed' },
-    actions: [{ script: `${until.wait}; exit 1`, rollback_script: note }],
+    actions: [{ script: `${until.script}; exit 1`, rollback_script: note }],
   })
   await bridge.startRun(spec)
   await eventually('the bridge knows of the start', () => bridge.eventsOf(spec, 'step_started').length === 1)
@@ -288,11 +287,11 @@ test('a rollback script does not start if a cancel comes before the bridge accep
 test('while the bridge accepts no events, commands run on, and their output is kept on disk, also over a restart', async () => {
   await instance.start()
   const { note, starts } = witness()
-  const until = gate(instance.folder)
+  const until = createGate(instance)
   const spec = specOf({
     targets: ['one', 'two'],
     options: { target_mode: 'parallel' },
-    actions: [{ name: 'a', script: `${until.wait}; seq -f '%0200g' 1 40000; ${note}`, max_retries: 1 }],
+    actions: [{ name: 'a', script: `${until.script}; seq -f '%0200g' 1 40000; ${note}`, max_retries: 1 }],
   })
   await bridge.startRun(spec)
   await eventually('the bridge knows of the starts', () => bridge.eventsOf(spec, 'step_started').length === 2)
@@ -342,13 +341,13 @@ test('commands that write are paused while the journal is full', async () => {
   await instance.start({ SLIPWAY_JOURNAL_MIB: '10' })
   const total = 60_000
   const { note, starts } = witness()
-  const until = gate(instance.folder)
+  const until = createGate(instance)
   const line = 'x'.repeat(500)
   const spec = specOf({
     actions: [
       {
         name: 'a',
-        script: `${until.wait}; i=0; while [ $i -lt ${total} ]; do echo ${line}; i=$((i+1)); done; ${note}`,
+        script: `${until.script}; i=0; while [ $i -lt ${total} ]; do echo ${line}; i=$((i+1)); done; ${note}`,
         timeout_seconds: 120,
       },
     ],

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunSpec } from '@slipway/contracts'
 import { SLIPWAY_VERSION } from '@slipway/runtime'
+import { createGate } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
-import { gate } from './support/gate.ts'
 import { InstanceProcess } from './support/instance-process.ts'
 import { processesWith } from './support/processes.ts'
 import { specOf } from './support/specs.ts'
@@ -299,13 +299,13 @@ print(value["password"], value["user"])'`
 
   test('sensitive values are masked in lines, results and the journal, also on several lines and encoded', async () => {
     const secret = `hunter2-${randomUUID()}`
-    const until = gate(instance.folder)
+    const until = createGate(instance)
     const spec = specOf({
       sensitive: ['password', 'pem'],
       override_variables: { password: secret, pem: 'first-line-of-it\nsecond-line-of-it' },
       actions: [
         {
-          script: `${until.wait}; echo "pw=$SLIPWAY_VAR_PASSWORD."; echo "$SLIPWAY_VAR_PEM"; printf %s "$SLIPWAY_VAR_PASSWORD" | base64 -w0
+          script: `${until.script}; echo "pw=$SLIPWAY_VAR_PASSWORD."; echo "$SLIPWAY_VAR_PEM"; printf %s "$SLIPWAY_VAR_PASSWORD" | base64 -w0
             for part in hunter 2- "\${SLIPWAY_VAR_PASSWORD#hunter2-}"; do printf %s "$part"; sleep 0.05; done >&2; exit 1`,
         },
       ],
