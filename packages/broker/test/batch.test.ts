@@ -201,6 +201,8 @@ test.each([
   const { exchange, routingKey, options } = encodeBatch(batch as Batch, namespace)
   ;(await harness.channel()).publish(exchange, routingKey, Buffer.from(content), options)
   const [letter] = await deadLetters(1)
+  // The broker acknowledges the batch after it has published the dead letter.
+  await broker.stopConsuming()
   expect(letter?.content.toString()).toBe(content)
   expect(letter?.properties.headers?.[HEADER.reason]).toMatch(/^(the batch|a part of the batch) /)
   expect(calls).toBe(0)

@@ -168,7 +168,7 @@ describe('dead letters', () => {
 
   test('messages past their deadline or of unknown origin are not replayed, and the result says why', async () => {
     await consume(() => true)
-    const deadline = new Date(Date.now() + 1_500).toISOString()
+    const deadline = new Date(Date.now() + 8_000).toISOString()
     await broker.publish([removeInstance({ reason: 'late', deadline })])
     const channel = await harness.channel()
     channel.publish(exchangeName(namespace, 'dead'), '', Buffer.from('{}'), { messageId: 'x' })

@@ -5,7 +5,6 @@ import { LocalBuckets } from './local-buckets.ts'
 import type { LimitsRedis } from './redis.ts'
 import type { ByAddress, Rate } from './settings.ts'
 
-/** The longest time that a request waits for the shared buckets. */
 const ANSWER_MS = 100
 /** The interval of retries while Redis is away. */
 const RETRY_MS = 500
@@ -21,13 +20,16 @@ interface GeneralLimitOptions {
   namespace: string
   rate: ByAddress<Rate>
   logger: Logger
+  /** The longest time that a request waits for the shared buckets; 100 ms by default. */
+  answerMs?: number | undefined
 }
 
 /**
  * The limit on all requests of an address. All replicas share its buckets in Redis. While Redis is away or slow, each replica
  * keeps buckets of its own.
  */
-export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLimitOptions): GeneralLimit {
+export function createGeneralLimit(options: GeneralLimitOptions): GeneralLimit {
+  const { redis, namespace, rate, logger, answerMs = ANSWER_MS } = options
   const local = new LocalBuckets()
   /** When a refused address may try again. Requests at other replicas can only delay this. */
   const refusedUntil = new LRUCache<string, number>({ max: MAX_REFUSED })
@@ -36,8 +38,8 @@ export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLi
 
   async function takeShared(key: string, { rps, burst }: Rate): Promise<number | undefined> {
     try {
-      const waitUs = await withTimeout(ANSWER_MS, redis.takeFromBucket(`${namespace}:limit:${key}`, rps, burst))
-      if (waitUs === TIMED_OUT) throw new Error(`no answer within ${ANSWER_MS} ms`)
+      const waitUs = await withTimeout(answerMs, redis.takeFromBucket(`${namespace}:limit:${key}`, rps, burst))
+      if (waitUs === TIMED_OUT) throw new Error(`no answer within ${answerMs} ms`)
       if (askAgainAt !== null) logger.info('the rate limit is shared with the other replicas again')
       askAgainAt = null
       return waitUs

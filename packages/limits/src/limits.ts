@@ -14,12 +14,14 @@ interface LimitsOptions {
   namespace: string
   settings: LimitSettings
   logger: Logger
+  /** The longest wait for an answer of Redis, in milliseconds. For tests on a slow machine. */
+  answerMs?: number
 }
 
-export function createLimits({ redis, namespace, settings, logger }: LimitsOptions): Limits {
+export function createLimits({ redis, namespace, settings, logger, answerMs }: LimitsOptions): Limits {
   const { rate, loginAttemptsPerMinute: attemptsPerMinute, loginLockoutSeconds: lockoutSeconds } = settings
   return {
-    general: createGeneralLimit({ redis, namespace, rate, logger }),
-    login: createLoginLimit({ redis, namespace, attemptsPerMinute, lockoutSeconds, logger }),
+    general: createGeneralLimit({ redis, namespace, rate, logger, answerMs }),
+    login: createLoginLimit({ redis, namespace, attemptsPerMinute, lockoutSeconds, logger, answerMs }),
   }
 }

@@ -21,18 +21,20 @@ interface LoginLimitOptions {
   attemptsPerMinute: ByAddress<number>
   lockoutSeconds: number
   logger: Logger
+  /** The longest time that a login waits for Redis; 1 s by default. */
+  answerMs?: number | undefined
 }
 
 /** Allows a number of attempts in any minute. The next attempt locks its address out. */
 export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
-  const { redis, namespace, attemptsPerMinute, lockoutSeconds, logger } = options
+  const { redis, namespace, attemptsPerMinute, lockoutSeconds, logger, answerMs = ANSWER_MS } = options
   async function count(key: string, allowed: number): Promise<number> {
     // Redis Cluster needs both keys in one hash slot, because one script uses them.
     const prefix = `${namespace}:login:{${key}}`
     try {
       const counted = redis.countAttempt(`${prefix}:attempts`, `${prefix}:lock`, allowed, lockoutSeconds)
-      const lockedMs = await withTimeout(ANSWER_MS, counted)
-      if (lockedMs === TIMED_OUT) throw new Error(`no answer within ${ANSWER_MS} ms`)
+      const lockedMs = await withTimeout(answerMs, counted)
+      if (lockedMs === TIMED_OUT) throw new Error(`no answer within ${answerMs} ms`)
       return lockedMs
     } catch (error) {
       logger.error('Redis cannot count attempts to log in, so logins are refused', { error })

@@ -25,7 +25,14 @@ let redis: LimitsRedis
 let gatewayRedis: LimitsRedis
 const namespace = testNamespace()
 const limitOf = (connection: LimitsRedis) =>
-  createGeneralLimit({ redis: connection, namespace, rate: () => FIVE, logger: { ...testLogger, warn() {} } })
+  createGeneralLimit({
+    redis: connection,
+    namespace,
+    rate: () => FIVE,
+    logger: { ...testLogger, warn() {} },
+    // A slow machine may need more than the 100 ms after which the service limits by itself.
+    answerMs: 60_000,
+  })
 const connect = async (url: string) => {
   const connection = connectLimits(url, testLogger)
   await waitFor(() => connection.status === 'ready', { what: 'Redis' })
