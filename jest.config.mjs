@@ -32,5 +32,5 @@ export default {
   // A bound for a machine with both cores busy; no test asserts a time by it.
   testTimeout: process.env.SLIPWAY_TEST_LONG ? 1_800_000 : 600_000,
   // Tests wait for servers more than they compute.
-  maxWorkers: 5,
+  maxWorkers: 4,
 }
