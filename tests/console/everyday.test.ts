@@ -137,6 +137,25 @@ test('the palette finds sources and executes actions', async () => {
   await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
 })
 
+test('the palette says that a search failed, not that nothing was found', async () => {
+  const page = await login('/', 'Now')
+  const SEARCH = /\/api\/v1\/actions\?/
+  // The client repeats what failed with 500 for half a minute, but not a refused request.
+  const refused = { error: { code: 'VALIDATION_ERROR', message: 'The search of the test fails' } }
+  await page.route(SEARCH, (route) =>
+    route.fulfill({ status: 400, headers: { 'x-request-id': 'test' }, json: refused }),
+  )
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('dialog')
+  await palette.getByRole('combobox').fill('unheard of')
+  await palette.getByRole('alert').getByText('The search of the test fails').waitFor()
+  expect(await palette.getByText('Nothing has this in its name.').count()).toBe(0)
+  await visitor.expectAccessible()
+  await page.unroute(SEARCH)
+  await palette.getByRole('combobox').fill('unheard')
+  await palette.getByText('Nothing has this in its name.').waitFor()
+})
+
 test('a new version shows its differences before it is published', async () => {
   const id = await createAction(api, { script: 'echo one' }, 'Count')
   const page = await login(`/sources/actions/${id}`, 'Count')

@@ -61,6 +61,7 @@ export function usePaletteEntries(text: string, wanted: string, onHelp: () => vo
       // The answer to a shorter text stays until the next one is here.
       ...(typed.length >= 2 ? found : []),
     ],
+    error: reads.find(({ error }) => error !== null)?.error ?? null,
     isSearching: typed !== search.toLowerCase() || reads.some(({ isFetching }) => isFetching),
   }
 }

@@ -1,6 +1,7 @@
 import { Modal, NavLink, ScrollArea, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { ErrorAlert } from '../components/error-alert.tsx'
 import { usePaletteEntries } from './palette-entries.ts'
 
 interface Props {
@@ -29,7 +30,7 @@ function Choices({ onDone, onHelp }: { onDone: () => void; onHelp: () => void })
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
   const [wanted] = useDebouncedValue(text, SEARCH_DELAY_MS)
-  const { entries, isSearching } = usePaletteEntries(text, wanted, onHelp)
+  const { entries, error, isSearching } = usePaletteEntries(text, wanted, onHelp)
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
     list.current?.querySelector(`#${idOf(chosen)}`)?.scrollIntoView({ block: 'nearest' })
@@ -86,7 +87,10 @@ function Choices({ onDone, onHelp }: { onDone: () => void; onHelp: () => void })
           ))}
         </div>
       </ScrollArea.Autosize>
-      {entries.length === 0 && <Text size="sm">{isSearching ? 'Searching' : 'Nothing has this in its name.'}</Text>}
+      {error && <ErrorAlert error={error} />}
+      {entries.length === 0 && !error && (
+        <Text size="sm">{isSearching ? 'Searching' : 'Nothing has this in its name.'}</Text>
+      )}
     </Stack>
   )
 }
