@@ -174,16 +174,16 @@ test('fifty calls with one idempotency key start one deployment, although one of
   await waitFor(async () => (await database.query('SELECT FROM idempotency_keys')).rowCount === 1, { everyMs: 1 })
   await suite.kill('gateway-2')
   const answers = (await Promise.all(calls)).filter(({ status }) => status !== 0)
+  // A 500 of a busy database, as a 503, leaves open what has happened.
+  const known = answers.filter(({ status }) => status < 500)
   expect(answers.length).toBeGreaterThanOrEqual(25)
   // If the gateway died before it sent its command message, the key is free again after a while.
   const last = await waitFor(async () => {
     const answer = await create(api)
-    return answer.status === 503 ? null : answer
+    return answer.status >= 500 ? null : answer
   })
   expect([201, 202]).toContain(last.status)
-  expect(new Set(answers.filter(({ status }) => status !== 503).map(({ text }) => text))).toEqual(
-    new Set(answers.some(({ status }) => status !== 503) ? [last.text] : []),
-  )
+  expect(new Set(known.map(({ text }) => text))).toEqual(new Set(known.length > 0 ? [last.text] : []))
   const { deployment_id, pending_request_id } = JSON.parse(last.text)
   await suite.start('gateway-2')
   expect((await create(second)).text).toBe(last.text)
