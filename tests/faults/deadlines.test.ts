@@ -170,17 +170,18 @@ test('fifty calls with one idempotency key start one deployment, although one of
       ({ status, body: answer }) => ({ status, text: JSON.stringify(answer) }),
       () => ({ status: 0, text: 'cut off' }),
     )
+  // These refusals leave open whether the deployment was created. An overloaded machine can cause both.
+  const isUnavailable = (text: string) => /"code":"(SERVICE_UNAVAILABLE|DATABASE_CONNECTION_ERROR)"/.test(text)
   const calls = Array.from({ length: 50 }, (_, n) => create(n % 2 === 0 ? second : api))
   await waitFor(async () => (await database.query('SELECT FROM idempotency_keys')).rowCount === 1, { everyMs: 1 })
   await suite.kill('gateway-2')
   const answers = (await Promise.all(calls)).filter(({ status }) => status !== 0)
-  // A 500 of a busy database, as a 503, leaves open what has happened.
-  const known = answers.filter(({ status }) => status < 500)
+  const known = answers.filter(({ text }) => !isUnavailable(text))
   expect(answers.length).toBeGreaterThanOrEqual(25)
   // If the gateway died before it sent its command message, the key is free again after a while.
   const last = await waitFor(async () => {
     const answer = await create(api)
-    return answer.status >= 500 ? null : answer
+    return isUnavailable(answer.text) ? null : answer
   })
   expect([201, 202]).toContain(last.status)
   expect(new Set(known.map(({ text }) => text))).toEqual(new Set(known.length > 0 ? [last.text] : []))

@@ -96,8 +96,8 @@ inNetworks(`pools of instances in separate networks${problem === null ? '' : ` (
   type Created = Awaited<ReturnType<typeof create>>
 
   async function success({ status, body }: Created): Promise<void> {
-    const id = status === 201 ? body.deployment_id : await dispatchedDeployment(api, body.pending_request_id, 120_000)
-    expect((await deploymentEnd(api, id, 120_000)).state).toBe('success')
+    const id = status === 201 ? body.deployment_id : await dispatchedDeployment(api, body.pending_request_id)
+    expect((await deploymentEnd(api, id)).state).toBe('success')
   }
   const pending = async ({ body }: Created) =>
     ((await api.get('/deployments/pending')).body as { id: string }[]).find(({ id }) => id === body.pending_request_id)

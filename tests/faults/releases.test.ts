@@ -114,7 +114,7 @@ async function play({ deployments, killed }: Round, { folder, ids, sources }: Fl
         // The deployment may have ended, or the dispatcher may be down, so the answer does not matter.
         await api.post(`/deployments/${id}/cancel`, {})
       }
-      await deploymentEnd(api, id, 120_000)
+      await deploymentEnd(api, id)
     }),
   )
   await faults

@@ -161,7 +161,7 @@ test('history and all streams have each line once, although services are killed 
     what: 'all streams to be opened again',
   })
   gate.open()
-  expect(await deploymentEnd(api, id, 120_000)).toMatchObject({ state: 'success' })
+  expect(await deploymentEnd(api, id)).toMatchObject({ state: 'success' })
   await Promise.all(watchers.map(({ ended }) => ended))
 
   const history = await logHistory(api, id)

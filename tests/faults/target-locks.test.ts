@@ -100,8 +100,8 @@ async function play({ deployments, killed }: Round, { folder, ids, sequence_id }
         await delay(cancelledAfterMs)
         await api.post(`/deployments/${body.deployment_id}/cancel`, {})
       }
-      const id = body.deployment_id ?? (await dispatchedDeployment(api, body.pending_request_id, 120_000))
-      await deploymentEnd(api, id, 120_000)
+      const id = body.deployment_id ?? (await dispatchedDeployment(api, body.pending_request_id))
+      await deploymentEnd(api, id)
     }),
   )
   await faults

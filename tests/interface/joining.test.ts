@@ -70,7 +70,7 @@ test('an instance that is removed during a run stops at once, and another one co
   expect(cli('instances', 'remove', name, '--force')).toMatchObject({ status: 0 })
   await waitFor(() => suite.logOf(SERVICES[name]).includes('an administrator has removed this instance'))
   expect(await instanceNamed(name)).toBeUndefined()
-  expect(await deploymentEnd(admin, body.deployment_id, 120_000)).toMatchObject({ state: 'success' })
+  expect(await deploymentEnd(admin, body.deployment_id)).toMatchObject({ state: 'success' })
   expect(completeLines(file)).toEqual([expect.any(String), expect.any(String)])
 
   // The instance can join again under its name with a new token.
