@@ -8,6 +8,7 @@ import type { PlanOptions } from './plan.ts'
 import { Random } from './random.ts'
 import { recordCampaign, saveRecord, writeReport } from './report.ts'
 import { type RoundResult, runRound, Stage } from './round.ts'
+import { readSettings } from './settings.ts'
 import { startServers, stopServers } from './suite.ts'
 
 /** Much longer than the half minute in which a round comes to rest. */
@@ -31,19 +32,7 @@ interface Regression {
   invariants: string[]
 }
 
-const settings = new Map<string, string>()
-for (const argument of process.argv.slice(2)) {
-  const [name = '', value = ''] = argument.split('=')
-  if (!['MINUTES', 'SEED', 'ROUNDS', 'ROUND', 'FAULTS', 'WORK_MS', 'SHORT'].includes(name))
-    throw new Error(`unknown argument: ${argument}`)
-  settings.set(name, value)
-}
-const setting = (name: string) => {
-  const value = settings.get(name) ?? process.env[name]
-  if (value === undefined || value === '') return undefined
-  if (!Number.isFinite(Number(value))) throw new Error(`${name} must be a number: ${value}`)
-  return Number(value)
-}
+const setting = readSettings({ MINUTES: 0, SEED: 0, ROUNDS: 1, ROUND: 0, FAULTS: 0, WORK_MS: 0, SHORT: 0 })
 
 const regressionsFile = path.join(import.meta.dirname, 'regressions.json')
 

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loginToSuite, repositoryRoot, type ServiceName, startReceiver, startSuite } from '@slipway/testing'
 import { uptime } from '../clock.ts'
+import { readSettings } from '../settings.ts'
 import { startServers, stopServers } from '../suite.ts'
 import { SERVICES } from '../topology.ts'
 import { startLoad } from './load.ts'
@@ -15,6 +16,11 @@ import { Measurements } from './series.ts'
 
 const SAMPLE_EVERY_MS = 10_000
 const LEAST_MINUTES = 6
+const setting = readSettings({ MINUTES: LEAST_MINUTES, SEED: 0 })
+const minutes = setting('MINUTES') ?? 60
+/** Minutes until the memory of a process has settled: caches are filled, and most of the code is compiled. */
+const warmUp = Math.ceil(minutes / 3)
+const seed = setting('SEED') ?? randomInt(2 ** 31)
 const COLLECT = path.join(import.meta.dirname, 'collect.cjs')
 /**
  * What allocators keep for later is not a leak, but it changes by tens of MiB within hours: V8's young generation may have 1 to 32 MiB,
@@ -27,14 +33,6 @@ const MEMORY = {
   SOAK_MEMORY_DIR: memoryFolder,
 }
 const NAMES: readonly ServiceName[] = [...SERVICES, 'orchestration-instance', 'orchestration-instance-2']
-
-const settings = new Map(process.argv.slice(2).map((argument) => argument.split('=') as [string, string]))
-const setting = (name: string, otherwise: number) => Number(settings.get(name) ?? (process.env[name] || otherwise))
-const minutes = setting('MINUTES', 60)
-/** Minutes until the memory of a process has settled: caches are filled, and most of the code is compiled. */
-const warmUp = Math.ceil(minutes / 3)
-const seed = setting('SEED', randomInt(2 ** 31))
-if (!(minutes >= LEAST_MINUTES)) throw new Error(`MINUTES must be a number from ${LEAST_MINUTES}`)
 
 /** An interrupted soak stops what it has started, and publishes nothing. */
 const interrupted = new Promise<'interrupted'>((resolve) => {

@@ -81,8 +81,7 @@ export class CutOffSuite {
         })
         expect([201, 202]).toContain(status)
         const ticks = () => completeLines(file).map(Number)
-        const id =
-          status === 201 ? body.deployment_id : await dispatchedDeployment(this.#api, body.pending_request_id)
+        const id = status === 201 ? body.deployment_id : await dispatchedDeployment(this.#api, body.pending_request_id)
         return { id, ticks }
       }),
     )
