@@ -66,6 +66,15 @@ const says = (name: ServiceName, wanted: Record<string, 'up' | 'down'>) =>
     (seen) => seen !== null && Object.entries(wanted).every(([each, state]) => seen[each] === state),
   )
 
+/** The steps of the last stop of a service, in order. */
+function stopStepsOf(name: ServiceName): string[] {
+  const log = suite.logOf(name)
+  const steps = log
+    .slice(log.lastIndexOf('"message":"stopping"'))
+    .matchAll(/"message":"stop step done","step":"([^"]+)"/g)
+  return Array.from(steps, ([, step = '']) => step)
+}
+
 const login = () => api.call('POST', '/auth/login', suite.admin, { 'x-request-id': 'asked-early' })
 
 async function expectUnavailable(): Promise<void> {
@@ -136,8 +145,17 @@ test('without RabbitMQ the gateway answers calls that do not need it, and the br
   expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
   expect(headers.has('retry-after')).toBe(true)
   await says('orchestration-instance', { 'executor-bridge': 'up' })
+
+  // A service that stops while it waits stops its tasks before it closes the database.
+  expect(await stop(['dispatcher'], 'SIGTERM')).toEqual([0])
+  await expect(ready).rejects.toThrow('dispatcher ended at its start')
+  const steps = stopStepsOf('dispatcher')
+  expect(steps).toEqual(expect.arrayContaining(['dispatch', 'sweeper', 'drift', 'outbox relay']))
+  expect(steps.indexOf('database')).toBeGreaterThan(steps.indexOf('outbox relay'))
+
   proxies.broker.refuse(false)
-  await ready
+  await suite.start('dispatcher')
+  for (const name of SERVICES) await says(name, { broker: 'up' })
   await expectDeployment()
 }, 300_000)
 

@@ -43,17 +43,13 @@ export interface DispatcherOptions {
   logger: Logger
   /** How often to look without a wake-up. */
   tickMs?: number
-}
-
-/** A part that can be stopped. Parts are stopped in reverse order. */
-export interface Running {
-  name: string
-  stop(): Promise<void>
+  /** Registers how a part is stopped. The last registered part must be stopped first. */
+  onStop(part: string, stop: () => Promise<void>): void
 }
 
 /** Connects and starts the parts of the dispatcher. Any number of dispatchers may share the database and the queues. */
-export async function startDispatcher(options: DispatcherOptions): Promise<Running[]> {
-  const { database, broker, queue, logger, tickMs = TICK_MS } = options
+export async function startDispatcher(options: DispatcherOptions): Promise<void> {
+  const { database, broker, queue, logger, tickMs = TICK_MS, onStop } = options
   let settled = false
   const relay = startRelay({
     database,
@@ -120,6 +116,19 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     logger,
     run: () => watchDrift({ database, logger, every: options.checkInterval ?? 0, onCommitted: () => relay.kick() }),
   })
+  // Before the first wait: a service that stops while it waits for RabbitMQ must stop these before the database.
+  onStop('outbox relay', () => relay.stop())
+  onStop('dispatch', () => dispatchTicker.stop())
+  onStop('sweeper', () => sweeper.stop())
+  onStop('drift', () => driftWatch.stop())
+  onStop('counts', () => folder.stop())
+  onStop('deliveries', () => deliveries.stop())
+  onStop('webhook events', () => recorder.stop())
+  onStop('delivery sweeper', () => deliverySweeper.stop())
+  onStop('retention', () => {
+    stopping.abort()
+    return retainer.stop()
+  })
   await broker.consume('dispatcher.commands', {
     prefetch: COMMANDS_PREFETCH,
     handle: createCommandHandler({
@@ -135,22 +144,5 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     prefetch: PREFETCH,
     handle: createEventHandler({ database, logger, onCommitted, wake: () => dispatchTicker.kick() }),
   })
-  return [
-    { name: 'outbox relay', stop: () => relay.stop() },
-    { name: 'dispatch', stop: () => dispatchTicker.stop() },
-    { name: 'sweeper', stop: () => sweeper.stop() },
-    { name: 'drift', stop: () => driftWatch.stop() },
-    { name: 'counts', stop: () => folder.stop() },
-    { name: 'deliveries', stop: () => deliveries.stop() },
-    { name: 'webhook events', stop: () => recorder.stop() },
-    { name: 'delivery sweeper', stop: () => deliverySweeper.stop() },
-    {
-      name: 'retention',
-      stop: () => {
-        stopping.abort()
-        return retainer.stop()
-      },
-    },
-    { name: 'consumers', stop: () => broker.stopConsuming() },
-  ]
+  onStop('consumers', () => broker.stopConsuming())
 }

@@ -51,7 +51,7 @@ await runService({
       analysis_enabled: config.SLIPWAY_ANALYSIS_ENABLED,
       target_concurrency: config.SLIPWAY_TARGET_CONCURRENCY,
     }
-    const parts = await startDispatcher({
+    await startDispatcher({
       database,
       broker,
       keys,
@@ -60,7 +60,7 @@ await runService({
       checkInterval: config.SLIPWAY_DRIFT_CHECK_INTERVAL,
       retention: retentionRules(config),
       logger,
+      onStop,
     })
-    for (const { name: part, stop } of parts) onStop(part, stop)
   },
 })
