@@ -8,6 +8,7 @@ import {
   createAction,
   createLocalTarget,
   createSequence,
+  createWithRetries,
   deploymentEnd,
   isLongRun,
   loginToSuite,
@@ -100,7 +101,7 @@ async function play({ deployments, killed }: Round, { folder, ids, sources }: Fl
       .then(() => suite.start(killed.service))
   await Promise.all(
     deployments.map(async ({ targets, failing, cancelledAfterMs, ...options }, index) => {
-      const { status, body } = await api.post('/deployments', {
+      const { status, body } = await createWithRetries(api, {
         ...options,
         sequence_id: sources[SOURCES[index] as string],
         target_ids: targets.map((name) => ids[name]),

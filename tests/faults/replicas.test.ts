@@ -8,6 +8,7 @@ import {
   createAction,
   createLocalTargets,
   createSequence,
+  createWithRetries,
   loginToSuite,
   type ServiceName,
   type Suite,
@@ -148,7 +149,7 @@ function startLoad(): Load {
 /** Creates deployments that occupy their slots for some time, at any speed of the machine. */
 async function startLong(count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) {
-    const { status, body: answer } = await api.post('/deployments', long)
+    const { status, body: answer } = await createWithRetries(api, long)
     expect([201, 202]).toContain(status)
     accepted.add(answer.deployment_id ?? answer.pending_request_id)
   }

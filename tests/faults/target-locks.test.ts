@@ -8,6 +8,7 @@ import {
   createAction,
   createLocalTarget,
   createSequence,
+  createWithRetries,
   deploymentEnd,
   dispatchedDeployment,
   loginToSuite,
@@ -78,7 +79,7 @@ async function createFleet(): Promise<Fleet> {
   return { folder, ids, sequence_id: await createSequence(api, [prepare, change], 'marks') }
 }
 
-/** Runs the deployments of a round and waits for their ends. A create may get 503 while a service is down. */
+/** Runs the deployments of a round and waits for their ends. */
 async function play({ deployments, killed }: Round, { folder, ids, sequence_id }: Fleet): Promise<void> {
   const faults =
     killed &&
@@ -87,15 +88,14 @@ async function play({ deployments, killed }: Round, { folder, ids, sequence_id }
       .then(() => suite.start(killed.service))
   await Promise.all(
     deployments.map(async ({ targets, failing, cancelledAfterMs, ...options }) => {
-      const { status, body } = await api.post('/deployments', {
+      const { status, body } = await createWithRetries(api, {
         ...options,
         sequence_id,
         target_ids: targets.map((name) => ids[name]),
         max_retries: 2,
         variables: { folder, failing: failing.join(',') },
       })
-      expect([201, 202, 503]).toContain(status)
-      if (status === 503) return
+      expect([201, 202]).toContain(status)
       if (cancelledAfterMs !== null && status === 201) {
         await delay(cancelledAfterMs)
         await api.post(`/deployments/${body.deployment_id}/cancel`, {})

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Queryable } from '@slipway/database'
 import { type Api, loginToSuite } from './api.ts'
 import type { Suite } from './suite.ts'
@@ -79,6 +79,18 @@ export async function createUser(
   const account = { email: `${username}@example.com`, password: 'long-enough-password' }
   await created(admin.post('/admin/users', { ...account, username, roles, tenant_id }))
   return await loginToSuite({ url: suite.url, admin: account })
+}
+
+/** Creates one deployment while services restart: repeats the call with its idempotency key while it gets 503. */
+export async function createWithRetries(api: Api, body: unknown) {
+  const headers = { 'idempotency-key': randomUUID() }
+  return await waitFor(
+    async () => {
+      const answer = await api.call('POST', '/deployments', body, headers)
+      return answer.status === 503 ? null : answer
+    },
+    { what: 'a create that does not get 503' },
+  )
 }
 
 const FINAL = new Set(['success', 'failed', 'cancelled', 'rolled_back'])

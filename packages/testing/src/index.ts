@@ -21,6 +21,7 @@ export {
   createLocalTargets,
   createSequence,
   createUser,
+  createWithRetries,
   deploymentEnd,
   dispatchedDeployment,
   type LogEntry,
