@@ -10,7 +10,7 @@ export function readSettings<Name extends string>(least: Record<Name, number>): 
   }
   const lowest = new Map<string, number>(Object.entries(least))
   for (const name of given.keys()) {
-    if (!lowest.has(name)) refuse(`${name} is not a setting; there are ${[...lowest.keys()].join(', ')}`)
+    if (!lowest.has(name)) refuse(`${name} is not a setting; the settings are ${[...lowest.keys()].join(', ')}`)
   }
   const values = new Map<string, number>()
   for (const [name, from] of lowest) {
