@@ -12,13 +12,12 @@ export class OracleDatabase {
 
   async connection(): Promise<Client> {
     if (this.#client !== null) return this.#client
-    const client = await connectTo(this.#url)
-    const forget = () => {
-      if (this.#client === client) this.#client = null
-    }
-    client.on('error', forget)
-    client.on('end', forget)
-    this.#client = client
+    let isLost = false
+    const client = await connectTo(this.#url, '*', () => {
+      isLost = true
+      this.#client = null
+    })
+    if (!isLost) this.#client = client
     return client
   }
 

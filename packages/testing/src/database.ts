@@ -235,9 +235,14 @@ export function databaseAs(owner: Database, role: DatabaseRole): Database {
   return as(role)
 }
 
-/** Opens a connection that sees the rows of all tenants or of one tenant. The caller ends it. */
-export async function connectTo(databaseUrl: string, tenant = '*'): Promise<pg.Client> {
+/**
+ * Opens a connection that sees the rows of all tenants or of one tenant. The caller ends it. When the connection is lost, `onLost` is
+ * called, and the next query throws.
+ */
+export async function connectTo(databaseUrl: string, tenant = '*', onLost = () => {}): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl, options: `-c slipway.tenant=${tenant}` })
+  // Before it connects: the session may end as soon as it is open.
+  client.on('error', onLost)
   await client.connect()
   return client
 }
