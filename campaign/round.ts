@@ -108,6 +108,8 @@ export class Stage {
 export interface RoundOptions extends PlanOptions {
   /** How long the work may take to end, in milliseconds. */
   mostRestMs?: number
+  /** How many times longer everything may take than on an idle machine. Without it, 1. */
+  patience?: number
   /** The number of clients that create deployments. */
   clients?: number
 }
@@ -120,6 +122,7 @@ export async function runRound(
   folder: string,
 ): Promise<RoundResult> {
   const { campaign, catalog, markers, database } = stage
+  const { mostRestMs = REST_MS, patience = 1 } = options
   const plan = planRound(seed, options)
   fs.mkdirSync(folder, { recursive: true })
   fs.writeFileSync(path.join(folder, 'plan.json'), JSON.stringify(plan, null, 1))
@@ -136,6 +139,7 @@ export async function runRound(
   const workload = startWorkload({
     ...{ campaign, catalog, ledger, seed: plan.workloadSeed },
     clients: options.clients ?? CLIENTS,
+    patience,
     countUnfinished: () => database.number(UNFINISHED),
   })
   await Promise.all([runPlan({ campaign, catalog, client: workload.client }, plan, ledger), sleep(plan.workMs)])
@@ -145,12 +149,12 @@ export async function runRound(
   endPhase('last calls')
   const violations: Violation[] = []
   const settle = async (invariant: string, sentence: string, milliseconds: number, left: () => Promise<unknown[]>) => {
-    const problem = await settled(milliseconds, left)
+    const problem = await settled(milliseconds * patience, left)
     if (problem.length > 0) violations.push({ invariant, sentence, ids: [], evidence: problem })
   }
   await settle('I29', 'every process is ready again, without help', READY_MS, () => campaign.notReady())
   endPhase('ready')
-  await settle('I2', 'nothing is stuck: all that was accepted ends', options.mostRestMs ?? REST_MS, async () => {
+  await settle('I2', 'nothing is stuck: all that was accepted ends', mostRestMs, async () => {
     const left = await database.number(LEFT_TO_DO)
     return left === 0 ? [] : [{ left }]
   })
@@ -166,7 +170,7 @@ export async function runRound(
     return left === 0 ? [] : [{ left }]
   })
   endPhase('messages')
-  await settled(WATCH_MS, async () => workload.watches.filter(({ hasEnded }) => !hasEnded))
+  await settled(WATCH_MS * patience, async () => workload.watches.filter(({ hasEnded }) => !hasEnded))
   await workload.stopWatching()
   endPhase('streams')
 
@@ -177,7 +181,16 @@ export async function runRound(
   endPhase('reading')
   violations.push(
     ...judge({
-      ...{ ledger, markers: written, tables, queues, deadLetters, garbage: campaign.garbage, capacity: CAPACITY },
+      ...{
+        ledger,
+        markers: written,
+        tables,
+        queues,
+        deadLetters,
+        garbage: campaign.garbage,
+        capacity: CAPACITY,
+        patience,
+      },
       delivered: stage.receiver.received.map(({ id, event }) => ({ id, deployment: String(event.data['id']) })),
       watches: workload.watches.map(({ deployment, hasEnded }) => ({ deployment, hasEnded })),
     }),

@@ -16,6 +16,8 @@ export interface Evidence {
   /** Deployments that a client watched. */
   watches: { deployment: string; hasEnded: boolean }[]
   capacity: number
+  /** How many times longer something may take than on an idle machine. */
+  patience: number
   /** Calls of the webhook: the id of the message, and the deployment whose end it reports. */
   delivered: { id: string; deployment: string }[]
 }

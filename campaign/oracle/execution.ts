@@ -173,7 +173,7 @@ const nothingElseStarts: Check = ({ tables, markers }) => {
   return findings.all
 }
 
-const cancelsHold: Check = ({ tables, ledger, markers }) => {
+const cancelsHold: Check = ({ tables, ledger, markers, patience }) => {
   const findings = new Findings()
   const states = new Map(tables.deployments.map((row) => [row.id, row.state]))
   const answered = new Map<string, number>()
@@ -194,7 +194,7 @@ const cancelsHold: Check = ({ tables, ledger, markers }) => {
     const cancelledAt = answered.get(deployment)
     if (what !== 'start' || cancelledAt === undefined) continue
     findings.unless(
-      at <= cancelledAt + GRACE_MS,
+      at <= cancelledAt + GRACE_MS * patience,
       'I12',
       'nothing new starts after a cancel is answered',
       [deployment],
@@ -249,14 +249,14 @@ const leftDone = ({ step, state }: StepRow) =>
 /** Longer than SIGTERM, the grace, and the life of a command whose instance stands still. */
 const KILL_MS = 40_000
 
-const timeoutsEndCommands: Check = ({ markers }) => {
+const timeoutsEndCommands: Check = ({ markers, patience }) => {
   const findings = new Findings()
   for (const [place, own] of groupBy(markers, (marker) => `${placeOf(marker)} ${marker.attempt}`)) {
     const [first] = own
     const seconds = SCRIPTS[first?.step ?? '']?.timeoutSeconds
     const last = own.at(-1)
     if (seconds === undefined || first === undefined || last === undefined) continue
-    const isEnded = last.at - first.at <= seconds * 1_000 + KILL_MS
+    const isEnded = last.at - first.at <= seconds * 1_000 + KILL_MS * patience
     findings.unless(isEnded, 'I13', 'no command outlives its timeout and the grace', [place], { first, last })
   }
   return findings.all

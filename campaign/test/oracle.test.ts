@@ -68,6 +68,7 @@ function goodEvidence(): Evidence {
     garbage: new Set([GARBAGE]),
     watches: [{ deployment: ID, hasEnded: true }],
     capacity: 1,
+    patience: 1,
     delivered: [{ id: 'message-1', deployment: ID }],
     tables: {
       deployments: [

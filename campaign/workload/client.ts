@@ -26,12 +26,14 @@ export class Client {
   readonly #urls: readonly string[]
   readonly #token: string
   readonly #ledger: Pick<Ledger, 'add'>
+  readonly #patienceMs: number
   #next = 0
 
-  constructor(urls: readonly string[], token: string, ledger: Pick<Ledger, 'add'>) {
+  constructor(urls: readonly string[], token: string, ledger: Pick<Ledger, 'add'>, patience = 1) {
     this.#urls = urls
     this.#token = token
     this.#ledger = ledger
+    this.#patienceMs = PATIENCE_MS * patience
   }
 
   get ledger(): Pick<Ledger, 'add'> {
@@ -40,7 +42,7 @@ export class Client {
 
   /** Uses the gateways in turn, as a load balancer does. Never throws. */
   async call(purpose: Call['purpose'], method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    const { body, key = null, facts = {}, patienceMs = PATIENCE_MS } = options
+    const { body, key = null, facts = {}, patienceMs = this.#patienceMs } = options
     this.#next += 1
     const gateway = options.gateway ?? this.#next % this.#urls.length
     const requestId = randomUUID()

@@ -33,12 +33,14 @@ export function startWorkload(options: {
   seed: number
   /** How many clients create deployments. */
   clients: number
+  /** See RoundOptions. */
+  patience: number
   countUnfinished: () => Promise<number>
 }): Workload {
-  const { campaign, catalog, ledger, countUnfinished } = options
+  const { campaign, catalog, ledger, patience, countUnfinished } = options
   const random = new Random(options.seed)
-  const client = new Client(campaign.urls, campaign.apiKey, ledger)
-  const foreigner = new Client(campaign.urls, catalog.foreignKey, ledger)
+  const client = new Client(campaign.urls, campaign.apiKey, ledger, patience)
+  const foreigner = new Client(campaign.urls, catalog.foreignKey, ledger, patience)
   const watches: Watch[] = []
   const pending = new Set<Promise<unknown>>()
   let isGoing = true

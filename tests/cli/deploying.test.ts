@@ -32,7 +32,7 @@ beforeAll(async () => {
   await createLocalTarget(api, { name: 'two', tags: [{ key: 'role', value: 'web' }] })
   await createAction(api, { script: 'echo "hello {{ name }}"', variables: [{ name: 'name', default: 'you' }] }, 'greet')
   await createAction(api, { script: 'echo oh no >&2; exit 7' }, 'fail')
-  await createAction(api, { script: 'echo begun; sleep 60' }, 'sleep')
+  await createAction(api, { script: 'echo begun; sleep 600' }, 'sleep')
   const slow = 'for n in $(seq 40); do echo "line $n"; sleep 0.1; done'
   await createAction(api, { script: slow }, 'count')
 })

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await createLocalTarget(api, { name: 'one', concurrency: 'queue' })
   await createLocalTarget(api, { name: 'two' })
   await createAction(api, { script: 'for n in 1 2 3 4 5; do echo "line $n"; done' }, 'count')
-  await createAction(api, { script: 'sleep 120' }, 'sleep')
+  await createAction(api, { script: 'sleep 600' }, 'sleep')
 })
 
 afterEach(() => suite.restore())

@@ -199,7 +199,7 @@ test('after an instance dies during a check, the target is not drifted and not p
   const place = await createPlace(1)
   const flag = place.fileOf('slow')
   fs.writeFileSync(flag, '')
-  const script = '[ ! -e "{{ folder }}/slow" ] && exit 0; touch "{{ folder }}/checking"; sleep 60; exit 1'
+  const script = '[ ! -e "{{ folder }}/slow" ] && exit 0; touch "{{ folder }}/checking"; sleep 600; exit 1'
   const sequence = await createSequence(api, [
     await createAction(api, { script: 'true', check: { script }, variables: VARIABLES }),
   ])

@@ -117,7 +117,7 @@ test('after kill -9 of the orchestration instance, its command is dead and is re
 
 test('the command of a lost instance has failed without further attempts, and is rolled back', async () => {
   const file = path.join(suite.folder, 'lost')
-  const [script, rollback] = ['echo start >> "$SLIPWAY_VAR_FILE"; sleep 30', 'echo rollback >> "$SLIPWAY_VAR_FILE"']
+  const [script, rollback] = ['echo start >> "$SLIPWAY_VAR_FILE"; sleep 600', 'echo rollback >> "$SLIPWAY_VAR_FILE"']
   const journal = () => completeLines(file)
   const { body } = await api.post('/deployments', {
     action_id: await createAction(api, { script, rollback }),

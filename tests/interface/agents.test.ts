@@ -98,7 +98,7 @@ test('a deployment runs on an agent with files, masked secrets and the exit code
 })
 
 test('a timeout and a cancel leave no process of the command, not even grandchildren', async () => {
-  const script = 'sh -c "sh -c \\"sleep 300\\" & wait" & wait'
+  const script = 'sh -c "sh -c \\"sleep 600\\" & wait" & wait'
   const [one, two] = [randomUUID(), randomUUID()]
   const late = await ended({ script, env: { MARK: one }, timeout_seconds: 1 })
   expect(late.plan.steps[0].error_message).toContain('killed after 1 s (timeout_seconds)')
@@ -131,7 +131,7 @@ test('a killed agent fails the running attempt; a stopped agent fails steps with
 
 test('after an instance is killed, its command does not run beside the next attempt', async () => {
   const mark = randomUUID()
-  const script = 'test "$SLIPWAY_ATTEMPT" = 1 && exec echo again; sleep 300'
+  const script = 'test "$SLIPWAY_ATTEMPT" = 1 && exec echo again; sleep 600'
   const id = await deploy({ script, env: { MARK: mark }, max_retries: 1 })
   await waitFor(() => lives(mark), { what: 'the command to run' })
   await suite.kill('orchestration-instance')
@@ -142,7 +142,7 @@ test('after an instance is killed, its command does not run beside the next atte
 
 test('after an instance is killed, its command without further attempts is killed', async () => {
   const mark = randomUUID()
-  const id = await deploy({ script: 'sleep 300', env: { MARK: mark } })
+  const id = await deploy({ script: 'sleep 600', env: { MARK: mark } })
   await waitFor(() => lives(mark), { what: 'the command to run' })
   await suite.kill('orchestration-instance')
   await suite.start('orchestration-instance')

@@ -151,7 +151,7 @@ describe('analyses by the rules', () => {
   test('a successful or cancelled command has no analysis', async () => {
     const good = await deployed('true')
     await deploymentEnd(api, good)
-    const cancelled = await deployed('sleep 60')
+    const cancelled = await deployed('sleep 600')
     await waitFor(async () => (await api.get(`/deployments/${cancelled}`)).body.plan.steps[0].state === 'running')
     await api.post(`/deployments/${cancelled}/cancel`, {})
     expect(await deploymentEnd(api, cancelled)).toMatchObject({ state: 'cancelled' })

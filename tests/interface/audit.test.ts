@@ -277,7 +277,8 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
   cancelDeployment: async () => {
     // The deployment starts only if a slot is free.
     await atRest()
-    return { path: `${await deployed('sleep 30')}/cancel`, body: { reason: 'wrong version' } }
+    gate = createGate(suite)
+    return { path: `${await deployed(gate.script)}/cancel`, body: { reason: 'wrong version' } }
   },
   cancelPending: async () => ({ path: await queued() }),
   updatePending: async () => ({ path: await queued(), body: { priority: 7 } }),

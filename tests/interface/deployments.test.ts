@@ -197,7 +197,7 @@ describe('a deployment of one action', () => {
 
 describe('without a free slot', () => {
   test('requests wait in the order of priority and age, can be cancelled, and are dispatched', async () => {
-    const slow = await createAction(api, { script: 'sleep 60' })
+    const slow = await createAction(api, { script: 'sleep 600' })
     const quick = await createAction(api)
     const target_ids = [await createLocalTarget(api)]
     const running = await api.post('/deployments', { action_id: slow, target_ids })

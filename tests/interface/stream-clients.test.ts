@@ -220,7 +220,7 @@ test('curl gets a complete log in single data lines, from the gateway and from t
 })
 
 test('curl gets the pings of silent streams without buffering', async () => {
-  const id = await deploy('sleep 120')
+  const id = await deploy('sleep 600')
   const quiet = [
     curl(`${suite.url}/api/v1/deployments/${id}/logs?sse_token=${await sseToken(api)}`),
     curl(`${suite.url}/api/v1/sse/freezes?sse_token=${await sseToken(api)}`),

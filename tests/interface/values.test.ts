@@ -152,7 +152,7 @@ test('a freeze that begins while a request is pending holds the request until th
   const environment_id = (await api.post('/environments', { name: 'frozen later' })).body.id
   const target_ids = [await createLocalTarget(api)]
   const quick = await createAction(api)
-  const slow = await createAction(api, { script: 'sleep 60' })
+  const slow = await createAction(api, { script: 'sleep 600' })
   const running = await api.post('/deployments', { action_id: slow, target_ids })
   const { warnings } = (await api.post('/deployments/preview', { action_id: quick, target_ids })).body
   expect(warnings).toEqual(['No orchestration instance is free: the deployment would be queued'])

@@ -121,8 +121,8 @@ describe('a command', () => {
 
 describe('a kill', () => {
   test.each([
-    ['with TERM', 'trap "echo asked; exit 0" TERM; sleep 60 & wait', 10_000, 'asked\n'],
-    ['with KILL after an ignored TERM', 'trap "" TERM; (trap "" TERM; sleep 60) & while :; do sleep 1; done', 500, ''],
+    ['with TERM', 'trap "echo asked; exit 0" TERM; sleep 600 & wait', 10_000, 'asked\n'],
+    ['with KILL after an ignored TERM', 'trap "" TERM; (trap "" TERM; sleep 600) & while :; do sleep 1; done', 500, ''],
   ])('%s ends the whole process group', async (_name, script, graceMs, said) => {
     const mark = randomUUID()
     const abort = new AbortController()
@@ -147,7 +147,7 @@ describe('a kill', () => {
     const mark = randomUUID()
     const abort = new AbortController()
     const running = run(
-      { script: 'sleep 60', environment: { MARK: mark } },
+      { script: 'sleep 600', environment: { MARK: mark } },
       { address: proxied(), signal: abort.signal },
     )
     await eventually('the command runs', () => processesWith(mark).length > 0)
@@ -191,7 +191,7 @@ describe('a lost link', () => {
 
   test('that does not come back makes the agent kill the command and report the kill later', async () => {
     const mark = randomUUID()
-    const running = run({ script: 'echo begun; sleep 60', environment: { MARK: mark } }, { address: proxied() })
+    const running = run({ script: 'echo begun; sleep 600', environment: { MARK: mark } }, { address: proxied() })
     const failing = expect(running).rejects.toThrow('killed: no instance asked about it for 5 s')
     await eventually('the command runs', () => processesWith(mark).length > 0)
     proxy.refuse(true)
@@ -218,7 +218,7 @@ describe('an agent that dies', () => {
     const mark = randomUUID()
     const file = place('starts')
     const output: Buffer[] = []
-    const script = `echo start >>${file}; seq 1 2000; sleep 60 & wait`
+    const script = `echo start >>${file}; seq 1 2000; sleep 600 & wait`
     const running = run({ script, environment: { MARK: mark } }, { output })
     const failing = expect(running).rejects.toThrow('the agent was restarted while the command ran')
     await eventually('its output is there', () => Buffer.concat(output).toString().endsWith('2000\n'))
@@ -282,7 +282,7 @@ describe('another run of the deployment', () => {
     const mark = randomUUID()
     const deploymentId = randomUUID()
     const of = (epoch: number) => ({ ...commandOf({}).identity, deploymentId, epoch })
-    const former = run({ script: 'trap "" TERM; sleep 60; sleep 60', environment: { MARK: mark }, identity: of(1) })
+    const former = run({ script: 'trap "" TERM; sleep 600; sleep 600', environment: { MARK: mark }, identity: of(1) })
     const ended = expect(former).rejects.toThrow('another command of its deployment took its place')
     await eventually('the former runs', () => processesWith(mark).length > 0)
     const script = `grep -lsa ${mark} /proc/[0-9]*/environ | wc -l`
@@ -307,7 +307,7 @@ describe('another run of the deployment', () => {
         actions: [{ script: 'true' }],
       })
       const identity = { ...commandOf({}).identity, deploymentId: spec.deployment_id }
-      const former = run({ script: 'sleep 60', environment: { MARK: mark }, identity })
+      const former = run({ script: 'sleep 600', environment: { MARK: mark }, identity })
       const ended = expect(former).rejects.toThrow('killed: its deployment was given to another instance')
       await eventually('the former runs', () => processesWith(mark).length > 0)
       await took.startRun(spec)
@@ -330,7 +330,7 @@ describe('another run of the deployment', () => {
     const turn = abandoning.run(() => new Promise<void>((resolve) => (leave = resolve)))
     const former = run({ script: until.script, identity: of(first, 1) })
     const mark = randomUUID()
-    const lasting = run({ script: 'sleep 60', environment: { MARK: mark }, identity: of(second, 1) })
+    const lasting = run({ script: 'sleep 600', environment: { MARK: mark }, identity: of(second, 1) })
     const ended = expect(lasting).rejects.toThrow('killed: its deployment was given to another instance')
     await eventually('the former runs', () => processesWith(mark).length > 0)
     const transport = host.transport({ abandoning })

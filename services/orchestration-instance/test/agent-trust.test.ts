@@ -129,7 +129,7 @@ test('a command for a target without agent fails with that reason', async () => 
 
 test('a revoked agent kills its commands and refuses connections until the bridge accepts it again', async () => {
   const mark = randomUUID()
-  const running = run({ script: 'sleep 60', environment: { MARK: mark } }).catch((error: Error) => error.message)
+  const running = run({ script: 'sleep 600', environment: { MARK: mark } }).catch((error: Error) => error.message)
   await eventually('the command runs', () => processesWith(mark).length > 0)
   host.isRevoked = true
   await eventually('it is killed', () => processesWith(mark).length === 0)
