@@ -199,7 +199,16 @@ describe('concurrent calls with one key', () => {
       await waitFor(async () => commands.length > 0)
       return start(message)
     }
-    const all = await Promise.all(Array.from({ length: 50 }, (_, n) => create(key, {}, n % 2 === 0 ? admin : other)))
+    // A machine that is too busy to answer in time gives a 5xx, which a client repeats with its key.
+    const createAtLast = (client: Client) =>
+      waitFor(
+        async () => {
+          const created = await create(key, {}, client)
+          return created.status < 500 ? created : null
+        },
+        { what: 'an answer' },
+      )
+    const all = await Promise.all(Array.from({ length: 50 }, (_, n) => createAtLast(n % 2 === 0 ? admin : other)))
     expect(new Set(all.map(({ status }) => status))).toEqual(new Set([201]))
     expect(new Set(all.map(({ text }) => text)).size).toBe(1)
     expect(commands).toHaveLength(1)
