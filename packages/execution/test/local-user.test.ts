@@ -305,7 +305,7 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
 
   test('does not leave its commands running when it is frozen', async () => {
     chmodSync(base, 0o733)
-    const child = begin(rights, [{ script: `echo $$ >"${base}/pid"; exec sleep 600` }], { lifelineMs: 3_000 })
+    const child = begin(rights, [{ script: `echo $$ >"${base}/pid"; exec sleep 600` }], { lifelineMs: 15_000 })
     await eventually('it runs', () => existsSync(`${base}/pid`) && statSync(`${base}/pid`).size > 1)
     const pid = Number(readFileSync(`${base}/pid`, 'utf8'))
     child.kill('SIGSTOP')

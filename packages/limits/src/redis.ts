@@ -1,4 +1,4 @@
-import { connectRedis, type Redis } from '@slipway/redis'
+import { connectRedis, type Redis, type RedisConnectionOptions } from '@slipway/redis'
 import type { Logger } from '@slipway/runtime'
 
 /** Takes one request from the bucket of KEYS[1]. ARGV: requests a second, burst. Returns microseconds to wait; 0 passes. */
@@ -44,10 +44,14 @@ export interface LimitsRedis extends Redis {
 }
 
 /** A separate connection, because limits must not wait for slower commands. Without Redis, commands fail at once. */
-export function connectLimits(url: string, logger: Logger): LimitsRedis {
+export function connectLimits(
+  url: string,
+  logger: Logger,
+  options: Pick<RedisConnectionOptions, 'silenceMs'> = {},
+): LimitsRedis {
   const scripts = {
     takeFromBucket: { lua: TAKE, numberOfKeys: 1 },
     countAttempt: { lua: ATTEMPT, numberOfKeys: 2 },
   }
-  return connectRedis({ url, name: 'limits', logger, scripts }) as LimitsRedis
+  return connectRedis({ url, name: 'limits', logger, scripts, ...options }) as LimitsRedis
 }

@@ -1,5 +1,5 @@
 import { unavailable } from '@slipway/domain'
-import { connectRedis, isRedisUp, type Redis } from '@slipway/redis'
+import { connectRedis, isRedisUp, type Redis, type RedisConnectionOptions } from '@slipway/redis'
 import type { Logger } from '@slipway/runtime'
 
 export interface Cache {
@@ -13,8 +13,12 @@ export interface Cache {
 }
 
 /** Connects to Redis, again after each loss. Without a connection, commands fail at once. */
-export function connectCache(url: string, logger: Logger): Cache {
-  const redis = connectRedis({ url, name: 'cache', logger })
+export function connectCache(
+  url: string,
+  logger: Logger,
+  options: Pick<RedisConnectionOptions, 'silenceMs'> = {},
+): Cache {
+  const redis = connectRedis({ url, name: 'cache', logger, ...options })
 
   return {
     async run(work) {

@@ -60,7 +60,8 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
     },
   })
   await broker.connected()
-  const cache = connectCache(serverUrl('REDIS_URL'), logger)
+  // A busy machine may be silent for longer than the 2 s after which a service gives up a connection to Redis.
+  const cache = connectCache(serverUrl('REDIS_URL'), logger, { silenceMs: 60_000 })
   const passwords = createPasswordHasher(4)
   await seedIdentity(asGateway, { admin: ADMIN, passwords, logger })
   const accessTokens = createAccessTokens(`test:${JWT_KEY.toString('base64')}`)

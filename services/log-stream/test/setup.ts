@@ -91,8 +91,10 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
   const database = databaseAs(options.database, 'log-stream')
   const log = options.logger ?? testLogger
   const namespace = testNamespace()
-  const redis = connectRedis({ url: redisUrl, name: 'commands', logger: log })
-  const blocking = connectRedis({ url: redisUrl, name: 'live streams', logger: log, silenceMs: 5_000 })
+  // A busy machine may be silent for longer than a service waits before it gives up a connection to Redis.
+  const connection = { url: redisUrl, logger: log, silenceMs: 60_000 }
+  const redis = connectRedis({ ...connection, name: 'commands' })
+  const blocking = connectRedis({ ...connection, name: 'live streams' })
   const reader = startStreamReader(blocking, redis, log)
   const hubs = createHubs({
     database,
