@@ -8,7 +8,8 @@ import path from 'node:path'
 
 const root = path.dirname(import.meta.dirname)
 const result = path.join(root, '.slipway', `test-result-${process.pid}.json`)
-const LINGER_MS = 15_000
+/** Longer than a busy machine needs to end the workers of jest. */
+const LINGER_MS = 60_000
 const infra = (...args) => spawnSync('bash', ['scripts/infra.sh', ...args], { cwd: root, stdio: ['ignore', 2, 2] })
 
 // Ctrl-C reaches jest as well; this process goes on to release the servers.
