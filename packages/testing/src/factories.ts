@@ -6,8 +6,19 @@ import { waitFor } from './waiting.ts'
 
 const suffix = () => randomBytes(4).toString('hex')
 
-async function created<B>(answer: Promise<{ status: number; body: B }>): Promise<B> {
-  const { status, body } = await answer
+const CODES_OF_A_BUSY_MACHINE = new Set(['SERVICE_UNAVAILABLE', 'DATABASE_CONNECTION_ERROR'])
+
+/** Sends a create, again while the machine is too busy to answer in time. */
+async function created<B extends { error?: { code: string } }>(
+  send: () => Promise<{ status: number; body: B }>,
+): Promise<B> {
+  const { status, body } = await waitFor(
+    async () => {
+      const answer = await send()
+      return CODES_OF_A_BUSY_MACHINE.has(answer.body.error?.code ?? '') ? null : answer
+    },
+    { what: 'a create that is answered' },
+  )
   if (status !== 201) throw new Error(`expected 201, got ${status}: ${JSON.stringify(body)}`)
   return body
 }
@@ -33,17 +44,17 @@ export async function createAction(api: Api, parts: ActionParts = {}, name = `ac
     ...(rollback === undefined ? {} : { rollback: { script: rollback } }),
     ...rest,
   }
-  return (await created(api.post('/actions', { name, version: '1.0.0', definition }))).id
+  return (await created(() => api.post('/actions', { name, version: '1.0.0', definition }))).id
 }
 
 export async function createSequence(api: Api, actionIds: string[], name = `sequence-${suffix()}`): Promise<string> {
   const definition = { actions: actionIds.map((action_id) => ({ action_id })) }
-  return (await created(api.post('/sequences', { name, version: '1.0.0', definition }))).id
+  return (await created(() => api.post('/sequences', { name, version: '1.0.0', definition }))).id
 }
 
 export async function createLocalTarget(api: Api, parts: Record<string, unknown> = {}): Promise<string> {
-  return (await created(api.post('/targets', { name: `target-${suffix()}`, connection: { type: 'local' }, ...parts })))
-    .id
+  const send = () => api.post('/targets', { name: `target-${suffix()}`, connection: { type: 'local' }, ...parts })
+  return (await created(send)).id
 }
 
 export const createLocalTargets = (api: Api, count: number) =>
@@ -77,7 +88,7 @@ export async function createUser(
 ): Promise<Api> {
   const username = `user-${suffix()}`
   const account = { email: `${username}@example.com`, password: 'long-enough-password' }
-  await created(admin.post('/admin/users', { ...account, username, roles, tenant_id }))
+  await created(() => admin.post('/admin/users', { ...account, username, roles, tenant_id }))
   return await loginToSuite({ url: suite.url, admin: account })
 }
 
