@@ -7,6 +7,7 @@ import {
   createAction,
   createLocalTarget,
   createSequence,
+  createWithRetries,
   deploymentEnd,
   type LogEntry,
   logHistory,
@@ -98,7 +99,7 @@ function expectedLines(bytes: Buffer): string[] {
 }
 
 async function deploy(what: { target_ids: unknown[]; action_id: string; variables?: Record<string, string> }) {
-  const { status, body } = await api.post('/deployments', what)
+  const { status, body } = await createWithRetries(api, what)
   expect(status).toBe(201)
   return body.deployment_id as string
 }

@@ -1,24 +1,26 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Queryable } from '@slipway/database'
-import { type Api, loginToSuite } from './api.ts'
+import { type Answer, type Api, loginToSuite } from './api.ts'
 import type { Suite } from './suite.ts'
 import { waitFor } from './waiting.ts'
 
 const suffix = () => randomBytes(4).toString('hex')
 
-const CODES_OF_A_BUSY_MACHINE = new Set(['SERVICE_UNAVAILABLE', 'DATABASE_CONNECTION_ERROR'])
+const UNAVAILABLE = new Set(['SERVICE_UNAVAILABLE', 'DATABASE_CONNECTION_ERROR'])
 
-/** Sends a create, again while the machine is too busy to answer in time. */
-async function created<B extends { error?: { code: string } }>(
-  send: () => Promise<{ status: number; body: B }>,
-): Promise<B> {
-  const { status, body } = await waitFor(
+/** Sends a call, again while the answer is that a service or the database is unavailable, as on a machine that is too busy. */
+async function answered<B extends { error?: { code: string } }>(send: () => Promise<Answer<B>>): Promise<Answer<B>> {
+  return await waitFor(
     async () => {
       const answer = await send()
-      return CODES_OF_A_BUSY_MACHINE.has(answer.body.error?.code ?? '') ? null : answer
+      return UNAVAILABLE.has(answer.body.error?.code ?? '') ? null : answer
     },
-    { what: 'a create that is answered' },
+    { what: 'an answer other than that a service is unavailable' },
   )
+}
+
+async function created<B extends { error?: { code: string } }>(send: () => Promise<Answer<B>>): Promise<B> {
+  const { status, body } = await answered(send)
   if (status !== 201) throw new Error(`expected 201, got ${status}: ${JSON.stringify(body)}`)
   return body
 }
@@ -92,16 +94,10 @@ export async function createUser(
   return await loginToSuite({ url: suite.url, admin: account })
 }
 
-/** Creates one deployment while services restart: repeats the call with its idempotency key while it gets 503. */
+/** Creates one deployment while services restart or the machine is too busy: repeats the call with its idempotency key. */
 export async function createWithRetries(api: Api, body: unknown) {
   const headers = { 'idempotency-key': randomUUID() }
-  return await waitFor(
-    async () => {
-      const answer = await api.call('POST', '/deployments', body, headers)
-      return answer.status === 503 ? null : answer
-    },
-    { what: 'a create that does not get 503' },
-  )
+  return await answered(() => api.call('POST', '/deployments', body, headers))
 }
 
 const FINAL = new Set(['success', 'failed', 'cancelled', 'rolled_back'])
