@@ -15,7 +15,9 @@ export function useLive(...reads: OperationId[]): void {
   operations.current = reads
   useEffect(() => {
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') void readAgain(queries, operations.current)
+      if (document.visibilityState !== 'visible') return
+      // A read that takes longer than the interval goes on; to begin anew each time would never end.
+      void readAgain(queries, operations.current, { cancelRefetch: false })
     }, EVERY_MS)
     return () => clearInterval(timer)
   }, [queries])

@@ -1,5 +1,12 @@
 import type { Answer, Input, InputArguments, OperationId } from '@slipway/client'
-import { keepPreviousData, type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  type InvalidateOptions,
+  keepPreviousData,
+  type QueryClient,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { client } from './client.ts'
 
 // An input may be left out where every part of it is optional. The compiler cannot see that a given one always fits.
@@ -40,6 +47,11 @@ export function useWrite<O extends OperationId>(operation: O, ...reads: Operatio
   })
 }
 
-export async function readAgain(queries: QueryClient, operations: readonly OperationId[]): Promise<void> {
-  await Promise.all(operations.map((operation) => queries.invalidateQueries({ queryKey: [operation] })))
+/** By default a read that is on its way begins anew, because its answer may be older than what has changed. */
+export async function readAgain(
+  queries: QueryClient,
+  operations: readonly OperationId[],
+  options: InvalidateOptions = {},
+): Promise<void> {
+  await Promise.all(operations.map((operation) => queries.invalidateQueries({ queryKey: [operation] }, options)))
 }
