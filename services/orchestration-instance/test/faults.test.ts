@@ -303,7 +303,7 @@ test('while the bridge accepts no events, commands run on, and their output is k
   await instance.end('SIGKILL')
   await instance.start()
   bridge.takesNoEvents = false
-  expect(await bridge.finished(spec, 60_000)).toMatchObject({ outcome: 'success' })
+  expect(await bridge.finished(spec, 300_000)).toMatchObject({ outcome: 'success' })
   const written = Array.from({ length: 40_000 }, (_, n) => String(n + 1).padStart(200, '0'))
   const output = bridge.lines(spec).filter(({ stream }) => stream === 'stdout')
   for (const one of [0, 1]) {
@@ -331,7 +331,7 @@ test('a journal drops the lines that the bridge has accepted, and a restart cont
   expect(journalBytes()).toBeLessThan(6_000_000)
   await instance.end('SIGKILL')
   await instance.start({ SLIPWAY_JOURNAL_MIB: '4' })
-  expect(await bridge.finished(spec, 60_000)).toMatchObject({ outcome: 'success' })
+  expect(await bridge.finished(spec, 300_000)).toMatchObject({ outcome: 'success' })
   expect([...starts()]).toHaveLength(2)
   expect(bridge.output(spec)).toHaveLength(40_000)
   expectGapless(spec)
@@ -366,7 +366,7 @@ test('commands that write are paused while the journal is full', async () => {
   expect(last).toBeLessThan(16_000_000)
   expect(starts()).toEqual([])
   bridge.takesNoEvents = false
-  expect(await bridge.finished(spec, 60_000)).toMatchObject({ outcome: 'success' })
+  expect(await bridge.finished(spec, 300_000)).toMatchObject({ outcome: 'success' })
   expect(bridge.output(spec)).toHaveLength(total)
   expectGapless(spec)
 })
