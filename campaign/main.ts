@@ -19,7 +19,7 @@ const SHORT_SEEDS = [1, 2, 3]
 const SHORT_OPTIONS: PlanOptions = { workMs: 25_000, faults: 38 }
 /** Few, because `make test` runs the short form beside other tests. */
 const SHORT_CLIENTS = 2
-/** The tests beside it, and a neighbour, may keep all processors busy. Only the long form judges how long something takes. */
+/** Other tests and a neighbour may keep all processors busy. The long form judges by the documented bounds. */
 const SHORT_PATIENCE = 6
 /** No round starts after this. */
 const SHORT_MINUTES = 2

@@ -121,7 +121,7 @@ const CASES: [what: string, typed: string, expected: string[]][] = [
   ],
 ]
 
-/** A completion waits 2 s for the server, which a busy machine may exceed: tries again, as a person presses Tab again. */
+/** A completion waits 2 s for the server. A busy machine may need longer, so a new shell tries again. */
 const expectSoon = async (complete: () => Promise<string[]> | string[], expected: string[]) =>
   expect(await waitForValue('the completion', complete, (seen) => isDeepStrictEqual(seen, expected))).toEqual(expected)
 

@@ -31,7 +31,7 @@ describe('targets', () => {
     await visitor.login(stage.suite.admin, '/targets', 'Targets')
     const shows = (wanted: string) => waitForListed(page, wanted)
     await shows('three,two,one')
-    // What loads after the list moves its columns, so a click may miss its link.
+    // On a busy machine a click has once had no effect, for an unknown reason.
     await waitFor(
       async () => {
         await page.getByRole('row', { name: /two/ }).getByRole('link', { name: 'role=web' }).click()

@@ -177,7 +177,7 @@ test('fifty calls with one idempotency key start one deployment, although one of
   await suite.kill('gateway-2')
   const answers = (await Promise.all(calls)).filter(({ status }) => status !== 0)
   const known = answers.filter(({ text }) => !isUnavailable(text))
-  expect(answers.length).toBeGreaterThan(0)
+  expect(answers.length).toBeGreaterThanOrEqual(25)
   // If the gateway died before it sent its command message, the key is free again after a while.
   const last = await waitFor(async () => {
     const answer = await create(api)
