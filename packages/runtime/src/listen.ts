@@ -33,21 +33,33 @@ export interface ListeningServer {
 }
 
 const IDLE_SWEEP_MS = 50
+/**
+ * How long a connection may be idle, in milliseconds. Callers close theirs earlier: load balancers after 60 s, others one second
+ * before the time that answers name. If the server closed first, a call sent at that moment would fail.
+ */
+const IDLE_MS = 65_000
+const TIMEOUTS = {
+  keepAliveTimeout: IDLE_MS,
+  // Node counts a connection without its first request here. A client that gave up a call while it connected keeps such a
+  // connection as long as any other.
+  headersTimeout: IDLE_MS,
+  // Node does not accept less than for the headers.
+  requestTimeout: IDLE_MS,
+}
 
 /**
- * Serves HTTP or HTTPS with timeouts for slow clients. The server keeps idle connections longer than callers do. A connection
- * that the server closes during a call would look like a failed call.
+ * Serves HTTP or HTTPS with timeouts for slow clients.
  * @throws ConfigurationError when the port, the certificate or its key cannot be used
  */
 export async function listen(
   app: RequestListener,
   { host, port, variable, stopping, server: options, tls, observed = true, prepare }: ListenOptions,
 ): Promise<ListeningServer> {
-  const limits = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, noDelay: true }
+  const serverOptions = { ...TIMEOUTS, noDelay: true, ...options }
   const listener = observed ? observe(app) : app
   const { server, release } = tls
-    ? createTlsServer(listener, { ...limits, ...options }, tls)
-    : { server: createServer({ ...limits, ...options }, listener), release: () => {} }
+    ? createTlsServer(listener, serverOptions, tls)
+    : { server: createServer(serverOptions, listener), release: () => {} }
   prepare?.(server)
   if (stopping) endConnectionsOf(server, stopping)
   return {

@@ -34,3 +34,10 @@ test('a stopping server answers requests and closes each connection with its ans
   expect(await ask()).toEqual({ status: 200, connection: 'close', reused: true })
   expect(await ask()).toEqual({ status: 200, connection: 'close', reused: false })
 })
+
+test('a connection without its first request may be idle as long as one that has carried requests', async () => {
+  server = await listen((_request, response) => response.end(), { host: '127.0.0.1', port: 0, variable: 'none' })
+  const { keepAliveTimeout, headersTimeout } = server.server
+  // Node has no other time limit for a connection without a request.
+  expect(headersTimeout).toBeGreaterThanOrEqual(keepAliveTimeout)
+})
