@@ -8,6 +8,8 @@ import type { RequestHandler } from './routes.ts'
 
 const MAX_CONNECTIONS = 512
 const HANDSHAKE_MS = 10_000
+/** How long a connection may be idle. Instances close theirs after 20 s. */
+const IDLE_MS = 60_000
 /** The time between two log lines about failed handshakes. */
 const REPORT_EVERY_MS = 10_000
 
@@ -38,8 +40,9 @@ export async function serve(address: ListenAddress, identity: Identity, logger: 
         enrolments.set(socket, name)
         return Buffer.from(enrolment.key, 'base64')
       },
-      keepAliveTimeout: 60_000,
-      headersTimeout: 15_000,
+      keepAliveTimeout: IDLE_MS,
+      // Node counts a connection without its first request here.
+      headersTimeout: IDLE_MS,
       // The transfer of content may take long. `server.timeout` ends idle connections.
       requestTimeout: 0,
     },
@@ -50,7 +53,7 @@ export async function serve(address: ListenAddress, identity: Identity, logger: 
     },
   )
   server.maxConnections = MAX_CONNECTIONS
-  server.timeout = 60_000
+  server.timeout = IDLE_MS
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.setNoDelay(true)
