@@ -169,14 +169,18 @@ export class Load {
     }
   }
 
-  /** Calls one of the gateways until the answer is one of the known ones. A gateway may be gone, or say 503. */
+  /**
+   * Calls one of the gateways until the answer is one of the known ones. A gateway may be gone, or say 503. On a busy machine,
+   * the database may not accept a connection in time.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: the callers know the form of the answers
   async #ask(known: readonly number[], call: (api: Api) => Promise<Answer<any>>): Promise<Answer<any> | null> {
     const until = Date.now() + GIVE_UP_MS
     for (let n = Math.round(Math.random()); Date.now() < until; n += 1) {
       const answer = await call(this.#apis[n % 2] as Api).catch(() => null)
       if (answer && known.includes(answer.status)) return answer
-      if (answer && answer.status !== 503) {
+      const isUnavailable = answer?.status === 503 || answer?.body.error?.code === 'DATABASE_CONNECTION_ERROR'
+      if (answer && !isUnavailable) {
         this.wrong.push(`${answer.status} ${JSON.stringify(answer.body)}`)
         return null
       }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createDatabase, type Database } from '@slipway/database'
-import { type ServiceName, type Suite, startSuite, waitFor } from '@slipway/testing'
+import type { Queryable } from '@slipway/database'
+import { openPool, type ServiceName, type Suite, startSuite, waitFor } from '@slipway/testing'
 import { type Cell, holdsWork, needsLoss, needsRestart, processesOf } from './cells.ts'
 import { checkAtRest } from './check.ts'
 import { Load } from './load.ts'
@@ -44,12 +44,12 @@ export async function runCrashPoints(options: CrashOptions): Promise<CellResult[
     secondGateway: true,
     bundles: '.slipway/failpoints',
   })
-  const database = createDatabase({ url: suite.databaseUrl, applicationName: 'crash-points', tenant: '*' })
+  const database = openPool(suite.databaseUrl)
   try {
     const run = new CrashRun(suite, database, await Load.create(suite, database), options)
     return await run.all()
   } finally {
-    await database.close()
+    await database.end()
     await suite.stop()
   }
 }
@@ -68,7 +68,7 @@ function passesOf(cell: Progress): number {
 
 class CrashRun {
   readonly #suite: Suite
-  readonly #database: Database
+  readonly #database: Queryable
   readonly #load: Load
   readonly #options: CrashOptions
   readonly #cells: Progress[]
@@ -76,7 +76,7 @@ class CrashRun {
   readonly #seen = new Set<string>()
   #endOfBatch = 0
 
-  constructor(suite: Suite, database: Database, load: Load, options: CrashOptions) {
+  constructor(suite: Suite, database: Queryable, load: Load, options: CrashOptions) {
     this.#suite = suite
     this.#database = database
     this.#load = load

@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { createDatabase, type Database } from '@slipway/database'
 import {
   type Api,
   completeLines,
@@ -11,6 +10,7 @@ import {
   logHistory,
   loginToSuite,
   openLogStream,
+  openPool,
   readStream,
   type ServiceName,
   type Suite,
@@ -21,18 +21,18 @@ import {
 
 let suite: Suite
 let api: Api
-let database: Database
+let database: ReturnType<typeof openPool>
 
 beforeAll(async () => {
   suite = await startSuite()
-  database = createDatabase({ url: suite.databaseUrl, applicationName: 'kill-test', tenant: '*' })
+  database = openPool(suite.databaseUrl)
   api = await loginToSuite(suite)
 })
 
 afterEach(() => suite.restore())
 
 afterAll(async () => {
-  await database?.close()
+  await database?.end()
   await suite?.stop()
 })
 
@@ -98,6 +98,7 @@ for (const name of ['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-
     await suite.start(name)
     const { started, lines } = await expectRanOnce(journey)
     expect(started).toHaveLength(9)
+    expect(lines.filter(({ stdout }) => stdout === null)).toEqual([])
     expect(lines).toHaveLength(45)
   })
 }

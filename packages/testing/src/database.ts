@@ -247,6 +247,17 @@ export async function connectTo(databaseUrl: string, tenant = '*', onLost = () =
   return client
 }
 
+/**
+ * Opens connections that see the rows of all tenants, as they are needed. The caller ends the pool. Unlike a service, it has no
+ * time limit for a connection, because a busy machine may need longer.
+ */
+export function openPool(databaseUrl: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString: databaseUrl, options: '-c slipway.tenant=*' })
+  // An idle connection that breaks is replaced at its next use. Without a listener the event ends the process.
+  pool.on('error', () => {})
+  return pool
+}
+
 /** The SQL text of an argument of `query`, for tests that intercept queries. */
 export const sqlOf = (statement: string | pg.QueryConfig): string =>
   typeof statement === 'string' ? statement : statement.text

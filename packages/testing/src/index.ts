@@ -7,6 +7,7 @@ export {
   createTestDatabase,
   databaseAs,
   type OpenTestDatabase,
+  openPool,
   openTestDatabase,
   sqlOf,
   TEST_ROLE_PREFIX,
