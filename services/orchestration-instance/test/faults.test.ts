@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { RunSpec } from '@slipway/contracts'
 import { completeLines, createGate, startSshd } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
@@ -186,6 +186,55 @@ test('an instance without the bridge for too long kills its commands; if it stil
     'a on one failed: the instance lost contact with Slipway and killed the command; next attempt (2 of 2)',
   )
   expectGapless(spec)
+})
+
+describe('an instance without the bridge for too long starts later what it had reported and not begun', () => {
+  const untilFenced = async () => {
+    await eventually('it has fenced itself', () => instance.output.includes('no sync has succeeded for too long'))
+    await bridge.listen()
+  }
+
+  beforeEach(async () => {
+    bridge.lostAfterSeconds = 10
+    await instance.start()
+  })
+
+  test('a command, although it has one attempt only', async () => {
+    const gate = createGate(instance)
+    const { note, starts } = witness()
+    const spec = specOf({
+      actions: [
+        { name: 'a', script: `${note}; echo up; ${gate.script}` },
+        { name: 'b', script: note },
+      ],
+    })
+    await bridge.startRun(spec)
+    await eventually('it runs', () => bridge.output(spec).includes('up'))
+    await bridge.close()
+    gate.open()
+    await untilFenced()
+    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+    expect(starts()).toEqual(['a@one 0', 'b@one 0'])
+    expect(bridge.output(spec)).toEqual(['up'])
+    expectGapless(spec)
+  })
+
+  test('a rollback script', async () => {
+    const gate = createGate(instance)
+    const { note, starts } = witness()
+    const spec = specOf({
+      actions: [{ name: 'a', script: `echo up; ${gate.script}; exit 1`, rollback_script: note }],
+      options: { rollback_strategy: 'all_executed' },
+    })
+    await bridge.startRun(spec)
+    await eventually('it runs', () => bridge.output(spec).includes('up'))
+    await bridge.close()
+    gate.open()
+    await untilFenced()
+    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'rolled_back' })
+    expect(starts()).toEqual(['a@one 0'])
+    expectGapless(spec)
+  })
 })
 
 test('a frozen instance keeps no local or ssh command alive beyond its lease, and continues by its journal later', async () => {

@@ -180,8 +180,10 @@ export class HostedRun {
       const { target, action } = step
       this.#transportOf(target).abandon?.({ deploymentId, epoch, target, action, attempt, rollback })
     }
-    for (const open of this.#progress.openAttempts.values()) abandon(open, open.attempt, false)
-    for (const step of this.#progress.openRollbacks.values()) abandon(step, 0, true)
+    const { openAttempts, openRollbacks } = this.#progress
+    // What never ran starts later under the same number.
+    for (const open of openAttempts.values()) if (!open.neverRan) abandon(open, open.attempt, false)
+    for (const open of openRollbacks.values()) if (!open.neverRan) abandon(open, 0, true)
     // The specification does not say which commands a lost instance ran. Starting the next attempt ends the one before.
     for (const step of this.#spec.steps) if (step.state === 'failed') abandon(step, step.retry_count, false)
   }
@@ -211,7 +213,7 @@ export class HostedRun {
     this.#killed = true
     await Promise.all([this.#run?.kill(kill), this.#sender?.stop()])
     this.#close()
-    if (note !== undefined) this.#events.note({ fenced: note })
+    if (note !== undefined) this.#events.note({ fenced: note, acknowledged: this.#events.acknowledged })
     await this.#journal.close()
   }
 

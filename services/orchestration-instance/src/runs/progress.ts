@@ -3,8 +3,15 @@ import type { EndedStep, StepRef } from '@slipway/domain'
 import type { JournalRecord } from '../journal/records.ts'
 import { wordingOf } from './wording.ts'
 
-/** An attempt that started and has no known end. */
-export interface OpenAttempt {
+/** A command or rollback script whose start was reported and whose end is not known. */
+interface Open {
+  /** The number of the event that reported the start. */
+  event: number
+  /** Whether it was killed before it began. */
+  neverRan: boolean
+}
+
+export interface OpenAttempt extends Open {
   attempt: number
   startedAt: string
   /** Whether the attempt has failed and the next one waits for its backoff. */
@@ -18,7 +25,7 @@ export class Progress {
   /** The number of the next attempt of each step, if it is not 0. */
   readonly nextAttempts = new Map<string, number>()
   readonly openAttempts = new Map<string, StepRef & OpenAttempt>()
-  readonly openRollbacks = new Map<string, StepRef>()
+  readonly openRollbacks = new Map<string, StepRef & Open>()
   readonly hostKeys = new Map<number, string>()
   phase: RunSpec['phase']
   /** Whether a `rolling_back` event was sent. */
@@ -61,7 +68,7 @@ export class Progress {
   add(record: JournalRecord): void {
     if ('n' in record) this.#addEvent(record.n, record.event)
     else if ('failed_try' in record) this.#failAttempt(record.failed_try)
-    else if ('fenced' in record) this.fenced = true
+    else if ('fenced' in record) this.#fence(record.acknowledged)
     else this.#acknowledge(record)
   }
 
@@ -69,6 +76,13 @@ export class Progress {
     this.acknowledged = Math.max(this.acknowledged, acknowledged)
     this.nextEvent = Math.max(this.nextEvent, acknowledged)
     this.nextLine = Math.max(this.nextLine, next_line)
+  }
+
+  #fence(acknowledged = Number.POSITIVE_INFINITY): void {
+    this.fenced = true
+    // Commands and rollback scripts begin only after the bridge has acknowledged the report of their start.
+    for (const open of this.openAttempts.values()) open.neverRan ||= !open.failed && open.event >= acknowledged
+    for (const open of this.openRollbacks.values()) open.neverRan ||= open.event >= acknowledged
   }
 
   #addEvent(n: number, event: RunEvent): void {
@@ -81,6 +95,8 @@ export class Progress {
         this.fenced = false
         this.openAttempts.set(keyOf(event), {
           ...stepOf(event),
+          event: n,
+          neverRan: false,
           attempt: event.attempt,
           startedAt: event.at,
           failed: false,
@@ -101,7 +117,7 @@ export class Progress {
         break
       case 'rollback_started':
         this.fenced = false
-        this.openRollbacks.set(keyOf(event), stepOf(event))
+        this.openRollbacks.set(keyOf(event), { ...stepOf(event), event: n, neverRan: false })
         break
       case 'rollback_ended':
         this.openRollbacks.delete(keyOf(event))

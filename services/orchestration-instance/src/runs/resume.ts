@@ -2,7 +2,7 @@ import type { RunSpec } from '@slipway/contracts'
 import type { CommandFailure, StepRef } from '@slipway/domain'
 import { failureFields } from '@slipway/execution'
 import type { EventLog } from '../events/event-log.ts'
-import { type OpenAttempt, type Progress, stepOf } from './progress.ts'
+import { keyOf, type OpenAttempt, type Progress, stepOf } from './progress.ts'
 import { interrupted, type Wording } from './wording.ts'
 
 interface InterruptedRun {
@@ -16,7 +16,8 @@ interface InterruptedRun {
 
 /**
  * Reports the commands that have no end in the journal, and updates `progress`. An unknown outcome counts as a failed attempt.
- * The next attempt has the next number, so no attempt of a step starts twice. A rollback script has one attempt only.
+ * The next attempt has the next number, so no attempt of a step starts twice. A rollback script has one attempt only. What never
+ * ran is started again, without a report.
  */
 export function resolveInterruption({ spec, progress, events, wording, outOfTime }: InterruptedRun): void {
   const interruption = progress.fenced ? 'fenced' : 'restarted'
@@ -24,8 +25,13 @@ export function resolveInterruption({ spec, progress, events, wording, outOfTime
     outOfTime || (spec.options.failure_strategy === 'stop_on_first_failure' && progress.hasFailures)
   const openAttempts = [...progress.openAttempts.values()]
   // Commands without attempts left come first: their failure may stop the others.
-  openAttempts.sort((a, b) => Number(mayRetry(spec, a)) - Number(mayRetry(spec, b)))
+  const mayStart = (open: StepRef & OpenAttempt) => open.neverRan || mayRetry(spec, open)
+  openAttempts.sort((a, b) => Number(mayStart(a)) - Number(mayStart(b)))
   for (const open of openAttempts) {
+    if (open.neverRan && !stopping()) {
+      progress.nextAttempts.set(keyOf(open), open.attempt)
+      continue
+    }
     const failure = interrupted(interruption, 'command')
     if (mayRetry(spec, open) && !stopping()) {
       if (open.failed) continue
@@ -41,6 +47,7 @@ export function resolveInterruption({ spec, progress, events, wording, outOfTime
     }
   }
   for (const step of progress.openRollbacks.values()) {
+    if (step.neverRan) continue
     const { message } = interrupted(interruption, 'rollback script')
     events.emitSystemLine('error', step, `Rollback of ${wording.place(step)} failed: ${message}`)
     const at = new Date().toISOString()
