@@ -469,6 +469,32 @@ test('after SIGTERM the instance lets commands end; after a restart it repeats t
   expect([...starts()].sort()).toEqual(['a@quick 0', 'a@slow 0', 'a@slow 1'])
 })
 
+test('after SIGTERM without the bridge, a restart starts a command that was reported and not begun', async () => {
+  await instance.start()
+  const gate = createGate(instance)
+  const { note, starts } = witness()
+  const spec = specOf({
+    actions: [
+      { name: 'a', script: `${note}; echo up; ${gate.script}` },
+      { name: 'b', script: note },
+    ],
+  })
+  await bridge.startRun(spec)
+  await eventually('it runs', () => bridge.output(spec).includes('up'))
+  await bridge.close()
+  gate.open()
+  const journal = path.join(instance.folder, 'journals', journals()[0] ?? '')
+  const isStarted = /"type":"step_started",.*"action":1/
+  await eventually('the start of b is in the journal', () => isStarted.test(readFileSync(journal, 'utf8')))
+  await instance.end('SIGTERM')
+  await bridge.listen()
+  await instance.start()
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expect(starts()).toEqual(['a@one 0', 'b@one 0'])
+  expect(bridge.output(spec)).toEqual(['up'])
+  expectGapless(spec)
+})
+
 test('after SIGTERM during a cancel, the instance still sends the last output of the command', async () => {
   await instance.start()
   const script = `trap 'sleep 3; echo bye; exit' TERM; echo up; while :; do sleep 0.1; done`

@@ -13,14 +13,15 @@ export interface Header {
 /**
  * The other lines: numbered events, and facts for this instance alone. A failed attempt with a retry is such a fact.
  * `acknowledged` is the number of the first event that the bridge may still need. `next_line` is the number of the next log
- * line, for a journal that was rewritten without its acknowledged log lines. A `fenced` record repeats `acknowledged`, because
- * such records may be lost.
+ * line, for a journal that was rewritten without its acknowledged log lines. A process that is killed may not have written its
+ * last `acknowledged`; one that suspends the run writes `suspended`.
  */
 export type JournalRecord =
   | { n: number; event: RunEvent }
   | { failed_try: [target: number, action: number, attempt: number] }
   | { acknowledged: number; next_line?: number }
-  | { fenced: string; acknowledged?: number }
+  | { suspended: true; acknowledged: number }
+  | { fenced: string }
 
 export function sealedUnder(header: { deployment_id: string; epoch: number }): string {
   return `run:${header.deployment_id}:${header.epoch}`

@@ -213,7 +213,9 @@ export class HostedRun {
     this.#killed = true
     await Promise.all([this.#run?.kill(kill), this.#sender?.stop()])
     this.#close()
-    if (note !== undefined) this.#events.note({ fenced: note, acknowledged: this.#events.acknowledged })
+    // A run that was only restored may not know the last acknowledgements.
+    if (this.#run) this.#events.note({ suspended: true, acknowledged: this.#events.acknowledged })
+    if (note !== undefined) this.#events.note({ fenced: note })
     await this.#journal.close()
   }
 

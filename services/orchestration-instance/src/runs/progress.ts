@@ -68,7 +68,8 @@ export class Progress {
   add(record: JournalRecord): void {
     if ('n' in record) this.#addEvent(record.n, record.event)
     else if ('failed_try' in record) this.#failAttempt(record.failed_try)
-    else if ('fenced' in record) this.#fence(record.acknowledged)
+    else if ('fenced' in record) this.fenced = true
+    else if ('suspended' in record) this.#suspend(record.acknowledged)
     else this.#acknowledge(record)
   }
 
@@ -78,8 +79,7 @@ export class Progress {
     this.nextLine = Math.max(this.nextLine, next_line)
   }
 
-  #fence(acknowledged = Number.POSITIVE_INFINITY): void {
-    this.fenced = true
+  #suspend(acknowledged: number): void {
     // Commands and rollback scripts begin only after the bridge has acknowledged the report of their start.
     for (const open of this.openAttempts.values()) open.neverRan ||= !open.failed && open.event >= acknowledged
     for (const open of this.openRollbacks.values()) open.neverRan ||= open.event >= acknowledged

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -7,7 +7,6 @@ import { type FakeBridge, JOIN_TOKEN } from './fake-bridge.ts'
 import { eventually } from './wait.ts'
 
 const service = path.resolve(import.meta.dirname, '../..')
-const root = path.resolve(service, '../..')
 
 /** The service as a real process, which can be killed and started again with the same folder. */
 export class InstanceProcess {
@@ -38,7 +37,6 @@ export class InstanceProcess {
 
   /** Starts the instance without waiting. */
   async launch(settings: Record<string, string> = {}, { input }: { input?: string } = {}): Promise<void> {
-    build()
     this.managementPort ||= await freePort()
     if (!existsSync(this.tokenFile)) writeFileSync(this.tokenFile, `${JOIN_TOKEN}\n`, { mode: 0o600 })
     const child = spawn(process.execPath, [path.join(service, 'dist/bundle.js')], {
@@ -106,12 +104,4 @@ export class InstanceProcess {
     await this.end('SIGKILL')
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 })
   }
-}
-
-let built = false
-
-/** Compiles the service: the process runs the output of tsc. */
-function build(): void {
-  if (!built) execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-b', service], { stdio: 'inherit' })
-  built = true
 }
