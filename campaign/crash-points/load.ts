@@ -10,6 +10,7 @@ import {
   createAction,
   createLocalTargets,
   createSequence,
+  isUnavailable,
   loginToSuite,
   type Suite,
   waitFor,
@@ -171,7 +172,7 @@ export class Load {
 
   /**
    * Calls one of the gateways until the answer is one of the known ones. A gateway may be gone, or say 503. On a busy machine,
-   * the database may not accept a connection in time.
+   * Postgres may accept a connection too late.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the callers know the form of the answers
   async #ask(known: readonly number[], call: (api: Api) => Promise<Answer<any>>): Promise<Answer<any> | null> {
@@ -179,8 +180,7 @@ export class Load {
     for (let n = Math.round(Math.random()); Date.now() < until; n += 1) {
       const answer = await call(this.#apis[n % 2] as Api).catch(() => null)
       if (answer && known.includes(answer.status)) return answer
-      const isUnavailable = answer?.status === 503 || answer?.body.error?.code === 'DATABASE_CONNECTION_ERROR'
-      if (answer && !isUnavailable) {
+      if (answer && answer.status !== 503 && !isUnavailable(answer.body)) {
         this.wrong.push(`${answer.status} ${JSON.stringify(answer.body)}`)
         return null
       }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
   completeLines,
+  connectTo,
   createAction,
   createLocalTargets,
   createSequence,
@@ -10,7 +11,6 @@ import {
   logHistory,
   loginToSuite,
   openLogStream,
-  openPool,
   readStream,
   type ServiceName,
   type Suite,
@@ -21,11 +21,11 @@ import {
 
 let suite: Suite
 let api: Api
-let database: ReturnType<typeof openPool>
+let database: Awaited<ReturnType<typeof connectTo>>
 
 beforeAll(async () => {
   suite = await startSuite()
-  database = openPool(suite.databaseUrl)
+  database = await connectTo(suite.databaseUrl)
   api = await loginToSuite(suite)
 })
 

@@ -40,10 +40,10 @@ const IDLE_SWEEP_MS = 50
 const IDLE_MS = 65_000
 const TIMEOUTS = {
   keepAliveTimeout: IDLE_MS,
-  // Node counts a connection without its first request here. A client that gave up a call while it connected keeps such a
-  // connection as long as any other.
+  // This is also Node's limit for a connection that has not carried a request. A client that gave up a call while it connected
+  // keeps such a connection as long as any other.
   headersTimeout: IDLE_MS,
-  // Node does not accept less than for the headers.
+  // Node requires at least `headersTimeout`.
   requestTimeout: IDLE_MS,
 }
 

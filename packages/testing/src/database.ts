@@ -248,8 +248,8 @@ export async function connectTo(databaseUrl: string, tenant = '*', onLost = () =
 }
 
 /**
- * Opens connections that see the rows of all tenants, as they are needed. The caller ends the pool. Unlike a service, it has no
- * time limit for a connection, because a busy machine may need longer.
+ * Opens a pool that sees the rows of all tenants, for queries at the same time. The caller ends it. Unlike the pool of a service, it
+ * has no time limit for a connection, because a busy machine may need longer.
  */
 export function openPool(databaseUrl: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: databaseUrl, options: '-c slipway.tenant=*' })

@@ -8,12 +8,15 @@ const suffix = () => randomBytes(4).toString('hex')
 
 const UNAVAILABLE = new Set(['SERVICE_UNAVAILABLE', 'DATABASE_CONNECTION_ERROR'])
 
+/** Whether an answer says that a service or the database is unavailable. The call may have been carried out or not. */
+export const isUnavailable = ({ error }: { error?: { code: string } }) => UNAVAILABLE.has(error?.code ?? '')
+
 /** Sends a call, again while the answer is that a service or the database is unavailable, as on a machine that is too busy. */
 async function answered<B extends { error?: { code: string } }>(send: () => Promise<Answer<B>>): Promise<Answer<B>> {
   return await waitFor(
     async () => {
       const answer = await send()
-      return UNAVAILABLE.has(answer.body.error?.code ?? '') ? null : answer
+      return isUnavailable(answer.body) ? null : answer
     },
     { what: 'an answer other than that a service is unavailable' },
   )

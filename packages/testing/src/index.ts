@@ -25,6 +25,7 @@ export {
   createWithRetries,
   deploymentEnd,
   dispatchedDeployment,
+  isUnavailable,
   type LogEntry,
   logHistory,
   logPages,

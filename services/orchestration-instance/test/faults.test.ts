@@ -188,6 +188,35 @@ test('an instance without the bridge for too long kills its commands; if it stil
   expectGapless(spec)
 })
 
+/** Starts the run and ends the contact during its first command. What the instance reports next stays without an acknowledgement. */
+async function loseBridgeDuring(spec: RunSpec, gate: ReturnType<typeof createGate>): Promise<void> {
+  await bridge.startRun(spec)
+  await eventually('it runs', () => bridge.output(spec).includes('up'))
+  await bridge.close()
+  gate.open()
+}
+
+/** Starts a run of two commands, and ends the contact during the first. */
+async function loseBridgeBeforeSecond() {
+  const gate = createGate(instance)
+  const { note, starts } = witness()
+  const spec = specOf({
+    actions: [
+      { name: 'a', script: `${note}; echo up; ${gate.script}` },
+      { name: 'b', script: note },
+    ],
+  })
+  await loseBridgeDuring(spec, gate)
+  return {
+    async expectBothRanOnce() {
+      expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+      expect(starts()).toEqual(['a@one 0', 'b@one 0'])
+      expect(bridge.output(spec)).toEqual(['up'])
+      expectGapless(spec)
+    },
+  }
+}
+
 describe('an instance without the bridge for too long starts later what it had reported and not begun', () => {
   const untilFenced = async () => {
     await eventually('it has fenced itself', () => instance.output.includes('no sync has succeeded for too long'))
@@ -200,23 +229,9 @@ describe('an instance without the bridge for too long starts later what it had r
   })
 
   test('a command, although it has one attempt only', async () => {
-    const gate = createGate(instance)
-    const { note, starts } = witness()
-    const spec = specOf({
-      actions: [
-        { name: 'a', script: `${note}; echo up; ${gate.script}` },
-        { name: 'b', script: note },
-      ],
-    })
-    await bridge.startRun(spec)
-    await eventually('it runs', () => bridge.output(spec).includes('up'))
-    await bridge.close()
-    gate.open()
+    const { expectBothRanOnce } = await loseBridgeBeforeSecond()
     await untilFenced()
-    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-    expect(starts()).toEqual(['a@one 0', 'b@one 0'])
-    expect(bridge.output(spec)).toEqual(['up'])
-    expectGapless(spec)
+    await expectBothRanOnce()
   })
 
   test('a rollback script', async () => {
@@ -226,10 +241,7 @@ describe('an instance without the bridge for too long starts later what it had r
       actions: [{ name: 'a', script: `echo up; ${gate.script}; exit 1`, rollback_script: note }],
       options: { rollback_strategy: 'all_executed' },
     })
-    await bridge.startRun(spec)
-    await eventually('it runs', () => bridge.output(spec).includes('up'))
-    await bridge.close()
-    gate.open()
+    await loseBridgeDuring(spec, gate)
     await untilFenced()
     expect(await bridge.finished(spec)).toMatchObject({ outcome: 'rolled_back' })
     expect(starts()).toEqual(['a@one 0'])
@@ -471,28 +483,14 @@ test('after SIGTERM the instance lets commands end; after a restart it repeats t
 
 test('after SIGTERM without the bridge, a restart starts a command that was reported and not begun', async () => {
   await instance.start()
-  const gate = createGate(instance)
-  const { note, starts } = witness()
-  const spec = specOf({
-    actions: [
-      { name: 'a', script: `${note}; echo up; ${gate.script}` },
-      { name: 'b', script: note },
-    ],
-  })
-  await bridge.startRun(spec)
-  await eventually('it runs', () => bridge.output(spec).includes('up'))
-  await bridge.close()
-  gate.open()
+  const { expectBothRanOnce } = await loseBridgeBeforeSecond()
   const journal = path.join(instance.folder, 'journals', journals()[0] ?? '')
-  const isStarted = /"type":"step_started",.*"action":1/
-  await eventually('the start of b is in the journal', () => isStarted.test(readFileSync(journal, 'utf8')))
+  const isReported = /"type":"step_started",.*"action":1/
+  await eventually('the start of b is in the journal', () => isReported.test(readFileSync(journal, 'utf8')))
   await instance.end('SIGTERM')
   await bridge.listen()
   await instance.start()
-  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-  expect(starts()).toEqual(['a@one 0', 'b@one 0'])
-  expect(bridge.output(spec)).toEqual(['up'])
-  expectGapless(spec)
+  await expectBothRanOnce()
 })
 
 test('after SIGTERM during a cancel, the instance still sends the last output of the command', async () => {

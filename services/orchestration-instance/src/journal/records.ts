@@ -13,8 +13,8 @@ export interface Header {
 /**
  * The other lines: numbered events, and facts for this instance alone. A failed attempt with a retry is such a fact.
  * `acknowledged` is the number of the first event that the bridge may still need. `next_line` is the number of the next log
- * line, for a journal that was rewritten without its acknowledged log lines. A process that is killed may not have written its
- * last `acknowledged`; one that suspends the run writes `suspended`.
+ * line, for a journal that was rewritten without its acknowledged log lines. The last `acknowledged` of a killed process may be
+ * missing. A process that suspends the run writes `suspended`.
  */
 export type JournalRecord =
   | { n: number; event: RunEvent }

@@ -181,7 +181,7 @@ export class HostedRun {
       this.#transportOf(target).abandon?.({ deploymentId, epoch, target, action, attempt, rollback })
     }
     const { openAttempts, openRollbacks } = this.#progress
-    // What never ran starts later under the same number.
+    // A command that never ran starts later with the same number.
     for (const open of openAttempts.values()) if (!open.neverRan) abandon(open, open.attempt, false)
     for (const open of openRollbacks.values()) if (!open.neverRan) abandon(open, 0, true)
     // The specification does not say which commands a lost instance ran. Starting the next attempt ends the one before.
@@ -213,7 +213,7 @@ export class HostedRun {
     this.#killed = true
     await Promise.all([this.#run?.kill(kill), this.#sender?.stop()])
     this.#close()
-    // A run that was only restored may not know the last acknowledgements.
+    // A run that was restored and not started may not know the last acknowledgement.
     if (this.#run) this.#events.note({ suspended: true, acknowledged: this.#events.acknowledged })
     if (note !== undefined) this.#events.note({ fenced: note })
     await this.#journal.close()

@@ -3,15 +3,15 @@ import type { EndedStep, StepRef } from '@slipway/domain'
 import type { JournalRecord } from '../journal/records.ts'
 import { wordingOf } from './wording.ts'
 
-/** A command or rollback script whose start was reported and whose end is not known. */
-interface Open {
+/** A command whose start was reported. Its end is not known. */
+interface OpenCommand {
   /** The number of the event that reported the start. */
   event: number
   /** Whether it was killed before it began. */
   neverRan: boolean
 }
 
-export interface OpenAttempt extends Open {
+export interface OpenAttempt extends OpenCommand {
   attempt: number
   startedAt: string
   /** Whether the attempt has failed and the next one waits for its backoff. */
@@ -25,7 +25,7 @@ export class Progress {
   /** The number of the next attempt of each step, if it is not 0. */
   readonly nextAttempts = new Map<string, number>()
   readonly openAttempts = new Map<string, StepRef & OpenAttempt>()
-  readonly openRollbacks = new Map<string, StepRef & Open>()
+  readonly openRollbacks = new Map<string, StepRef & OpenCommand>()
   readonly hostKeys = new Map<number, string>()
   phase: RunSpec['phase']
   /** Whether a `rolling_back` event was sent. */
@@ -80,7 +80,7 @@ export class Progress {
   }
 
   #suspend(acknowledged: number): void {
-    // Commands and rollback scripts begin only after the bridge has acknowledged the report of their start.
+    // A command begins only after the bridge has acknowledged the report of its start.
     for (const open of this.openAttempts.values()) open.neverRan ||= !open.failed && open.event >= acknowledged
     for (const open of this.openRollbacks.values()) open.neverRan ||= open.event >= acknowledged
   }

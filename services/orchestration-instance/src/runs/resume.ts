@@ -16,8 +16,8 @@ interface InterruptedRun {
 
 /**
  * Reports the commands that have no end in the journal, and updates `progress`. An unknown outcome counts as a failed attempt.
- * The next attempt has the next number, so no attempt of a step starts twice. A rollback script has one attempt only. What never
- * ran is started again, without a report.
+ * The next attempt has the next number, so no attempt of a step starts twice. A rollback script has one attempt only. A command that
+ * never ran does not count: it starts with the same number.
  */
 export function resolveInterruption({ spec, progress, events, wording, outOfTime }: InterruptedRun): void {
   const interruption = progress.fenced ? 'fenced' : 'restarted'

@@ -41,7 +41,7 @@ export async function serve(address: ListenAddress, identity: Identity, logger: 
         return Buffer.from(enrolment.key, 'base64')
       },
       keepAliveTimeout: IDLE_MS,
-      // Node counts a connection without its first request here.
+      // This is also Node's limit for a connection that has not carried a request.
       headersTimeout: IDLE_MS,
       // The transfer of content may take long. `server.timeout` ends idle connections.
       requestTimeout: 0,
