@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
   type Api,
+  completeLines,
   createAction,
   createLocalTarget,
   loginToSuite,
@@ -65,7 +66,10 @@ const STARTS: Record<Typing, { file: string; setup: string; command: string }> =
   },
 }
 
-/** Types the text, Tab and Enter into a shell on a terminal. Returns the arguments of the call of slipway. */
+/**
+ * Types the text, Tab and Enter into a shell on a terminal. Returns the arguments of the call of slipway; none if the
+ * shell waits for more, because nothing was completed in an open quote.
+ */
 async function type(shell: Typing, text: string, url = suite.url): Promise<string[]> {
   const folder = fs.mkdtempSync(path.join(suite.folder, 'typed-'))
   const called = path.join(folder, 'called')
@@ -74,7 +78,7 @@ async function type(shell: Typing, text: string, url = suite.url): Promise<strin
     path.join(folder, file),
     `${setup}
 slipway() { if [ "$1" = complete ]; then command slipway "$@"; else printf '%s\\n' "$@" >${called}.new; mv ${called}.new ${called}; fi; }
-PS1=ready
+PS1=ready PS2=unfinished
 `,
   )
   const child = spawn('script', ['-qec', command, '/dev/null'], {
@@ -90,10 +94,11 @@ PS1=ready
   try {
     await waitFor(() => output.includes('ready'))
     child.stdin.write(`${text}\t\r`)
-    await waitFor(() => fs.existsSync(called))
-    return fs.readFileSync(called, 'utf8').trimEnd().split('\n')
+    await waitFor(() => fs.existsSync(called) || output.includes('unfinished'))
+    return completeLines(called)
   } finally {
-    child.stdin.end('\rexit\r')
+    // ^C leaves an open quote, in which "exit" would be text.
+    child.stdin.end('\x03exit\r')
     await ended
   }
 }
@@ -145,6 +150,7 @@ describe.each(['bash', 'zsh'] as const)('%s completes', (shell) => {
   test('commands alone, silently, when no server answers', async () => {
     expect(await type(shell, 'slipway targets show web', 'http://127.0.0.1:9')).toEqual(['targets', 'show', 'web'])
     expect(await type(shell, 'slipway targets sh', 'http://127.0.0.1:9')).toEqual(['targets', 'show'])
+    expect(await type(shell, 'slipway deploy "Release fr', 'http://127.0.0.1:9')).toEqual([])
   })
 })
 
