@@ -97,8 +97,8 @@ PS1=ready PS2=unfinished
     await waitFor(() => fs.existsSync(called) || output.includes('unfinished'))
     return completeLines(called)
   } finally {
-    // ^C leaves an open quote, in which "exit" would be text.
-    child.stdin.end('\x03exit\r')
+    // The shell ends with its terminal. "exit" would be text in an open quote, and may be lost after ^C.
+    child.kill('SIGKILL')
     await ended
   }
 }
