@@ -31,6 +31,6 @@ export default {
   transform: {},
   // A bound for a machine with both cores busy; no test asserts a time by it.
   testTimeout: process.env.SLIPWAY_TEST_LONG ? 1_800_000 : 600_000,
-  // Tests wait for servers more than they compute.
-  maxWorkers: 4,
+  // Keep two cores busy, beside the short campaign. More only lengthen each call, up to the timeouts of the services.
+  maxWorkers: 3,
 }
