@@ -77,7 +77,7 @@ function expectSteps(steps: Step[], owner: string, order: string[]): void {
   }
 }
 
-/** Previews a large plan, for which a busy machine may need longer than a call waits. */
+/** Previews a large plan, again while a busy machine needs longer for it than a call waits. */
 const preview = (body: object) => answered(() => api.post('/deployments/preview', body))
 
 test('a preview has all steps in order: of ids in their order, and of a tag in the order of names', async () => {
