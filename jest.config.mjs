@@ -31,6 +31,6 @@ export default {
   transform: {},
   // A bound for a machine with both cores busy; no test asserts a time by it.
   testTimeout: process.env.SLIPWAY_TEST_LONG ? 1_800_000 : 600_000,
-  // Three and the short campaign keep two cores busy. With more, calls take longer, and some exceed their timeout.
+  // Three test files at once and the short campaign keep two cores busy. With more, some calls exceed their timeout.
   maxWorkers: 3,
 }
