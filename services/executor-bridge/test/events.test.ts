@@ -26,7 +26,7 @@ let slot = 0
 
 beforeAll(async () => {
   db = await openTestDatabase()
-  // Else Postgres may make statistics while the table is small. It then keeps a plan that reads all of it.
+  // Otherwise autovacuum may collect statistics while the table is small. Postgres then keeps a plan that reads the whole table.
   await db.database.query('ALTER TABLE steps SET (autovacuum_enabled = false)')
   one = await startBridge(db.database)
   other = await startBridge(db.database)
@@ -366,7 +366,7 @@ describe('a batch of events', () => {
 
   test.each([
     ['without statistics of the table', async () => {}],
-    ['with statistics', () => db.database.query('ANALYZE steps')],
+    ['with statistics of the table', () => db.database.query('ANALYZE steps')],
   ])('reads only the steps that it changes, %s', async (_case, prepare) => {
     const run = await newRun({ targets: 50, actions: 20 })
     await prepare()
