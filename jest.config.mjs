@@ -1,36 +1,38 @@
-// Run as `make test`, or one part of it as
-//   node --conditions=@slipway/source --import=./scripts/jest/register.mjs node_modules/jest/bin/jest.js packages/domain
+// Run as `make test TESTS=path`. Three projects: `rules` and `golden` are `make test`, `release` is what `make test-all` adds.
 import { execFileSync } from 'node:child_process'
 
-// Tests speak with real servers: those of the environment, else those of scripts/infra.sh.
+// Tests use real servers: those of the environment, else those of scripts/infra.sh.
 const names = ['DATABASE_URL', 'RABBITMQ_URL', 'REDIS_URL']
 if (names.some((name) => !process.env[name])) {
   const exports = execFileSync('bash', ['scripts/infra.sh', 'env'], { cwd: import.meta.dirname, encoding: 'utf8' })
   for (const [, name, url] of exports.matchAll(/^export (\w+)='(.*)'$/gm)) process.env[name] ??= url
 }
 
-export default {
+const project = (displayName, testMatch, more = {}) => ({
+  displayName,
+  rootDir: import.meta.dirname,
   testEnvironment: 'node',
-  testMatch: ['**/*.test.ts'],
-  testPathIgnorePatterns: [
-    '/node_modules/',
-    '/dist/',
-    '/\\.slipway/',
-    // They stop servers that other tests use: scripts/test.mjs runs them alone, at the end.
-    ...(process.env.SLIPWAY_TEST_RESTARTS ? [] : ['/tests/restarts/']),
-    // Minutes each: `make test-long`.
-    ...(process.env.SLIPWAY_TEST_LONG
-      ? []
-      : [
-          '/tests/faults/(absent-servers|half-open|million-lines|network-namespaces-long|previous-release|replicas|restore|rolling-restart)\\.',
-        ]),
-  ],
+  testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}/**/*.test.ts`),
   modulePathIgnorePatterns: ['/dist/', '/\\.slipway/', '/\\.tools/'],
   // Node loads tests and sources, as TypeScript: scripts/jest/register.mjs.
   runtime: '<rootDir>/scripts/jest/runtime.cjs',
   transform: {},
-  // A bound for a machine with both cores busy; no test asserts a time by it.
-  testTimeout: process.env.SLIPWAY_TEST_LONG ? 1_800_000 : 600_000,
-  // Three test files at once and the short campaign keep two cores busy. With more, some calls exceed their timeout.
+  ...more,
+})
+
+export default {
+  // The only factor for a slow machine: it stretches the bounds of tests, and of waits in packages/testing.
+  testTimeout: 30_000 * Number(process.env.SLOW ?? 1),
   maxWorkers: 3,
+  projects: [
+    project('rules', ['packages/*/test', 'services/*/test', 'campaign/test', 'tests/rules']),
+    // Jest starts the suite only if it runs a file of this project.
+    project('golden', ['tests/golden'], {
+      globalSetup: '<rootDir>/tests/golden/start-suite.mjs',
+      globalTeardown: '<rootDir>/tests/golden/stop-suite.mjs',
+    }),
+    project('release', ['tests/faults', 'tests/kubernetes', 'tests/running', 'tests/release']),
+    // It restarts the servers of all other tests, so it runs alone.
+    project('restarts', ['tests/restarts']),
+  ],
 }

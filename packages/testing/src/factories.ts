@@ -108,7 +108,7 @@ export async function createWithRetries(api: Api, body: unknown) {
 const FINAL = new Set(['success', 'failed', 'cancelled', 'rolled_back'])
 
 /** Waits until a deployment has ended and returns its detail. */
-export async function deploymentEnd(api: Api, id: string, timeoutMs = 120_000) {
+export async function deploymentEnd(api: Api, id: string, timeoutMs?: number) {
   return await waitFor(
     async () => {
       const { body } = await api.get(`/deployments/${id}`)
@@ -119,7 +119,7 @@ export async function deploymentEnd(api: Api, id: string, timeoutMs = 120_000) {
 }
 
 /** Waits until a pending request is dispatched. Returns the id of its deployment. */
-export async function dispatchedDeployment(api: Api, pendingId: string, timeoutMs = 120_000): Promise<string> {
+export async function dispatchedDeployment(api: Api, pendingId: string, timeoutMs?: number): Promise<string> {
   return await waitFor(
     async () => {
       const { body } = await api.get('/deployments/pending?status=dispatched')

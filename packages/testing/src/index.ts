@@ -1,5 +1,6 @@
 export { type AgentProcess, enrolAgent, startAgent } from './agent.ts'
 export { type Answer, type Api, apiWithToken, loginToSuite } from './api.ts'
+export { SLOW, WAIT_MS } from './bounds.ts'
 export { openTestBroker } from './broker.ts'
 export { makeCertificates, type TestCertificates, type TestCertificatesOptions } from './certificates.ts'
 export {
@@ -52,6 +53,7 @@ export { type PrivateRedis, startRedis } from './redis-server.ts'
 export { repositoryFiles, repositoryRoot } from './repository.ts'
 export { isLongRun, roundsOf } from './rounds.ts'
 export { serverUrl } from './servers.ts'
+export { openTenant, type SharedSuite, startSharedSuite, type TestTenant } from './shared-suite.ts'
 export { type Sshd, startSshd } from './sshd.ts'
 export { statementProblems } from './statement-check.ts'
 export {

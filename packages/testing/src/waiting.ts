@@ -1,9 +1,10 @@
 import fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { SLOW, WAIT_MS } from './bounds.ts'
 
 export interface WaitOptions {
-  /** The timeout in milliseconds. The default is long enough for a busy machine with two cores. */
-  timeoutMs?: number
+  /** The timeout in milliseconds, by default 10 s. The variable SLOW stretches it. */
+  timeoutMs?: number | undefined
   /** Milliseconds between two calls of `probe`. By default they grow from 25 to 250. */
   everyMs?: number
   /** The name of the condition in the error. */
@@ -13,9 +14,10 @@ export interface WaitOptions {
 /** Calls `probe` until it returns a value other than null, undefined and false. Returns this value. Errors count as "not yet". */
 export async function waitFor<T>(
   probe: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  { timeoutMs = 120_000, everyMs, what = 'the condition' }: WaitOptions = {},
+  { timeoutMs, everyMs, what = 'the condition' }: WaitOptions = {},
 ): Promise<T> {
-  const end = Date.now() + timeoutMs
+  const bound = timeoutMs === undefined ? WAIT_MS : timeoutMs * SLOW
+  const end = Date.now() + bound
   let pause = everyMs ?? 25
   let last: unknown
   for (;;) {
@@ -26,7 +28,7 @@ export async function waitFor<T>(
     } catch (error) {
       last = error
     }
-    if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: last })
+    if (Date.now() > end) throw new Error(`waited ${bound} ms in vain for ${what}`, { cause: last })
     await sleep(pause)
     if (everyMs === undefined) pause = Math.min(pause * 1.25, 250)
   }

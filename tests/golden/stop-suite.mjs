@@ -1,0 +1,3 @@
+export default async function stopSuite() {
+  await globalThis.sharedSuite.stop()
+}
