@@ -11,6 +11,9 @@ const root = path.dirname(import.meta.dirname)
 // A worker thread starts from a file of its own. The code that starts the thread names this file.
 const THREADS = { 'services/planner': { thread: 'dist/large/thread.js' } }
 
+// The entry of the command line is a file of its own, so that tests can import its main.ts without running it.
+const ENTRIES = { 'packages/cli': 'dist/executable.js' }
+
 // Not bundled: native code, and swagger-ui-dist, whose files the gateway serves from their folder.
 const EXTERNAL = ['bcrypt', 'ssh2', 'swagger-ui-dist', 'pg-native']
 
@@ -33,7 +36,7 @@ async function bundle(program) {
   if (changed(path.join(dist, 'bundle.js')) > lastChange()) return
   await build({
     absWorkingDir: path.join(root, program),
-    entryPoints: { bundle: 'dist/main.js', ...THREADS[program] },
+    entryPoints: { bundle: ENTRIES[program] ?? 'dist/main.js', ...THREADS[program] },
     outdir: dist,
     ...(failpoints ? NODE_BUNDLE_WITH_FAILPOINTS : NODE_BUNDLE),
     external: EXTERNAL,

@@ -20,7 +20,7 @@ async function writePackage(folder) {
   const common = { ...NODE_BUNDLE, absWorkingDir: root, metafile: true, legalComments: 'none' }
   const program = await build({
     ...common,
-    entryPoints: { bundle: 'packages/cli/dist/main.js' },
+    entryPoints: { bundle: 'packages/cli/dist/executable.js' },
     outdir: path.join(folder, 'dist'),
   })
   const client = await build({

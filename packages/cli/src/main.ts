@@ -3,29 +3,31 @@ import { CommanderError } from 'commander'
 import { buildProgram } from './commands/program.ts'
 import { describeProxy } from './configuration/network.ts'
 import { EXIT_CODES, getExitCode } from './exit-code.ts'
+import type { Io } from './io.ts'
 import { formatRefusal } from './terminal/refusal.ts'
+import { CLI_VERSION } from './version.ts'
 
-// A reader such as `head` closes the pipe when it has enough lines. This is a success.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(EXIT_CODES.success)
-  throw error
-})
-
-try {
-  await buildProgram().parseAsync()
-} catch (error) {
-  if (error instanceof CommanderError) {
+/** Runs one command line, without the name of the program. Returns the exit code. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  if (argv.length > 0 && argv.every((argument) => argument === '-V' || argument === '--version')) {
+    io.stdout.write(`${CLI_VERSION}\n`)
+    return EXIT_CODES.success
+  }
+  const program = buildProgram(io)
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return program.exitCode
+  } catch (error) {
     // Commander has already printed the error or the help.
-    process.exitCode = error.exitCode === 0 ? EXIT_CODES.success : EXIT_CODES.usage
-  } else {
-    console.error(`slipway: ${formatError(error)}`)
-    process.exitCode = getExitCode(error)
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.success : EXIT_CODES.usage
+    io.stderr.write(`slipway: ${formatError(error, io)}\n`)
+    return getExitCode(error)
   }
 }
 
-function formatError(error: unknown): string {
+function formatError(error: unknown, io: Io): string {
   if (error instanceof ConnectionError) {
-    const proxy = describeProxy(error.url)
+    const proxy = describeProxy(io.env, error.url)
     return [
       error.message,
       ...(error.untrusted ? ['  give the certificate of its authority: --ca-file FILE'] : []),

@@ -24,12 +24,10 @@ test('the examples of docs/catalog.md are files that apply reads, one of each ki
   try {
     const examples = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text)
     for (const [n, text] of examples.entries()) fs.writeFileSync(path.join(folder, `${n}.yaml`), text)
-    process.env['ORDERS_KEY'] = 'a private key'
-    const { entries, manager } = loadFileSet([folder], null)
+    const { entries, manager } = loadFileSet([folder], { env: { ORDERS_KEY: 'a private key' } })
     expect(new Set(entries.map(({ kind }) => kind))).toEqual(new Set(KINDS))
     expect(manager).toBe('orders/catalog')
   } finally {
-    delete process.env['ORDERS_KEY']
     fs.rmSync(folder, { recursive: true })
   }
 })

@@ -1,4 +1,4 @@
-// Parses every call of slipway in the documents. tests/cli/documentation.test.ts runs examples.
+// Parses every call of slipway in the documents. tests/release/documentation.test.ts runs examples.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -6,6 +6,7 @@ import { describe, expect, test } from '@jest/globals'
 import { OPERATIONS, type Operation } from '@slipway/contracts'
 import { type Command, CommanderError } from 'commander'
 import { buildProgram } from '../src/commands/program.ts'
+import { createIo } from './slipway.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 const listed = execFileSync('git', ['ls-files', '*.md', ':!CHANGELOG.md', ':!docs/decisions'], {
@@ -57,10 +58,10 @@ const INCOMPLETE = new Set([
 
 /** Returns why the command line refuses these words, or null. Runs no subcommand. */
 function parse(words: readonly string[], { mayBeIncomplete = false } = {}): string | null {
-  const program = buildProgram()
+  const program = buildProgram(createIo().io)
   replaceActions(program)
   try {
-    program.parse(['node', 'slipway', ...words])
+    program.parse(words, { from: 'user' })
     return null
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
@@ -76,7 +77,7 @@ function replaceActions(command: Command): void {
   for (const child of command.commands) replaceActions(child)
 }
 
-/** `--version` reads the arguments of the test process, so it is not parsed. */
+/** main() prints the version without the parser. */
 const isVersion = (words: readonly string[]) => words.join(' ') === '--version'
 
 describe('calls of slipway in documents', () => {
@@ -92,7 +93,10 @@ describe('calls of slipway in documents', () => {
   })
 
   test('calls in sentences use existing subcommands and options', () => {
-    const subcommands = buildProgram().commands.flatMap((command) => [command.name(), ...command.aliases()])
+    const subcommands = buildProgram(createIo().io).commands.flatMap((command) => [
+      command.name(),
+      ...command.aliases(),
+    ])
     const isAlone = (name: string, code: string) =>
       name === 'docs/cli.md' && subcommands.includes(code.split(' ')[0] ?? '') && !code.startsWith('export PATH')
     const named = documents.flatMap(({ name, inline }) =>
@@ -131,7 +135,7 @@ describe('calls of slipway in documents', () => {
   })
 
   test('every option in docs/cli.md exists', () => {
-    const known = new Set(listOptions(buildProgram()))
+    const known = new Set(listOptions(buildProgram(createIo().io)))
     const { inline } = documents.find(({ name }) => name === 'docs/cli.md') ?? { inline: [] }
     const named = inline.flatMap((code) => code.match(/^--[a-z-]+/) ?? [])
     expect(named.length).toBeGreaterThan(20)

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { Command } from 'commander'
 import { listCompletions } from '../src/commands/completion.ts'
 import { buildProgram } from '../src/commands/program.ts'
+import { createIo, runSlipway } from './slipway.ts'
 
 /** Every visible subcommand with the words that call it. */
 function every(command: Command, words: string[] = []): [string, Command][] {
@@ -12,20 +13,14 @@ function every(command: Command, words: string[] = []): [string, Command][] {
   return [[words.join(' '), command], ...children.flatMap((child) => every(child, [...words, child.name()]))]
 }
 
-const commands = every(buildProgram())
+const commands = every(buildProgram(createIo().io))
 
 describe('--help', () => {
   test.each(commands.map(([words]) => words))('slipway %s', async (words) => {
-    const program = buildProgram()
-    let said = ''
-    const write = (text: string) => {
-      said += text
-    }
-    for (const [, command] of every(program)) command.configureOutput({ writeOut: write, writeErr: write })
-    const called = program.parseAsync(['node', 'slipway', ...words.split(' ').filter(Boolean), '--help'])
-    await expect(called).rejects.toMatchObject({ code: 'commander.helpDisplayed', exitCode: 0 })
-    expect(said).toContain(`Usage: slipway${words === '' ? '' : ` ${words}`}`)
-    expect(said).toContain('--output')
+    const { code, stdout } = await runSlipway('', [...words.split(' ').filter(Boolean), '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`Usage: slipway${words === '' ? '' : ` ${words}`}`)
+    expect(stdout).toContain('--output')
   })
 
   test('describes every subcommand, argument and option', () => {
@@ -63,6 +58,6 @@ describe('completion', () => {
     [['--output=', 'deploy', ''], []],
     [['status', '--output=y'], ['--output=yaml']],
   ])('%j offers %j', async (words, expected) => {
-    expect(await listCompletions(buildProgram(), words)).toEqual(expected.toSorted())
+    expect(await listCompletions(buildProgram(createIo().io), words)).toEqual(expected.toSorted())
   })
 })

@@ -21,15 +21,15 @@ const TENANT = 'kind: tenant\nname: Acme\n'
 test('a document that contains only manager names the manager of all files', () => {
   write('named/a.yaml', `manager: shop/catalog\n---\n${TENANT}`)
   write('named/b.yaml', 'kind: tenant\nname: Other\n')
-  const { entries, manager } = loadFileSet([path.join(root, 'named')], null)
+  const { entries, manager } = loadFileSet([path.join(root, 'named')], { env: {} })
   expect([entries.length, manager]).toEqual([2, 'shop/catalog'])
 })
 
 test('files may name a manager and no record, but not nothing', () => {
   write('emptied/a.yaml', 'manager: shop\n')
-  expect(loadFileSet([path.join(root, 'emptied')], null)).toEqual({ entries: [], manager: 'shop' })
+  expect(loadFileSet([path.join(root, 'emptied')], { env: {} })).toEqual({ entries: [], manager: 'shop' })
   write('nothing/a.yaml', '# nothing\n')
-  expect(() => loadFileSet([path.join(root, 'nothing')], null)).toThrow('there is no YAML document')
+  expect(() => loadFileSet([path.join(root, 'nothing')], { env: {} })).toThrow('there is no YAML document')
 })
 
 test.each([
@@ -39,7 +39,7 @@ test.each([
 ])('%s is refused', (_, text, message) => {
   write('wrong/a.yaml', `manager: shop\n---\n${TENANT}`)
   write('wrong/b.yaml', text)
-  expect(() => loadFileSet([path.join(root, 'wrong')], null)).toThrow(message)
+  expect(() => loadFileSet([path.join(root, 'wrong')], { env: {} })).toThrow(message)
 })
 
 test('the option has precedence over the files, and the files over the folder', () => {
@@ -112,7 +112,7 @@ test('a worktree has the name of its repository', () => {
 
 test('a record with the former name is taken over only with consent, and the list says where the name is from', () => {
   const file = write('former/a.yaml', TENANT)
-  const [entry] = loadFileSet([file], null).entries
+  const [entry] = loadFileSet([file], { env: {} }).entries
   if (entry === undefined) throw new Error('there is no entry')
   const { name, formerName } = deriveManagerName([file])
   const change = { entry, what: 'change' as const, differences: [] }

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Schema } from '@slipway/client'
 import { Output } from '../src/terminal/output.ts'
 import { formatPlan } from '../src/terminal/plan.ts'
+import { createIo } from './slipway.ts'
 
 const one = { id: 'one', name: 'web-1' }
 const two = { id: 'two', name: 'web-2' }
@@ -16,7 +17,7 @@ const preview = (targets: (typeof one)[], fields: Partial<Schema<'Preview'>> = {
     variables: {},
     ...fields,
   }) as unknown as Schema<'Preview'>
-const show = (plan: Schema<'Preview'>) => formatPlan(plan, new Output('table'))
+const show = (plan: Schema<'Preview'>) => formatPlan(plan, new Output(createIo().io, 'table'))
 
 test('a plan lists its unchanged targets and what it replaces', () => {
   const first = { deployment_id: null, version: null, applied_at: null, applied_by: null, difference: null }

@@ -50,7 +50,7 @@ const wanted = (name: string, more = '') => `kind: target\nname: ${name}\nconnec
 function createReconciler(documents: string[], options: Partial<ReconcilerOptions> = {}): Reconciler {
   fs.writeFileSync(path.join(folder, 'all.yaml'), documents.join('---\n'))
   const client = new SlipwayClient({ url: server.url, token: 'token' })
-  return new Reconciler(client, loadFileSet([folder], null).entries, { manager: 'shop', ...options })
+  return new Reconciler(client, loadFileSet([folder], { env: {} }).entries, { manager: 'shop', ...options })
 }
 
 async function plan(documents: string[], options: Partial<ReconcilerOptions> = {}) {

@@ -119,11 +119,3 @@ describe('a deletion', () => {
     expect(server.count(`DELETE /environments/${ID}`)).toBe(1)
   })
 })
-
-test.each([
-  ['Europe/Berlin', '2026-07-01 14:30 +02:00'],
-  ['America/St_Johns', '2026-07-01 10:00 -02:30'],
-  ['UTC', '2026-07-01 12:30 UTC'],
-])('times are local: %s', async (TZ, expected) => {
-  expect((await runSlipway(server.url, ['environments', 'list'], { env: { TZ } })).stdout).toContain(expected)
-})

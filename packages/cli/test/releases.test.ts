@@ -3,6 +3,9 @@ import type { Item } from '@slipway/client'
 import { sendJson, startFakeServer } from '@slipway/testing'
 import { parsePastTime } from '../src/commands/values.ts'
 import { runSlipway } from './slipway.ts'
+import { useTimeZone } from './time-zone.ts'
+
+useTimeZone('UTC')
 
 const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
 const OTHER = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'

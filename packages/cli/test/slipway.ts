@@ -1,38 +1,77 @@
-import { spawn } from 'node:child_process'
-import path from 'node:path'
+import { PassThrough } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Io } from '../src/io.ts'
+import { main } from '../src/main.ts'
 
-const bin = path.join(import.meta.dirname, '../bin/slipway.mjs')
+export interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+}
 
-interface RunOptions {
+export interface Running {
+  /** The output so far. */
+  stdout(): string
+  stderr(): string
+  /** Types this on standard input. */
+  type(text: string): void
+  /** Does what Ctrl-C does. */
+  interrupt(): void
+  ended: Promise<Ended>
+}
+
+export interface RunOptions {
   env?: Record<string, string | undefined>
+  /** All of standard input. Not for a terminal: a test types there. */
   stdin?: string
+  /** Whether a person sits at a terminal. */
+  isTerminal?: boolean
 }
 
-/** Runs the command line with this server and returns its result. */
-export function runSlipway(
-  url: string,
-  args: readonly string[],
-  { env = {}, stdin = '' }: RunOptions = {},
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [bin, ...args], {
-    env: {
-      PATH: process.env['PATH'],
-      HOME: '/nonexistent',
-      SLIPWAY_URL: url,
-      SLIPWAY_TOKEN: 'token',
-      TZ: 'UTC',
-      ...env,
+/** Polls do not wait for a second and more in a test. */
+const POLL_FASTER = 50
+
+/** The streams and the environment of a command line of its own. */
+export function createIo({ env = {}, stdin = '', isTerminal = false }: RunOptions = {}) {
+  const listeners = new Set<() => void>()
+  const input = Object.assign(new PassThrough(), { isTTY: isTerminal })
+  if (!isTerminal) input.end(stdin)
+  const [stdout, stderr] = [createOutput(isTerminal), createOutput(isTerminal)]
+  const io: Io = {
+    stdin: input,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: { SLIPWAY_TOKEN: 'token', ...env },
+    home: '/nonexistent',
+    onInterrupt(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  const texts = { stdout: '', stderr: '' }
-  child.stdout.on('data', (chunk) => {
-    texts.stdout += chunk
-  })
-  child.stderr.on('data', (chunk) => {
-    texts.stderr += chunk
-  })
-  child.stdin.on('error', () => {})
-  child.stdin.end(stdin)
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...texts })))
+    sleep: (ms, signal) => sleep(ms / POLL_FASTER, undefined, { signal }),
+    retryForMs: 0,
+  }
+  const interrupt = () => {
+    for (const listener of listeners) listener()
+  }
+  return { io, stdout: stdout.read, stderr: stderr.read, type: (text: string) => input.write(text), interrupt }
 }
+
+function createOutput(isTerminal: boolean) {
+  let text = ''
+  const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: isTerminal, columns: 120, rows: 40 })
+  stream.on('data', (chunk: string) => {
+    text += chunk
+  })
+  return { stream, read: () => text }
+}
+
+/** Starts a command in this process. */
+export function startSlipway(args: readonly string[], options: RunOptions = {}): Running {
+  const { io, ...running } = createIo(options)
+  const ended = main(args, io).then((code) => ({ code, stdout: running.stdout(), stderr: running.stderr() }))
+  return { ...running, ended }
+}
+
+/** Runs a command with this server. */
+export const runSlipway = (url: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> =>
+  startSlipway(args, { ...options, env: { SLIPWAY_URL: url, ...options.env } }).ended

@@ -18,7 +18,7 @@ interface Action {
   variables?: { name: string; default?: unknown }[]
 }
 
-const { entries } = loadFileSet([EXAMPLE], null)
+const { entries } = loadFileSet([EXAMPLE], { env: {} })
 const named = (kind: string) => new Map(entries.filter((one) => one.kind === kind).map((one) => [one.name, one.value]))
 const [actions, sequences, solutions, targets] = ['action', 'sequence', 'solution', 'target'].map(named) as [
   Map<string, { definition: Action }>,

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sendJson, startFakeServer } from '@slipway/testing'
 import { runSlipway } from './slipway.ts'
+import { useTimeZone } from './time-zone.ts'
+
+useTimeZone('UTC')
 
 const target = {
   id: '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d',

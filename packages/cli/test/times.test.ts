@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sendJson, startFakeServer } from '@slipway/testing'
 import { runSlipway } from './slipway.ts'
+import { useTimeZone } from './time-zone.ts'
+
+useTimeZone('Europe/Berlin')
 
 const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
 const OTHER = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
@@ -45,7 +48,7 @@ beforeAll(async () => {
   })
 })
 afterAll(() => server.close())
-const slipway = (...args: string[]) => runSlipway(server.url, args, { env: { TZ: 'Europe/Berlin' } })
+const slipway = (...args: string[]) => runSlipway(server.url, args)
 const END = '2026-07-02 06:00 +02:00'
 
 test.each([

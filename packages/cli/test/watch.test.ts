@@ -23,7 +23,7 @@ const deployment = {
 /** The output for a deployment that is rolled back after two of six targets. */
 function written(isTerminal: boolean): string {
   const stream = Object.assign(new PassThrough(), { isTTY: isTerminal, columns: 120, rows: 60 })
-  const screen = new Screen(stream)
+  const screen = new Screen(stream, {})
   const watch = new DeploymentView(deployment, screen, { log: false })
   const step = (n: number, state: 'completed' | 'failed' | 'rolled_back' | 'skipped') => {
     const data = {

@@ -21,6 +21,8 @@ export interface ConnectionOptions {
   cookies?: Locks
   /** Called if a call finds that the session has ended and cannot be renewed. */
   onSessionEnd?: () => void
+  /** Sends the requests, for example through a proxy. Default: the global `fetch`. */
+  fetch?: typeof fetch
   /** The timeout of one answer, in milliseconds. Default: 30,000. */
   timeoutMs?: number
   /** How long to retry a request that is safe to repeat, in milliseconds. Default: 30,000. */
@@ -56,6 +58,7 @@ const RENEWED_ELSEWHERE_MS = 300
 /** Requests to one server as one user: authentication and retries. */
 export class Connection {
   readonly url: string
+  readonly #fetch: typeof fetch | undefined
   readonly #timeoutMs: number
   readonly #retryForMs: number
   readonly #token: string | undefined
@@ -68,6 +71,7 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.url = options.url.replace(/\/+$/, '')
+    this.#fetch = options.fetch
     this.#timeoutMs = options.timeoutMs ?? 30_000
     this.#retryForMs = options.retryForMs ?? 30_000
     this.#token = options.token
@@ -248,7 +252,8 @@ export class Connection {
       ...(operation === 'refreshLogin' ? { keepalive: true } : {}),
       ...(body === undefined ? {} : { body: binary ? (body as Uint8Array<ArrayBuffer> | Blob) : JSON.stringify(body) }),
     }
-    const response = await fetch(url, init).catch((error: unknown) => {
+    // Not stored in the constructor: tests and pages may replace the global one later.
+    const response = await (this.#fetch ?? fetch)(url, init).catch((error: unknown) => {
       request.signal?.throwIfAborted()
       throw new ConnectionError(this.url, error)
     })

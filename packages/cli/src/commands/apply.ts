@@ -5,6 +5,7 @@ import type { Reconciler } from '../files/changes.ts'
 import { type FileKind, KINDS } from '../files/kinds.ts'
 import type { Manager } from '../files/manager.ts'
 import type { listTakeOvers } from '../files/take-over.ts'
+import type { Io } from '../io.ts'
 import {
   formatChange,
   formatDeletion,
@@ -66,14 +67,14 @@ interface ApplyOptions {
   resendSecrets?: boolean
 }
 
-async function apply({ client, output }: Context, options: ApplyOptions): Promise<number> {
+async function apply({ io, client, output }: Context, options: ApplyOptions): Promise<number> {
   const { file, tenant = null, dryRun = false, exitCode, prune, takeOver = false, resendSecrets = false } = options
   if (exitCode && !dryRun) throw new UsageError('--exit-code is for --dry-run')
   const { loadFileSet } = await import('../files/load.ts')
   const { chooseManager } = await import('../files/manager.ts')
   const { Reconciler } = await import('../files/changes.ts')
   const { listTakeOvers } = await import('../files/take-over.ts')
-  const fileSet = loadFileSet(file, tenant)
+  const fileSet = loadFileSet(file, { defaultTenant: tenant, env: io.env })
   const manager = chooseManager(options.manager, fileSet.manager, file)
   if (prune && !manager.isNamed) {
     const name = 'add a document with `manager: NAME` to the files, or give --manager NAME'
@@ -88,12 +89,12 @@ async function apply({ client, output }: Context, options: ApplyOptions): Promis
     for (const deletion of deletions) output.writeLine(formatDeletion(deletion, output))
   }
   const takeOvers = takeOver ? [] : listTakeOvers(found)
-  if (dryRun) warnOfTakeOver(takeOvers, manager, output)
+  if (dryRun) warnOfTakeOver(io, takeOvers, manager, output)
   else {
-    await confirmTakeOver(takeOvers, manager)
-    if (!options.yes) await confirmDeletions(deletions, output)
+    await confirmTakeOver(io, takeOvers, manager)
+    if (!options.yes) await confirmDeletions(io, deletions, output)
   }
-  if (!dryRun) await applyChanges(reconciler, found)
+  if (!dryRun) await applyChanges(io, reconciler, found)
   const kept = dryRun ? [] : await deleteRecords(reconciler, deletions)
   const unchanged = entries.length - new Set(found.map(({ entry }) => entry)).size
   const summary = {
@@ -119,46 +120,46 @@ async function apply({ client, output }: Context, options: ApplyOptions): Promis
 type TakeOvers = ReturnType<typeof listTakeOvers>
 
 /** Throws RefusedError unless a person agrees. */
-async function confirmTakeOver(takeOvers: TakeOvers, { name, formerName }: Manager): Promise<void> {
+async function confirmTakeOver(io: Io, takeOvers: TakeOvers, { name, formerName }: Manager): Promise<void> {
   if (takeOvers.length === 0) return
   const list = formatTakeOvers(takeOvers, formerName)
   const what = `${formatCount(takeOvers.length, 'record')} of these files ${takeOvers.length === 1 ? 'is' : 'are'} not managed by "${name}"`
-  if (!hasTerminal()) {
+  if (!hasTerminal(io)) {
     throw new RefusedError([`${what}: give --take-over to change them; nothing was changed`, ...list].join('\n'))
   }
-  process.stderr.write(`${what}:\n${list.join('\n')}\n`)
-  if (await confirm(`take over ${formatCount(takeOvers.length, 'record')}?`, 'give --take-over')) return
+  io.stderr.write(`${what}:\n${list.join('\n')}\n`)
+  if (await confirm(io, `take over ${formatCount(takeOvers.length, 'record')}?`, 'give --take-over')) return
   throw new RefusedError('nothing was changed')
 }
 
-function warnOfTakeOver(takeOvers: TakeOvers, { name, formerName }: Manager, output: Output): void {
+function warnOfTakeOver(io: Io, takeOvers: TakeOvers, { name, formerName }: Manager, output: Output): void {
   if (takeOvers.length === 0) return
   const [need, them] = takeOvers.length === 1 ? ['needs', 'it'] : ['need', 'them']
   const needs = `${formatCount(takeOvers.length, 'record')} of these files ${need} --take-over, because "${name}" does not manage ${them}:`
   output.warn([needs])
-  for (const line of formatTakeOvers(takeOvers, formerName)) process.stderr.write(`${line}\n`)
+  for (const line of formatTakeOvers(takeOvers, formerName)) io.stderr.write(`${line}\n`)
 }
 
-async function confirmDeletions(deletions: readonly Deletion[], output: Output): Promise<void> {
+async function confirmDeletions(io: Io, deletions: readonly Deletion[], output: Output): Promise<void> {
   if (deletions.length === 0) return
   const count = formatCount(deletions.length, 'record')
-  if (!hasTerminal()) {
+  if (!hasTerminal(io)) {
     const next = 'look at them with --dry-run, then give --yes; nothing was changed'
     throw new UsageError(`--prune would delete ${count}, and there is no terminal to ask: ${next}`)
   }
-  if (!output.isForPeople) for (const one of deletions) process.stderr.write(`${formatDeletion(one, output)}\n`)
-  if (!(await confirm(`delete ${count}?`, 'give --yes'))) throw new RefusedError('nothing was changed')
+  if (!output.isForPeople) for (const one of deletions) io.stderr.write(`${formatDeletion(one, output)}\n`)
+  if (!(await confirm(io, `delete ${count}?`, 'give --yes'))) throw new RefusedError('nothing was changed')
 }
 
-async function applyChanges(reconciler: Reconciler, found: readonly Change[]): Promise<void> {
+async function applyChanges(io: Io, reconciler: Reconciler, found: readonly Change[]): Promise<void> {
   for (const [n, change] of found.entries()) {
     try {
       await reconciler.apply(change)
     } catch (error) {
       const { kind, name, document } = change.entry
       const where = `${document.getPlace('')}: ${kind} ${name}`
-      if (n > 0) process.stderr.write(`${n} of ${found.length} changes were made; the next apply goes on at ${where}\n`)
-      else process.stderr.write(`nothing was changed; the first was ${where}\n`)
+      if (n > 0) io.stderr.write(`${n} of ${found.length} changes were made; the next apply goes on at ${where}\n`)
+      else io.stderr.write(`nothing was changed; the first was ${where}\n`)
       throw error
     }
   }
@@ -198,7 +199,7 @@ function formatResult({ found, deleted, kept, unchanged, dryRun }: Result): stri
 }
 
 async function exportCatalog(
-  { client, output }: Context,
+  { io, client, output }: Context,
   { directory, kind }: { directory?: string; kind?: FileKind[] },
 ): Promise<void> {
   const { formatDocuments, exportDocuments, writeDocuments } = await import('../files/export.ts')
@@ -210,5 +211,5 @@ async function exportCatalog(
   }
   const all = [...documents.values()].flat()
   if (output.format === 'json') output.printData(all)
-  else process.stdout.write(formatDocuments(all))
+  else io.stdout.write(formatDocuments(all))
 }

@@ -1,12 +1,12 @@
 import { SlipwayClient } from '@slipway/client'
-import type { Command } from 'commander'
 import { createSessionStore, readConfiguration } from '../configuration/file.ts'
 import { readLastRun } from '../configuration/last-run.ts'
-import { prepareNetwork } from '../configuration/network.ts'
+import { createFetch } from '../configuration/network.ts'
 import { chooseServer } from '../configuration/server.ts'
 import { readEnvironmentToken } from './context.ts'
 import { take } from './lists.ts'
 import { LAST } from './references.ts'
+import type { RootCommand } from './root.ts'
 
 /** The limit for the answer of the server: a shell waits for it at each press of Tab. */
 const TIMEOUT_MS = 2_000
@@ -41,20 +41,28 @@ type ServerKind = Exclude<CompletedKind, 'context'>
 const isNamed = (kind: ServerKind): kind is NamedKind => Object.hasOwn(NAMED, kind)
 
 /** Lists the names, or ids, of this kind that may fit the prefix: what this machine knows, and what the server answers. */
-export async function listKnownNames(program: Command, kind: CompletedKind, prefix: string): Promise<string[]> {
-  if (kind === 'context') return Object.keys(readConfiguration().contexts ?? {})
-  const last = kind === 'deployment' && readLastRun(chooseServer(program).url) !== undefined ? [LAST] : []
+export async function listKnownNames(program: RootCommand, kind: CompletedKind, prefix: string): Promise<string[]> {
+  if (kind === 'context') return Object.keys(readConfiguration(program.io).contexts ?? {})
+  const last =
+    kind === 'deployment' && readLastRun(program.io, chooseServer(program.io, program).url) !== undefined ? [LAST] : []
   return [...last, ...(await listServerNames(program, kind, prefix).catch(() => []))]
 }
 
-async function listServerNames(program: Command, kind: ServerKind, prefix: string): Promise<string[]> {
-  const { url, context, caFile } = chooseServer(program)
-  const token = readEnvironmentToken()
-  const sessions = createSessionStore(url, context)
+async function listServerNames(program: RootCommand, kind: ServerKind, prefix: string): Promise<string[]> {
+  const { io } = program
+  const { url, context, caFile } = chooseServer(io, program)
+  const token = readEnvironmentToken(io)
+  const sessions = createSessionStore(io, url, context)
   if (!token && !sessions.load()) return []
-  await prepareNetwork(caFile)
+  const fetch = await createFetch(io.env, caFile)
   const signal = AbortSignal.timeout(TIMEOUT_MS)
-  const client = new SlipwayClient({ url, sessions, retryForMs: 0, ...(token ? { token } : {}) })
+  const client = new SlipwayClient({
+    url,
+    sessions,
+    retryForMs: 0,
+    ...(fetch === undefined ? {} : { fetch }),
+    ...(token ? { token } : {}),
+  })
   const names = await readNames(client, kind, prefix, signal)
   // A name with a line break would be two words for the shell.
   return [...new Set(names)].filter((name) => !/\p{Cc}/u.test(name))

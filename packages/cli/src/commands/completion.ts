@@ -1,6 +1,7 @@
-import { Argument, type Command } from 'commander'
+import { Argument } from 'commander'
 import { type CompletedKind, listKnownNames } from './completion-names.ts'
 import { type CompletionPlace, findPlace, getNames, getOptions, readWords } from './completion-words.ts'
+import type { RootCommand } from './root.ts'
 
 /** The shell calls `slipway complete` at each press of Tab, so completions always match the commands. */
 const SCRIPTS = {
@@ -52,20 +53,20 @@ complete -c slipway -f -a '(__slipway_complete)'
 `,
 }
 
-export function addCompletion(program: Command): void {
+export function addCompletion(program: RootCommand): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
     .description('print a script that completes slipway in a shell: eval "$(slipway completion bash)"')
     .action((shell: keyof typeof SCRIPTS) => {
-      process.stdout.write(SCRIPTS[shell])
+      program.io.stdout.write(SCRIPTS[shell])
     })
   program
     .command('complete', { hidden: true })
     .argument('[words...]')
     .option('--part <text>')
     .action(async (words: string[], { part }: { part?: string }) => {
-      for (const offer of await listCompletions(program, words, part)) process.stdout.write(`${offer}\n`)
+      for (const offer of await listCompletions(program, words, part)) program.io.stdout.write(`${offer}\n`)
     })
 }
 
@@ -93,7 +94,7 @@ const KINDS: Readonly<Record<string, CompletedKind>> = {
 }
 
 /** Lists the possible replacements of the last word, or of its last part, if the shell replaces that alone. */
-export async function listCompletions(program: Command, raw: readonly string[], part?: string): Promise<string[]> {
+export async function listCompletions(program: RootCommand, raw: readonly string[], part?: string): Promise<string[]> {
   const { words, kept } = readWords(raw, part)
   const place = findPlace(program, words)
   const offers = [...listOffers(place), ...(await listNames(program, place))]
@@ -113,7 +114,7 @@ function listOffers({ command, option, argument, prefix }: CompletionPlace): rea
 
 /** Lists what the server and this machine know. A shell must not show errors, so there are no names after a failure. */
 async function listNames(
-  program: Command,
+  program: RootCommand,
   { command, option, argument, prefix, globals }: CompletionPlace,
 ): Promise<string[]> {
   // The actions of the audit log are not those that deployments run.

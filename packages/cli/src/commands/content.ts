@@ -39,11 +39,11 @@ export function addContent(program: Command): void {
     .argument('[file]', 'path to write to; default: stdout')
     .description('download a file')
     .action(
-      provideContext(async ({ client }, hash: string, file: string | undefined) => {
+      provideContext(async ({ io, client }, hash: string, file: string | undefined) => {
         // Not every caller that may read content may list it.
         const sha256 = SHA256.test(hash) ? hash : (await findContent(client, hash)).id
         const bytes = await client.call('getContent', { params: { sha256 } })
-        if (file === undefined) process.stdout.write(bytes)
+        if (file === undefined) io.stdout.write(bytes)
         else await writeFile(file, bytes)
       }),
     )

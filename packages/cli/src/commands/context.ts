@@ -1,20 +1,20 @@
 import { FrozenError, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
 import { createSessionStore } from '../configuration/file.ts'
-import { prepareNetwork } from '../configuration/network.ts'
+import { createFetch } from '../configuration/network.ts'
 import { chooseServer, type GlobalOptions } from '../configuration/server.ts'
 import { EXIT_CODES, RefusedError, UsageError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
 import type { Path } from '../terminal/fields.ts'
 import { type Format, Output } from '../terminal/output.ts'
 import { formatRefusal, listShownTargets } from '../terminal/refusal.ts'
 import { Screen } from '../terminal/screen.ts'
-
-/** Retries for this time survive a restart of the server. */
-const RETRY_FOR_MS = 60_000
+import { getRoot } from './root.ts'
 
 /** What every command receives. */
 export interface Context {
   url: string
+  io: Io
   client: SlipwayClient
   output: Output
   /** Shows progress and logs: on stdout for people, else on stderr. */
@@ -26,33 +26,36 @@ interface OutputOptions {
   select?: Path[]
 }
 
-export const readEnvironmentToken = () => process.env['SLIPWAY_TOKEN'] || process.env['SLIPWAY_API_KEY']
+export const readEnvironmentToken = ({ env }: Io) => env['SLIPWAY_TOKEN'] || env['SLIPWAY_API_KEY']
 
 /** Authenticates with SLIPWAY_TOKEN or SLIPWAY_API_KEY, else with the session of `slipway login`. */
 async function createContext(command: Command): Promise<Context> {
-  const { url, context, caFile } = chooseServer(command)
-  const token = readEnvironmentToken()
-  const sessions = createSessionStore(url, context)
+  const { io } = getRoot(command)
+  const { url, context, caFile } = chooseServer(io, command)
+  const token = readEnvironmentToken(io)
+  const sessions = createSessionStore(io, url, context)
   if (!token && !sessions.load()) {
     const where = context === undefined ? `--url ${url}` : `--context ${context}`
     throw new UsageError(
       `there is no credential: set SLIPWAY_API_KEY (or SLIPWAY_TOKEN), or run \`slipway login ${where}\``,
     )
   }
-  await prepareNetwork(caFile)
+  const fetch = await createFetch(io.env, caFile)
   const { output: format, select, requestTimeout } = command.optsWithGlobals<GlobalOptions & OutputOptions>()
-  const output = new Output(format, select)
+  const output = new Output(io, format, select)
   return {
     url,
+    io,
     client: new SlipwayClient({
       url,
       sessions,
-      retryForMs: RETRY_FOR_MS,
+      retryForMs: io.retryForMs,
+      ...(fetch === undefined ? {} : { fetch }),
       ...(token ? { token } : {}),
       ...(requestTimeout === undefined ? {} : { timeoutMs: requestTimeout }),
     }),
     output,
-    screen: new Screen(output.isForPeople ? process.stdout : process.stderr),
+    screen: new Screen(output.isForPeople ? io.stdout : io.stderr, io.env),
   }
 }
 
@@ -66,7 +69,7 @@ export function provideContext<A extends unknown[]>(
     const code = await body(context, ...(args.slice(0, -1) as A)).catch(async (error: unknown) => {
       throw error instanceof FrozenError ? await nameTargets(context.client, error) : error
     })
-    process.exitCode = code ?? EXIT_CODES.success
+    getRoot(command).exitCode = code ?? EXIT_CODES.success
   }
 }
 

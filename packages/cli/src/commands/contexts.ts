@@ -3,6 +3,7 @@ import { readConfiguration, updateConfiguration } from '../configuration/file.ts
 import { readContext } from '../configuration/server.ts'
 import type { Path } from '../terminal/fields.ts'
 import { type Column, type Format, Output } from '../terminal/output.ts'
+import { getRoot } from './root.ts'
 
 interface Row {
   name: string
@@ -24,34 +25,37 @@ export function addContexts(program: Command): void {
     .command('list')
     .description('list the contexts; * marks the one in use')
     .action((_options: unknown, command: Command) => {
-      const { contexts = {}, context: used } = readConfiguration()
+      const { io } = getRoot(command)
+      const { contexts = {}, context: used } = readConfiguration(io)
       const rows = Object.entries(contexts).map(([name, { url, ca_file = null, session }]) => {
         return { name, url, ca_file, in_use: name === used, logged_in: session !== undefined }
       })
       const { output, select } = command.optsWithGlobals<{ output: Format; select?: Path[] }>()
-      new Output(output, select).printList(rows, COLUMNS, 'no contexts')
+      new Output(io, output, select).printList(rows, COLUMNS, 'no contexts')
     })
   context
     .command('use')
     .argument('<context>', 'name of a context')
     .description('use a context from now on, where neither options nor variables name a server')
-    .action((name: string) => {
-      const { url } = readContext(name)
-      updateConfiguration((configuration) => {
+    .action((name: string, _options: unknown, command: Command) => {
+      const { io } = getRoot(command)
+      const { url } = readContext(io, name)
+      updateConfiguration(io, (configuration) => {
         configuration.context = name
       })
-      process.stderr.write(`using ${name}: ${url}\n`)
+      io.stderr.write(`using ${name}: ${url}\n`)
     })
   context
     .command('delete')
     .argument('<context>', 'name of a context')
     .description('delete a context; its session on the server ends by itself, or with `slipway logout` before')
-    .action((name: string) => {
-      readContext(name)
-      updateConfiguration((configuration) => {
+    .action((name: string, _options: unknown, command: Command) => {
+      const { io } = getRoot(command)
+      readContext(io, name)
+      updateConfiguration(io, (configuration) => {
         delete configuration.contexts?.[name]
         if (configuration.context === name) delete configuration.context
       })
-      process.stderr.write(`deleted context ${name}\n`)
+      io.stderr.write(`deleted context ${name}\n`)
     })
 }

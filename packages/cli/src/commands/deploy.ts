@@ -147,7 +147,7 @@ async function startDeployment(context: Context, options: WaitOptions, start: ()
   const { output, screen } = context
   const startAndRemember = async () => {
     const answered = await start()
-    rememberLastRun(context.url, getRunId(answered.started))
+    rememberLastRun(context.io, context.url, getRunId(answered.started))
     return answered
   }
   if (options.wait || options.follow) {

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Input, Item } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { EXIT_CODES, UsageError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
 import { formatCount, formatTime } from '../terminal/table.ts'
 import type { Context } from './context.ts'
 import { provideContext } from './context.ts'
@@ -55,7 +55,7 @@ async function showDrift(context: Context, source: string | undefined, options: 
   }
   const read = () => readReleases(context, ofSource, targetIds)
   const found = options.wait
-    ? await runUntilInterrupted(options.timeout, (signal) => waitForChecks(read, signal))
+    ? await runUntilInterrupted(context.io, options.timeout, (signal) => waitForChecks(context.io, read, signal))
     : await read()
   const drifted = found.filter(({ check }) => check !== null && check.drifted_since !== null)
   output.printList(
@@ -92,10 +92,10 @@ async function readReleases({ client }: Context, filter: Filter, targetIds: read
   return found
 }
 
-async function waitForChecks(read: () => Promise<Installed[]>, signal: AbortSignal): Promise<Installed[]> {
+async function waitForChecks(io: Io, read: () => Promise<Installed[]>, signal: AbortSignal): Promise<Installed[]> {
   for (;;) {
     const found = await read()
     if (found.every(({ check }) => !check?.is_pending)) return found
-    await sleep(POLL_MS, undefined, { signal })
+    await io.sleep(POLL_MS, signal)
   }
 }

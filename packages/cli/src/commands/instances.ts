@@ -26,10 +26,10 @@ export function addInstances(program: Command): void {
     .option('--force', 'even if it is online or runs deployments; other instances get these 30 s later')
     .option('-y, --yes', 'do not ask')
     .action(
-      provideContext(async ({ client, output }, nameOrId: string, options: { force?: boolean; yes?: boolean }) => {
+      provideContext(async ({ io, client, output }, nameOrId: string, options: { force?: boolean; yes?: boolean }) => {
         const { force, yes = false } = options
         const id = await findId(client, 'instance', nameOrId)
-        await requireConsent(`remove instance ${sanitize(nameOrId)}`, { yes, isOptional: true })
+        await requireConsent(io, `remove instance ${sanitize(nameOrId)}`, { yes, isOptional: true })
         await deleteRecord(client, 'instance', id, force ? { force: 'true' } : {})
         output.printRecord({ id, removed: true }, () => [`removed instance ${sanitize(nameOrId)}`])
       }),
@@ -91,7 +91,7 @@ interface TokenOptions {
   tenant?: string
 }
 
-async function createJoinToken({ client, output }: Context, options: TokenOptions): Promise<void> {
+async function createJoinToken({ io, client, output }: Context, options: TokenOptions): Promise<void> {
   const { uses, expires, label, tenant } = options
   const body = omitUndefined<Schema<'CreateInstanceGrant'>>({
     uses,
@@ -103,7 +103,7 @@ async function createJoinToken({ client, output }: Context, options: TokenOption
   // Print only the token on stdout, for `slipway instances join-token >token`.
   if (output.isForPeople) {
     const often = grant.uses === 1 ? 'one instance joins' : `${grant.uses} instances join`
-    process.stderr.write(`${often} with this token until ${formatTime(grant.expires_at)}; it is not shown again\n`)
+    io.stderr.write(`${often} with this token until ${formatTime(grant.expires_at)}; it is not shown again\n`)
   }
   // A grant has no name, and its id without the token is of no use.
   if (output.format === 'name') output.printNames([grant.token])

@@ -48,10 +48,10 @@ export function addKeys(program: Command): void {
     .description('revoke an API key')
     .option('-y, --yes', 'do not ask')
     .action(
-      provideContext(async ({ client, output }, nameOrId: string, { yes = false }: { yes?: boolean }) => {
+      provideContext(async ({ io, client, output }, nameOrId: string, { yes = false }: { yes?: boolean }) => {
         const { id, name } = await findKey(client, nameOrId)
         const shown = `${sanitize(name)} (${id})`
-        await requireConsent(`revoke key ${shown}`, { yes, isOptional: true })
+        await requireConsent(io, `revoke key ${shown}`, { yes, isOptional: true })
         await client.call('deleteApiKey', { params: { id } })
         output.printRecord({ id, name, deleted: true }, () => [`revoked key ${shown}`])
       }),
@@ -80,16 +80,16 @@ interface CreateOptions {
   description?: string
 }
 
-async function create({ client, output }: Context, name: string, options: CreateOptions): Promise<void> {
+async function create({ io, client, output }: Context, name: string, options: CreateOptions): Promise<void> {
   const { scope, expiresInDays, description } = options
   const scopes = scope as Schema<'CreateApiKey'>['scopes']
   const body = omitUndefined<Schema<'CreateApiKey'>>({ name, scopes, expires_in_days: expiresInDays, description })
   const created = await client.call('createApiKey', { body })
   // Print only the key on stdout, for `KEY=$(slipway keys create ci)`.
-  if (output.isForPeople) process.stderr.write(`${created.warning}\n`)
+  if (output.isForPeople) io.stderr.write(`${created.warning}\n`)
   if (output.format === 'name') {
     // Otherwise the key is lost: it is not shown again.
-    process.stderr.write(`${created.warning}: ${created.full_key}\n`)
+    io.stderr.write(`${created.warning}: ${created.full_key}\n`)
     output.printNames([created.api_key.name])
   } else output.printRecord(created, () => [created.full_key])
 }

@@ -2,12 +2,14 @@ import path from 'node:path'
 import { createMemoryStore, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
 import { createSessionStore, getConfigurationPath, updateConfiguration } from '../configuration/file.ts'
-import { prepareNetwork } from '../configuration/network.ts'
+import { createFetch } from '../configuration/network.ts'
 import { checkUrl, chooseServer, type GlobalOptions, type Server } from '../configuration/server.ts'
 import { UsageError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
 import { ask, readFirstLineOfStdin } from '../terminal/prompt.ts'
 import { formatFacts, formatTime } from '../terminal/table.ts'
 import { provideContext, readEnvironmentToken } from './context.ts'
+import { getRoot } from './root.ts'
 
 interface LoginOptions {
   email?: string
@@ -24,14 +26,15 @@ export function addLogin(program: Command): void {
     .option('--code <code>', 'the second factor: six digits or a recovery code; asked for on a terminal')
     .action(async (options: LoginOptions, command: Command) => {
       const globals = command.optsWithGlobals<GlobalOptions>()
-      await login(chooseLogin(command, globals), options, globals.requestTimeout)
+      const { io } = getRoot(command)
+      await login(io, chooseLogin(io, command, globals), options, globals.requestTimeout)
     })
   program
     .command('logout')
     .description('end all sessions of the user; API keys stay')
     .action(
-      provideContext(async ({ client, url, output }) => {
-        if (readEnvironmentToken()) {
+      provideContext(async ({ io, client, url, output }) => {
+        if (readEnvironmentToken(io)) {
           throw new UsageError('logout ends the sessions of a login: unset SLIPWAY_TOKEN and SLIPWAY_API_KEY first')
         }
         await client.logout()
@@ -61,36 +64,43 @@ export function addLogin(program: Command): void {
 }
 
 /** With --context and --url, `login` makes the context, or gives it another server. */
-function chooseLogin(command: Command, { url, context, caFile }: GlobalOptions): Server {
-  if (context === undefined || url === undefined) return chooseServer(command)
+function chooseLogin(io: Io, command: Command, { url, context, caFile }: GlobalOptions): Server {
+  if (context === undefined || url === undefined) return chooseServer(io, command)
   return { url: checkUrl(url), context, ...(caFile === undefined ? {} : { caFile: path.resolve(caFile) }) }
 }
 
 async function login(
+  io: Io,
   server: Server,
   { email, passwordStdin, code }: LoginOptions,
   timeoutMs: number | undefined,
 ): Promise<void> {
   const { url, context, caFile } = server
-  await prepareNetwork(caFile)
-  const address = email ?? (await ask('e-mail', { instead: 'give --email' }))
+  const fetch = await createFetch(io.env, caFile)
+  const address = email ?? (await ask(io, 'e-mail', { instead: 'give --email' }))
   const password = passwordStdin
-    ? await readFirstLineOfStdin()
-    : await ask('password', { hidden: true, instead: 'give --password-stdin' })
+    ? await readFirstLineOfStdin(io)
+    : await ask(io, 'password', { hidden: true, instead: 'give --password-stdin' })
   const sessions = createMemoryStore()
-  const client = new SlipwayClient({ url, sessions, retryForMs: 0, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+  const client = new SlipwayClient({
+    url,
+    sessions,
+    retryForMs: 0,
+    ...(fetch === undefined ? {} : { fetch }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  })
   await client.login({
     email: address,
     password,
-    code: () => code ?? ask('code of the second factor', { instead: 'give --code' }),
+    code: () => code ?? ask(io, 'code of the second factor', { instead: 'give --code' }),
   })
-  remember(server)
-  createSessionStore(url, context).save(sessions.load())
-  process.stderr.write(`logged in to ${url} as ${address}; the session is stored in ${getConfigurationPath()}\n`)
+  remember(io, server)
+  createSessionStore(io, url, context).save(sessions.load())
+  io.stderr.write(`logged in to ${url} as ${address}; the session is stored in ${getConfigurationPath(io)}\n`)
 }
 
-function remember({ url, context, caFile }: Server): void {
-  updateConfiguration((configuration) => {
+function remember(io: Io, { url, context, caFile }: Server): void {
+  updateConfiguration(io, (configuration) => {
     if (context === undefined) configuration.url = url
     else
       configuration.contexts = { ...configuration.contexts, [context]: { url, ...(caFile ? { ca_file: caFile } : {}) } }

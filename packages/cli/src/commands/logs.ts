@@ -52,7 +52,7 @@ interface LogOptions {
 }
 
 async function showLogs(context: Context, reference: string, options: LogOptions): Promise<void> {
-  await runUntilInterrupted(undefined, async (signal) => {
+  await runUntilInterrupted(context.io, undefined, async (signal) => {
     const waitInQueue = async ({ id }: Schema<'PendingRequest'>) => {
       const deploymentId = await waitForDispatch(context, id, signal)
       if (deploymentId !== null) await showLogOf(context, deploymentId, options, signal)

@@ -1,7 +1,7 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Option } from 'commander'
+import type { Io } from '../io.ts'
 import { parsePaths } from '../terminal/fields.ts'
 import { FORMATS } from '../terminal/output.ts'
-import { CLI_VERSION } from '../version.ts'
 import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
 import { addCatalog, addRoles } from './catalog.ts'
@@ -18,6 +18,7 @@ import { addLogin } from './login.ts'
 import { addPending } from './pending.ts'
 import { addReleases } from './releases.ts'
 import { addRollback } from './rollback.ts'
+import { RootCommand } from './root.ts'
 import { addTargets } from './targets.ts'
 import { addUsers } from './users.ts'
 import { parseDuration } from './values.ts'
@@ -29,8 +30,9 @@ Exit codes: 0 success, 1 failed, 2 wrong usage, 3 refused (freeze, validation, p
 Settings: SLIPWAY_URL or SLIPWAY_CONTEXT, SLIPWAY_API_KEY or SLIPWAY_TOKEN, SLIPWAY_CA_FILE, HTTPS_PROXY, NO_PROXY, NO_COLOR.`
 
 /** Builds the tree of all commands. */
-export function buildProgram(): Command {
-  const program = new Command('slipway')
+export function buildProgram(io: Io): RootCommand {
+  const program = new RootCommand(io)
+  program
     .description('Create, watch and control deployments')
     .option('-V, --version', 'print the version')
     .option('--url <url>', 'the server; default: SLIPWAY_URL, the context in use, or the server of the last login')
@@ -47,14 +49,10 @@ export function buildProgram(): Command {
     .showHelpAfterError('(--help lists commands and options)')
     .addHelpText('after', AFTER)
     .exitOverride()
-  // Without this check, `slipway deploy x --version 1.0.0` succeeds and deploys nothing.
-  program.on('option:version', () => {
-    const alone = process.argv.slice(2).every((argument) => ['-V', '--version'].includes(argument))
-    if (!alone)
-      program.error('error: --version shows the version of slipway; for the version of a source use --source-version')
-    console.log(CLI_VERSION)
-    throw new CommanderError(0, 'slipway.version', CLI_VERSION)
-  })
+  // main() prints the version. If `slipway deploy x --version 1.0.0` did so, it would succeed and deploy nothing.
+  program.on('option:version', () =>
+    program.error('error: --version shows the version of slipway; for the version of a source use --source-version'),
+  )
   addLogin(program)
   addContexts(program)
   addApply(program)

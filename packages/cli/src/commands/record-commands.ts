@@ -81,10 +81,10 @@ export function addDeleteCommand(parent: Command, kind: RecordKind): Command {
     .description(`delete one ${kind}${deletion === undefined ? '' : `; ${deletion}`}`)
     .option('-y, --yes', deletesWithoutYes ? 'do not ask' : 'do not ask; needed without a terminal')
     .action(
-      provideContext(async ({ client, output }, nameOrId: string, { yes = false }: { yes?: boolean }) => {
+      provideContext(async ({ io, client, output }, nameOrId: string, { yes = false }: { yes?: boolean }) => {
         const record = await findRecord(client, kind, nameOrId)
         const name = getName(record)
-        await requireConsent(`delete ${kind} ${sanitize(name)}`, { yes, isOptional: deletesWithoutYes === true })
+        await requireConsent(io, `delete ${kind} ${sanitize(name)}`, { yes, isOptional: deletesWithoutYes === true })
         await deleteRecord(client, kind, record.id)
         const shown = kind === 'user' ? { email: name } : kind === 'webhook' ? { url: name } : { name }
         output.printRecord({ id: record.id, ...shown, deleted: true }, () => [`deleted ${kind} ${sanitize(name)}`])

@@ -46,8 +46,8 @@ export async function resolveId(context: Context, reference: string): Promise<st
   return first.id
 }
 
-function readLast({ url }: Context): string {
-  const id = readLastRun(url)
+function readLast({ io, url }: Context): string {
+  const id = readLastRun(io, url)
   if (id === undefined)
     throw new RefusedError(`${LAST}: nothing was deployed to ${url} from here yet; give an id instead`)
   return id

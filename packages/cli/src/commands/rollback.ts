@@ -43,7 +43,7 @@ export function addRollback(program: Command): void {
 }
 
 async function rollBack(context: Context, source: string, options: RollbackOptions): Promise<number> {
-  const { client, output, screen } = context
+  const { io, client, output, screen } = context
   const present = await findPresent(context, source, options)
   const targets = await Promise.all(present.map(async (one) => ({ one, before: await findBefore(context, one) })))
   const id = chooseDeployment(targets)
@@ -66,7 +66,7 @@ async function rollBack(context: Context, source: string, options: RollbackOptio
   }
   for (const line of formatPlan(plan, output)) screen.writeLine(line)
   screen.end()
-  await requireConsent(`roll back to ${plan.source_name} ${plan.source_version}`, { yes: options.yes === true })
+  await requireConsent(io, `roll back to ${plan.source_name} ${plan.source_version}`, { yes: options.yes === true })
   return await startRedeploy(context, id, { ...body, expected_plan_hash: plan.plan_hash }, options)
 }
 

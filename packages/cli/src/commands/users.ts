@@ -56,10 +56,10 @@ export function addUsers(program: Command): void {
 const buildFields = ({ email, username, displayName, role, status }: UserOptions) =>
   omitUndefined<Input<'updateUser'>['body']>({ email, username, display_name: displayName, roles: role, status })
 
-async function create({ client, output }: Context, email: string, options: UserOptions): Promise<void> {
+async function create({ io, client, output }: Context, email: string, options: UserOptions): Promise<void> {
   const password = options.passwordStdin
-    ? await readFirstLineOfStdin()
-    : await ask('password of the new user', { hidden: true, instead: 'give --password-stdin' })
+    ? await readFirstLineOfStdin(io)
+    : await ask(io, 'password of the new user', { hidden: true, instead: 'give --password-stdin' })
   const { tenant, username = '' } = options
   const body = {
     roles: [],
@@ -73,9 +73,12 @@ async function create({ client, output }: Context, email: string, options: UserO
   output.printRecord(user, () => [`created user ${sanitize(user.email)} (${user.id})`])
 }
 
-async function change({ client, output }: Context, nameOrId: string, options: UserOptions): Promise<void> {
+async function change({ io, client, output }: Context, nameOrId: string, options: UserOptions): Promise<void> {
   const id = await findId(client, 'user', nameOrId)
-  const body = { ...buildFields(options), ...(options.passwordStdin ? { password: await readFirstLineOfStdin() } : {}) }
+  const body = {
+    ...buildFields(options),
+    ...(options.passwordStdin ? { password: await readFirstLineOfStdin(io) } : {}),
+  }
   const user = await client.call('updateUser', { params: { id }, body })
   output.printRecord(user, () => [
     `user ${sanitize(user.email)}: ${user.status}, ${user.roles.join(', ') || 'without roles'}`,

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectionError, NotFoundError, type Schema, type SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
 import { EXIT_CODES, getExitCodeOfState, InterruptedError, RefusedError, WaitTimeoutError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
 import { sanitize } from '../terminal/colour.ts'
 import { summarizeTargets } from '../terminal/results.ts'
 import { formatDuration, formatSteps, formatTable, localizeTimes } from '../terminal/table.ts'
@@ -52,7 +52,7 @@ export async function startAndWait(
   const state: { deploymentId?: string; pendingId?: string } = {}
   let refused: { error: unknown } | undefined
   try {
-    return await runUntilInterrupted(options.timeout, async (signal) => {
+    return await runUntilInterrupted(context.io, options.timeout, async (signal) => {
       const started = await start().catch((error: unknown) => {
         refused = { error }
         throw error
@@ -81,17 +81,12 @@ export async function startAndWait(
 
 /** Runs the body until it ends, the timeout is over, or a signal arrives. */
 export async function runUntilInterrupted<T>(
+  io: Io,
   timeoutMs: number | undefined,
   body: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController()
-  const onSignal = () => {
-    // A second signal ends the process at once.
-    if (stop.signal.aborted) process.exit(EXIT_CODES.interrupted)
-    stop.abort(new InterruptedError('stopped watching'))
-  }
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const name of signals) process.on(name, onSignal)
+  const ignoreInterrupts = io.onInterrupt(() => stop.abort(new InterruptedError('stopped watching')))
   const onTimeout = () => stop.abort(new WaitTimeoutError('the time of --timeout is over'))
   const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, Math.min(timeoutMs, 2 ** 31 - 1))
   try {
@@ -100,7 +95,7 @@ export async function runUntilInterrupted<T>(
     throw stop.signal.aborted ? stop.signal.reason : error
   } finally {
     clearTimeout(timer)
-    for (const name of signals) process.off(name, onSignal)
+    ignoreInterrupts()
   }
 }
 
@@ -128,7 +123,7 @@ async function cancel(
 
 /** Waits until the request has left the queue. Returns the id of its deployment, or null if it was cancelled. */
 export async function waitForDispatch(
-  { client, screen }: Context,
+  { io, client, screen }: Context,
   id: string,
   signal: AbortSignal,
 ): Promise<string | null> {
@@ -144,7 +139,7 @@ export async function waitForDispatch(
     const text = `queued${request.position ? `, position ${request.position}` : ''}: ${getWaitingReason(request)}`
     if (text !== lastText) screen.writeLine(text)
     lastText = text
-    await sleep(QUEUE_POLL_MS, undefined, { signal })
+    await io.sleep(QUEUE_POLL_MS, signal)
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { type Context, provideContext } from './context.ts'
 import { runUntilInterrupted } from './wait.ts'
@@ -28,17 +27,18 @@ async function watchList<A extends unknown[]>(
   body: (context: Context, ...args: A) => Promise<unknown>,
   args: A,
 ): Promise<never> {
+  const { io } = context
   let shown: string | undefined
-  return await runUntilInterrupted(undefined, async (signal) => {
+  return await runUntilInterrupted(io, undefined, async (signal) => {
     for (;;) {
       let text = ''
       const output = context.output.writingTo((part) => {
         text += part
       })
       await body({ ...context, output }, ...args)
-      if (text !== shown) process.stdout.write(process.stdout.isTTY ? `${CLEAR}${text}` : text)
+      if (text !== shown) io.stdout.write(io.stdout.isTTY ? `${CLEAR}${text}` : text)
       shown = text
-      await sleep(POLL_MS, undefined, { signal })
+      await io.sleep(POLL_MS, signal)
     }
   })
 }

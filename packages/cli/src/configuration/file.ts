@@ -1,8 +1,8 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import type { Session, SessionStore } from '@slipway/client'
 import { RefusedError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
 
 /** What `slipway login` and `slipway context` store. */
 interface Configuration {
@@ -23,13 +23,13 @@ export interface NamedContext {
   session?: Session
 }
 
-export function getConfigurationPath(): string {
-  const base = process.env['XDG_CONFIG_HOME'] || path.join(os.homedir(), '.config')
+export function getConfigurationPath({ env, home }: Io): string {
+  const base = env['XDG_CONFIG_HOME'] || path.join(home, '.config')
   return path.join(base, 'slipway', 'config.json')
 }
 
-export function readConfiguration(): Configuration {
-  const file = getConfigurationPath()
+export function readConfiguration(io: Io): Configuration {
+  const file = getConfigurationPath(io)
   let text: string
   try {
     if ((fs.statSync(file).mode & 0o077) !== 0)
@@ -47,34 +47,34 @@ export function readConfiguration(): Configuration {
 }
 
 /** Replaces the file by a rename: another process must not read a partial file. */
-export function updateConfiguration(edit: (configuration: Configuration) => void): void {
-  const file = getConfigurationPath()
-  const configuration = readConfiguration()
+export function updateConfiguration(io: Io, edit: (configuration: Configuration) => void): void {
+  const file = getConfigurationPath(io)
+  const configuration = readConfiguration(io)
   edit(configuration)
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-  const temporaryFile = `${file}.${process.pid}`
+  const temporaryFile = `${file}.${crypto.randomUUID()}`
   fs.writeFileSync(temporaryFile, `${JSON.stringify(configuration, null, 2)}\n`, { mode: 0o600 })
   fs.renameSync(temporaryFile, file)
 }
 
 /** Returns a store for the session of a context, or of one server, which keeps the session in the configuration file. */
-export function createSessionStore(url: string, context?: string): SessionStore {
-  if (context !== undefined) return createContextSessionStore(context)
+export function createSessionStore(io: Io, url: string, context?: string): SessionStore {
+  if (context !== undefined) return createContextSessionStore(io, context)
   return {
-    load: () => readConfiguration().sessions?.[url],
+    load: () => readConfiguration(io).sessions?.[url],
     save: (session) =>
-      updateConfiguration((configuration) => {
+      updateConfiguration(io, (configuration) => {
         const { [url]: _, ...others } = configuration.sessions ?? {}
         configuration.sessions = session ? { ...others, [url]: session } : others
       }),
   }
 }
 
-function createContextSessionStore(name: string): SessionStore {
+function createContextSessionStore(io: Io, name: string): SessionStore {
   return {
-    load: () => readConfiguration().contexts?.[name]?.session,
+    load: () => readConfiguration(io).contexts?.[name]?.session,
     save: (session) =>
-      updateConfiguration(({ contexts = {} }) => {
+      updateConfiguration(io, ({ contexts = {} }) => {
         const context = contexts[name]
         if (context === undefined) return
         const { session: _, ...rest } = context

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { Command } from 'commander'
 import { UsageError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
 import { readConfiguration } from './file.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:8080'
@@ -24,13 +25,13 @@ export interface Server {
 }
 
 /** Chooses the server: --url, --context, SLIPWAY_URL, SLIPWAY_CONTEXT, the context in use, the last login. */
-export function chooseServer(command: Command): Server {
+export function chooseServer(io: Io, command: Command): Server {
   const options = command.optsWithGlobals<GlobalOptions>()
   if (options.url !== undefined && options.context !== undefined) {
     throw new UsageError('--url and --context both name a server: give one of them')
   }
-  const { url, context, caFile } = findServer(options)
-  const chosenFile = options.caFile ?? (process.env['SLIPWAY_CA_FILE'] || caFile)
+  const { url, context, caFile } = findServer(io, options)
+  const chosenFile = options.caFile ?? (io.env['SLIPWAY_CA_FILE'] || caFile)
   return {
     url: checkUrl(url),
     ...(context === undefined ? {} : { context }),
@@ -38,20 +39,20 @@ export function chooseServer(command: Command): Server {
   }
 }
 
-function findServer({ url, context }: GlobalOptions): Server {
+function findServer(io: Io, { url, context }: GlobalOptions): Server {
   if (url) return { url }
-  if (context !== undefined) return readContext(context)
-  const { SLIPWAY_URL, SLIPWAY_CONTEXT } = process.env
+  if (context !== undefined) return readContext(io, context)
+  const { SLIPWAY_URL, SLIPWAY_CONTEXT } = io.env
   if (SLIPWAY_URL) return { url: SLIPWAY_URL }
-  if (SLIPWAY_CONTEXT) return readContext(SLIPWAY_CONTEXT)
-  const configuration = readConfiguration()
-  if (configuration.context !== undefined) return readContext(configuration.context)
+  if (SLIPWAY_CONTEXT) return readContext(io, SLIPWAY_CONTEXT)
+  const configuration = readConfiguration(io)
+  if (configuration.context !== undefined) return readContext(io, configuration.context)
   return { url: configuration.url || DEFAULT_URL }
 }
 
 /** @throws UsageError if there is no context of this name */
-export function readContext(name: string): Server {
-  const { contexts = {} } = readConfiguration()
+export function readContext(io: Io, name: string): Server {
+  const { contexts = {} } = readConfiguration(io)
   const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined
   if (context === undefined) {
     const known = Object.keys(contexts).join(', ') || 'none'

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Document, isMap, isSeq, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
 import { RefusedError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
 
 /** The files are not valid. Each problem is a line: file, line and column, field, what is wrong, what is allowed. */
 export class InvalidFilesError extends RefusedError {
@@ -69,7 +70,7 @@ const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~
  * Reads every document of a file. `!file NAME` inserts the text of a file, with a path relative to this file.
  * `!env NAME` inserts an environment variable. Throws InvalidFilesError.
  */
-export function readDocuments(file: string): YamlDocument[] {
+export function readDocuments(file: string, env: Io['env']): YamlDocument[] {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -81,7 +82,7 @@ export function readDocuments(file: string): YamlDocument[] {
   }
   const lines = new LineCounter()
   const secrets = new Set<string>()
-  const customTags = [createFileTag(file), createEnvironmentTag(secrets)]
+  const customTags = [createFileTag(file), createEnvironmentTag(env, secrets)]
   const documents = parseAllDocuments(text, { lineCounter: lines, customTags }) as Document.Parsed[]
   const problems = documents.flatMap(({ errors }) =>
     errors.map((error) => {
@@ -107,10 +108,10 @@ const createFileTag = (file: string): ScalarTag => ({
   },
 })
 
-const createEnvironmentTag = (secrets: Set<string>): ScalarTag => ({
+const createEnvironmentTag = (env: Io['env'], secrets: Set<string>): ScalarTag => ({
   tag: '!env',
   resolve(name, onError) {
-    const value = process.env[name]
+    const value = env[name]
     if (value === undefined) onError(`!env ${name}: the environment has no such variable`)
     else if (value !== '') secrets.add(value)
     return value ?? ''

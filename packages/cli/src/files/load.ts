@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { compile } from '@slipway/contracts'
+import type { Io } from '../io.ts'
 import { InvalidFilesError, readDocuments, type YamlDocument } from './document.ts'
 import { type FileKind, KINDS } from './kinds.ts'
 import { isManagerDocument, readManagerDocuments } from './manager.ts'
@@ -23,8 +24,14 @@ export interface FileSet {
   manager: string | null
 }
 
+interface LoadOptions {
+  /** The tenant of the documents that name none. */
+  defaultTenant?: string | null
+  env: Io['env']
+}
+
 /** Reads and checks files, and all YAML files in folders. Throws InvalidFilesError with the problems of all files. */
-export function loadFileSet(paths: readonly string[], defaultTenant: string | null): FileSet {
+export function loadFileSet(paths: readonly string[], { defaultTenant = null, env }: LoadOptions): FileSet {
   const problems: string[] = []
   const entries: CatalogEntry[] = []
   const managers: YamlDocument[] = []
@@ -34,7 +41,7 @@ export function loadFileSet(paths: readonly string[], defaultTenant: string | nu
   }
   for (const file of paths.flatMap(findFiles)) {
     try {
-      for (const document of readDocuments(file)) {
+      for (const document of readDocuments(file, env)) {
         try {
           if (isManagerDocument(document.value)) managers.push(document)
           else entries.push(parseEntry(document, defaultTenant))

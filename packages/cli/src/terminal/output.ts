@@ -1,4 +1,5 @@
 import { UsageError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
 import { type Colour, hasColours, paint, sanitize } from './colour.ts'
 import { formatFields, getRecordName, type Path, pickFields, readField } from './fields.ts'
 import { formatTable, localizeTimes } from './table.ts'
@@ -16,27 +17,25 @@ interface ListOptions<T> {
   hasOptionalFields?: boolean
 }
 
-function writeToStdout(text: string): void {
-  process.stdout.write(text)
-}
-
 /** Prints the answer of a command on stdout: as a table for people, or in a format for programs. */
 export class Output {
   readonly format: Format
+  readonly #io: Io
   readonly #fields: readonly Path[]
-  readonly #colours = hasColours(process.stdout)
-
+  readonly #colours: boolean
   readonly #write: (text: string) => void
 
-  constructor(format: Format, fields: readonly Path[] = [], write = writeToStdout) {
+  constructor(io: Io, format: Format, fields: readonly Path[] = [], write?: (text: string) => void) {
     this.format = format
+    this.#io = io
     this.#fields = fields
-    this.#write = write
+    this.#colours = hasColours(io.stdout, io.env)
+    this.#write = write ?? ((text) => io.stdout.write(text))
   }
 
   /** The same output, written to another place. */
   writingTo(write: (text: string) => void): Output {
-    return new Output(this.format, this.#fields, write)
+    return new Output(this.#io, this.format, this.#fields, write)
   }
 
   /** False with `--select`, too: fields that are selected go to a program. */
@@ -54,9 +53,10 @@ export class Output {
 
   /** Prints warnings on stderr: a program must be able to parse stdout. */
   warn(warnings: readonly string[]): void {
-    const colours = hasColours(process.stderr)
+    const { stderr, env } = this.#io
+    const colours = hasColours(stderr, env)
     for (const warning of warnings) {
-      process.stderr.write(`${paint(`warning: ${sanitize(localizeTimes(warning))}`, 'yellow', colours)}\n`)
+      stderr.write(`${paint(`warning: ${sanitize(localizeTimes(warning))}`, 'yellow', colours)}\n`)
     }
   }
 

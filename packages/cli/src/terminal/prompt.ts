@@ -1,24 +1,29 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { RefusedError, UsageError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
 
 /** Whether a person can answer questions. */
-export const hasTerminal = () => process.stdin.isTTY === true && process.stderr.isTTY === true
+export const hasTerminal = ({ stdin, stderr }: Io) => stdin.isTTY === true && stderr.isTTY === true
 
 /** Asks on the terminal. Without a terminal it throws a UsageError that names the option to give. */
-export async function ask(question: string, { hidden = false, instead }: { hidden?: boolean; instead: string }) {
-  if (!hasTerminal()) throw new UsageError(`there is no terminal to ask for ${question}: ${instead}`)
+export async function ask(
+  io: Io,
+  question: string,
+  { hidden = false, instead }: { hidden?: boolean; instead: string },
+): Promise<string> {
+  if (!hasTerminal(io)) throw new UsageError(`there is no terminal to ask for ${question}: ${instead}`)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: process.stdin, output: hidden ? silent : process.stderr, terminal: true })
+  const lines = createInterface({ input: io.stdin, output: hidden ? silent : io.stderr, terminal: true })
   // Write the question after createInterface, which turns off the echo of the terminal.
-  process.stderr.write(`${question}: `)
+  io.stderr.write(`${question}: `)
   return await new Promise<string>((resolve, reject) => {
     lines.once('SIGINT', () => {
       lines.close()
       reject(new UsageError(`there is no answer for ${question}: ${instead}`))
     })
     lines.once('line', (line) => {
-      if (hidden) process.stderr.write('\n')
+      if (hidden) io.stderr.write('\n')
       lines.close()
       resolve(line.trim())
     })
@@ -26,14 +31,14 @@ export async function ask(question: string, { hidden = false, instead }: { hidde
 }
 
 /** Asks a question that y or yes confirms. Without a terminal it throws a UsageError that names the option to give. */
-export async function confirm(question: string, instead: string): Promise<boolean> {
-  if (!hasTerminal()) throw new UsageError(`there is no terminal to ask "${question}": ${instead}`)
-  return /^y(es)?$/i.test(await ask(`${question} [y/N]`, { instead }))
+export async function confirm(io: Io, question: string, instead: string): Promise<boolean> {
+  if (!hasTerminal(io)) throw new UsageError(`there is no terminal to ask "${question}": ${instead}`)
+  return /^y(es)?$/i.test(await ask(io, `${question} [y/N]`, { instead }))
 }
 
 /** Reads the first line of stdin. Secrets come this way, because other users can see arguments. */
-export async function readFirstLineOfStdin(): Promise<string> {
-  const lines = createInterface({ input: process.stdin })
+export async function readFirstLineOfStdin({ stdin }: Io): Promise<string> {
+  const lines = createInterface({ input: stdin })
   for await (const line of lines) return line
   throw new UsageError('stdin is empty: write the secret to it as one line')
 }
@@ -42,7 +47,11 @@ export async function readFirstLineOfStdin(): Promise<string> {
  * Asks before a change. Without a terminal, `--yes` is needed. `isOptional` is for commands that never needed it there: scripts
  * use them.
  */
-export async function requireConsent(action: string, { yes, isOptional }: { yes: boolean; isOptional?: boolean }) {
-  if (yes || (isOptional && !hasTerminal())) return
-  if (!(await confirm(`${action}?`, 'give --yes'))) throw new RefusedError('nothing was changed')
+export async function requireConsent(
+  io: Io,
+  action: string,
+  { yes, isOptional }: { yes: boolean; isOptional?: boolean },
+): Promise<void> {
+  if (yes || (isOptional && !hasTerminal(io))) return
+  if (!(await confirm(io, `${action}?`, 'give --yes'))) throw new RefusedError('nothing was changed')
 }

@@ -1,4 +1,4 @@
-import type { WriteStream } from 'node:tty'
+import type { Io, OutputStream } from '../io.ts'
 import { type Colour, hasColours, paint } from './colour.ts'
 
 const REDRAW_MS = 40
@@ -9,17 +9,17 @@ const REDRAW_MS = 40
  */
 export class Screen {
   readonly isTerminal: boolean
-  readonly #output: NodeJS.WritableStream
+  readonly #output: OutputStream
   readonly #colours: boolean
   #lines = ''
   #status: readonly string[] = []
   #drawn = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(output: NodeJS.WritableStream = process.stdout) {
+  constructor(output: OutputStream, env: Io['env']) {
     this.#output = output
-    this.isTerminal = (output as WriteStream).isTTY === true
-    this.#colours = hasColours(output as WriteStream)
+    this.isTerminal = output.isTTY === true
+    this.#colours = hasColours(output, env)
   }
 
   writeLine(text: string): void {
@@ -51,11 +51,11 @@ export class Screen {
   }
 
   get columns(): number {
-    return (this.#output as WriteStream).columns || 80
+    return this.#output.columns || 80
   }
 
   get rows(): number {
-    return (this.#output as WriteStream).rows || 24
+    return this.#output.rows || 24
   }
 
   #scheduleDraw(): void {
