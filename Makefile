@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration catalog packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long crash-points bench campaign campaign-mutants campaign-soak screenshots images package-cli release clean
+.PHONY: help install generate build client configuration catalog packages test-packages test-all-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-all servers servers-down crash-points bench campaign campaign-mutants campaign-soak screenshots images package-cli release clean
 
 help: ## Print this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,9 @@ packages:
 
 test-packages:
 	@scripts/infra.sh packages test
+
+test-all-packages:
+	@scripts/infra.sh packages test-all
 
 # --- run --------------------------------------------------------------------------------------------------------
 
@@ -123,16 +126,18 @@ check: $(GENERATED) ## Format, lint, types, boundaries, lockfile
 	@if grep -n '://' pnpm-lock.yaml; then echo 'pnpm-lock.yaml names a host: it must install from any registry' >&2; exit 1; fi
 	@echo 'check: all good'
 
-test: ## Run the tests against real servers; the last line is `N passed, N failed`
-	@$(MAKE) -j2 build test-packages
+test: $(GENERATED) ## Run the tests against real servers, at most five minutes; some files alone: TESTS=packages/domain
 	@exec node scripts/test.mjs $(TESTS)
 
-# All tests that call roundsOf() or isLongRun, and the files that `make test` leaves out.
-LONG_TESTS := tests/faults/ services/dispatcher/test/model services/dispatcher/test/pools services/dispatcher/test/target-locks-model \
-  services/executor-bridge/test/releases.properties services/orchestration-instance/test/masking.properties
+test-all: $(GENERATED) ## Run the tests of a release too, at most twenty minutes: kills, the short campaign, Helm, packages, all examples
+	@exec node scripts/test.mjs --all
 
-test-long: build test-packages ## Run the longest tests: kills and restarts of two of everything, a million lines, many rounds of random tests
-	@SLIPWAY_TEST_LONG=1 exec node scripts/test.mjs $(LONG_TESTS)
+servers: $(PNPM_STAMP) ## Start the servers of `make test` and keep them up between runs
+	@$(MAKE) build
+	@scripts/infra.sh up servers
+
+servers-down: ## Stop what `make servers` started
+	@scripts/infra.sh release servers
 
 crash-points: build ## Kill each process at each moment of a deployment, HITS=20 times each: CELLS='takeover|run.stopped'
 	@node scripts/bundle.mjs --failpoints
@@ -144,13 +149,13 @@ bench: build ## Measure the product beside its floors and write docs/performance
 	@scripts/infra.sh up bench
 	@status=0; node bench/run.mjs $(ARGS) && node bench/document.mjs || status=$$?; scripts/infra.sh release bench; exit $$status
 
-campaign: build test-packages ## Try to break the suite with random faults, and judge what is left: MINUTES=60, SEED=n, ROUND=n; see campaign/README.md
+campaign: build test-all-packages ## Try to break the suite with random faults, and judge what is left: MINUTES=60, SEED=n, ROUND=n; see campaign/README.md
 	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/main.ts
 
-campaign-mutants: build test-packages ## Plant faults into copies of the services, and see whether the campaign finds them: ONLY=id,id
+campaign-mutants: build test-all-packages ## Plant faults into copies of the services, and see whether the campaign finds them: ONLY=id,id
 	@ONLY='$(ONLY)' exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/mutants/run.ts
 
-campaign-soak: build test-packages ## Measure whether memory, tables, queues or times grow under a steady load: MINUTES=60; see campaign/README.md
+campaign-soak: build test-all-packages ## Measure whether memory, tables, queues or times grow under a steady load: MINUTES=60; see campaign/README.md
 	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/soak/main.ts
 
 screenshots: build ## Take the pictures of the console in docs/images again

@@ -9,8 +9,8 @@
 #   scripts/infra.sh status         one line for each server; fails when one is down
 #   scripts/infra.sh env            DATABASE_URL, RABBITMQ_URL and REDIS_URL as export lines; with the users of the
 #                                   services, also the address of each (DATABASE_URL_GATEWAY and so on)
-#   scripts/infra.sh packages       install the Debian packages of the servers that `up` would start; `packages test` also what
-#                                   only the tests need: an sshd, a Redis of their own, python3, curl, openssl, and a browser
+#   scripts/infra.sh packages       install the Debian packages of the servers that `up` would start; `packages test` also those
+#                                   of `make test`, such as an sshd and a browser, and `packages test-all` those of `make test-all`
 #   scripts/infra.sh remove         stop, and delete the data
 #
 # Settings: DATABASE_URL, RABBITMQ_URL, REDIS_URL (servers that exist already); SLIPWAY_PG_PORT, SLIPWAY_MQ_PORT,
@@ -126,8 +126,8 @@ still_held() {
 
 announce() {
   case $1 in
-    postgres) create_service_roles ;;
-    rabbitmq) create_broker_users ;;
+    postgres) users_are_known postgres "$ROLE_COMMAND" || create_service_roles ;;
+    rabbitmq) users_are_known rabbitmq "$BROKER_USER_COMMAND" || create_broker_users ;;
   esac
   echo "$1 ready"
 }
@@ -141,6 +141,38 @@ BROKER_USER_COMMAND="$ROOT/packages/broker/dist/users/command.js"
 role_command() { node "$ROLE_COMMAND" "$@"; }
 broker_user_command() { node "$BROKER_USER_COMMAND" "$@"; }
 
+# The addresses of the users that were created in a server of this clone. They stay valid until its data, its address or the command
+# that makes them changes. Without this file each call starts Node six times.
+addresses_file() { echo "$STATE/addresses-$1"; }
+
+addresses_are_of() { # SERVER: the first line, which names what the addresses depend on
+  echo "# ${SLIPWAY_ROLE_PREFIX:-slipway_} ${SLIPWAY_NAMESPACE:-slipway} $(url_of "$1" native)"
+}
+
+data_of() { case $1 in postgres) echo "$(base)/postgres/data/PG_VERSION" ;; rabbitmq) echo "$(base)/rabbitmq/mnesia" ;; esac; }
+
+users_are_known() { # SERVER COMMAND
+  local file
+  file="$(addresses_file "$1")"
+  [ "$(source_of "$1")" = native ] && [ "$file" -nt "$2" ] && [ -e "$(data_of "$1")" ] &&
+    [ "$(head -n 1 "$file")" = "$(addresses_are_of "$1")" ]
+}
+
+keep_addresses() { # SERVER ADDRESSES
+  if [ "$(source_of "$1")" = native ] && [ -n "$2" ]; then
+    (umask 077 && printf '%s\n%s\n' "$(addresses_are_of "$1")" "$2" >"$(addresses_file "$1")")
+  fi
+}
+
+print_addresses() { # SERVER SOURCE URL
+  case $1 in
+    postgres) if users_are_known postgres "$ROLE_COMMAND"; then kept_addresses postgres; else role_addresses "$2" "$3"; fi ;;
+    rabbitmq) if users_are_known rabbitmq "$BROKER_USER_COMMAND"; then kept_addresses rabbitmq; else broker_addresses "$2" "$3"; fi ;;
+  esac
+}
+
+kept_addresses() { tail -n +2 "$(addresses_file "$1")"; }
+
 create_service_roles() {
   local source url prefix
   source="$(source_of postgres)"
@@ -153,6 +185,7 @@ create_service_roles() {
       DATABASE_URL="${url/slipway:/postgres:}" role_command create
     ) >"$STATE/roles.log" 2>&1 || say "the roles $prefix… of the services could not be created: $(tail -n 1 "$STATE/roles.log")"
   done
+  keep_addresses postgres "$(role_addresses "$source" "$url")"
 }
 
 # RabbitMQ keeps the users: they are imported again only when they have changed. The users of tests are the same, for the
@@ -170,10 +203,12 @@ create_broker_users() {
     eval "$(RABBITMQ_URL="$url" broker_user_command addresses)"
     broker_user_command definitions >"$definitions"
   )
-  if cmp -s "$definitions" "$imported" && broker_user_exists "$url"; then return 0; fi
-  "${source}_import_definitions" "$definitions" >"$STATE/broker-users.log" 2>&1 ||
-    fail "the users of the services in RabbitMQ could not be created: $(tail -n 1 "$STATE/broker-users.log")"
-  mv "$definitions" "$imported"
+  if ! cmp -s "$definitions" "$imported" || ! broker_user_exists "$url"; then
+    "${source}_import_definitions" "$definitions" >"$STATE/broker-users.log" 2>&1 ||
+      fail "the users of the services in RabbitMQ could not be created: $(tail -n 1 "$STATE/broker-users.log")"
+    mv "$definitions" "$imported"
+  fi
+  keep_addresses rabbitmq "$(broker_addresses "$source" "$url")"
 }
 
 broker_user_exists() ( # URL
@@ -205,9 +240,12 @@ servers_of() { # SOURCE
   for server in $SERVERS; do if [ "$(source_of "$server")" = "$1" ]; then printf ' %s' "$server"; fi; done
 }
 
-packages() { # [test]
+packages() { # [test | test-all]
   native_packages $(servers_of native)
-  if [ "${1:-}" = test ]; then test_tools; fi
+  case "${1:-}" in
+    test) test_tools ;;
+    test-all) test_tools; release_test_tools ;;
+  esac
 }
 
 up() {
@@ -278,18 +316,18 @@ print_env() {
   for server in $SERVERS; do
     source="$(source_of "$server")"
     echo "export $(url_variable "$server")='$(url_of "$server" "$source")'"
-    case $server in
-      postgres) role_addresses "$source" "$(url_of "$server" "$source")" ;;
-      rabbitmq) broker_addresses "$source" "$(url_of "$server" "$source")" ;;
-    esac
+    print_addresses "$server" "$source" "$(url_of "$server" "$source")"
   done
 }
 
-# Not every distribution has the browser as a package: without it the tests of streams in a browser are passed over.
 test_tools() {
-  need_packages sshd=openssh-server redis-server=redis-server python3=python3 curl=curl openssl=openssl zsh=zsh fish=fish
+  need_packages sshd=openssh-server redis-server=redis-server python3=python3 curl=curl openssl=openssl \
+    chromium-headless-shell=chromium-headless-shell
+}
+
+release_test_tools() {
+  need_packages zsh=zsh fish=fish
   (need_packages faketime=faketime) || say 'no libfaketime: the clock faults of `make campaign` are passed over'
-  (need_packages chromium-headless-shell=chromium-headless-shell) || say 'no browser: its tests are passed over'
 }
 
 # One at a time on this machine: two clones must not choose the same ports at the same moment.

@@ -1,103 +1,133 @@
-// Runs every test (or those whose path matches the arguments) against real servers, and ends with a line
-// `N passed, N failed`. A file that cannot run counts as one failure; so does a run that ends without a result.
-// What restarts a server that others use (tests/restarts) runs after everything else, one file at a time.
-// The short form of the campaign runs beside the tests: it has servers of its own, and mostly waits.
+// node scripts/test.mjs [PATH ...]: runs `make test`, or the test files whose path contains one of the arguments.
+// node scripts/test.mjs --all: runs `make test-all`.
+// The last line is `N passed, N failed`. A file that cannot run counts as one failure, and so does a run without a result.
 import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 
 const root = path.dirname(import.meta.dirname)
-const result = path.join(root, '.slipway', `test-result-${process.pid}.json`)
-/** Longer than a busy machine needs to end the workers of jest. */
-const LINGER_MS = 60_000
-const infra = (...args) => spawnSync('bash', ['scripts/infra.sh', ...args], { cwd: root, stdio: ['ignore', 2, 2] })
+const holder = `test-${process.pid}`
+const result = path.join(root, '.slipway', `${holder}.json`)
+const SLOW = Number(process.env.SLOW ?? 1)
+/** After its result, jest only has to stop its workers. */
+const LINGER_MS = 20_000 * SLOW
+const LISTED = 10
 
-// Ctrl-C reaches jest as well; this process goes on to release the servers.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop)
-let jest
-let campaign
-let lingered = 0
+const RELEASE_FILE = /^tests\/(faults|kubernetes|release|restarts|running)/
+/** The bound of a test that kills processes or does a thousand rounds. */
+const LONG_BOUND = `--testTimeout=${600_000 * SLOW}`
 
-function stop() {
-  for (const child of [jest, campaign]) child?.kill('SIGTERM')
-}
+/** The random tests that have many more rounds in `make test-all`: those that call roundsOf(). */
+const RANDOM_TESTS = ['properties.test', 'model.test', 'dispatcher/test/pools.test']
 
-function count() {
-  try {
-    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(fs.readFileSync(result, 'utf8'))
-    return { passed: numPassedTests, failed: numFailedTests + numRuntimeErrorTestSuites + lingered }
-  } catch {
-    return { passed: 0, failed: 1 }
-  } finally {
-    fs.rmSync(result, { force: true })
-    lingered = 0
-  }
-}
-
-function runJest(options, env = {}) {
-  // Packages are taken from their sources: no build before a test.
-  const args = ['--conditions=@slipway/source', '--import=./scripts/jest/register.mjs']
-  args.push('node_modules/jest/bin/jest.js')
-  args.push('--ci', '--json', `--outputFile=${result}`, '--passWithNoTests', ...options)
-  // With --json jest prints the whole result on stdout too; what people read goes to stderr.
-  jest = spawn(process.execPath, args, {
-    cwd: root,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
+const children = new Set()
+// Ctrl-C reaches jest as well. This process goes on to release the servers.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    for (const child of children) child.kill()
   })
-  return new Promise((resolve) => {
+}
+
+function run(command, ...args) {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
+  return status === 0
+}
+
+const infra = (...args) => run('bash', 'scripts/infra.sh', ...args)
+
+function startNode(args, { env = {}, stdio }) {
+  // Packages are taken from their sources, so a test needs no build.
+  const node = ['--conditions=@slipway/source', '--import=./scripts/jest/register.mjs', ...args]
+  const child = spawn(process.execPath, node, { cwd: root, env: { ...process.env, ...env }, stdio })
+  children.add(child)
+  child.on('exit', () => children.delete(child))
+  return child
+}
+
+const total = { passed: 0, failed: 0 }
+const files = []
+
+/** Runs jest, adds to the total, and keeps the time of each file. */
+async function runJest(options, env = {}) {
+  // With --json, jest prints the whole result on stdout too. What people read goes to stderr.
+  const args = ['node_modules/jest/bin/jest.js', '--ci', '--json', `--outputFile=${result}`, '--passWithNoTests']
+  const jest = startNode([...args, ...options], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  let lingers = false
+  const code = await new Promise((resolve) => {
     const watch = setInterval(() => {
       if (!fs.existsSync(result)) return
       clearInterval(watch)
-      linger = setTimeout(giveUp, LINGER_MS)
+      linger = setTimeout(() => {
+        console.error(
+          'The tests have ended, but something that they opened keeps jest running: this counts as a failure.',
+        )
+        lingers = true
+        jest.kill('SIGKILL')
+      }, LINGER_MS)
     }, 500)
     let linger
-    const giveUp = () => {
-      console.error('The tests are done, but something they opened keeps jest alive: that counts as a failure.')
-      lingered = 1
-      jest.kill('SIGKILL')
-    }
     jest.on('exit', (code) => {
       clearInterval(watch)
       clearTimeout(linger)
       resolve(code ?? 1)
     })
   })
-}
-
-/** Resolves with whether no invariant was violated. */
-function playCampaign() {
-  const args = ['--conditions=@slipway/source', '--import=./scripts/jest/register.mjs', 'campaign/main.ts', 'SHORT=1']
-  campaign = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
-  const output = []
-  for (const stream of [campaign.stdout, campaign.stderr]) stream.on('data', (chunk) => output.push(chunk))
-  return new Promise((resolve) => {
-    campaign.on('close', (code) => {
-      process.stderr.write(`${code === 0 ? 'PASS' : 'FAIL'} campaign/main.ts SHORT=1\n${Buffer.concat(output)}`)
-      resolve(code === 0)
-    })
-  })
-}
-
-const paths = process.argv.slice(2)
-const total = { passed: 0, failed: 0 }
-
-async function phase(options, env) {
-  const code = await runJest(options, env)
-  const { passed, failed } = count()
+  const { passed, failed } = readResult()
   total.passed += passed
-  total.failed += code !== 0 && failed === 0 ? 1 : failed
+  total.failed += failed + Number(lingers || (code !== 0 && failed === 0))
 }
 
-if (infra('packages', 'test').status === 0 && infra('up', String(process.pid)).status === 0) {
-  const played = paths.length === 0 ? playCampaign() : null
-  await phase(paths)
-  if (played !== null) total[(await played) ? 'passed' : 'failed'] += 1
-  if (paths.length === 0 || paths.some((path) => path.includes('restarts'))) {
-    await phase(['--runInBand', 'tests/restarts'], { SLIPWAY_TEST_RESTARTS: '1' })
+function readResult() {
+  if (!fs.existsSync(result)) return { passed: 0, failed: 1 }
+  const { testResults, numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(
+    fs.readFileSync(result, 'utf8'),
+  )
+  fs.rmSync(result)
+  for (const { name, startTime, endTime } of testResults) {
+    files.push({ name: path.relative(root, name), seconds: (endTime - startTime) / 1_000 })
   }
+  return { passed: numPassedTests, failed: numFailedTests + numRuntimeErrorTestSuites }
+}
+
+/** Runs the short form of the campaign beside the tests: it has its own servers, and mostly waits. */
+async function runCampaign() {
+  const child = startNode(['campaign/main.ts', 'SHORT=1'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk))
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  process.stderr.write(`${code === 0 ? 'PASS' : 'FAIL'} campaign/main.ts SHORT=1\n${Buffer.concat(output)}`)
+  total[code === 0 ? 'passed' : 'failed'] += 1
+}
+
+function printSlowest() {
+  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, LISTED)
+  console.error('The slowest files:')
+  for (const { name, seconds } of slowest) console.error(`  ${seconds.toFixed(1).padStart(6)} s  ${name}`)
+}
+
+const isAll = process.argv.includes('--all')
+const paths = process.argv.slice(2).filter((arg) => arg !== '--all')
+
+/** Whether files may start a service or the console from its build, and not from its sources. */
+const needsBuild =
+  paths.length === 0 || paths.some((path) => !/^(packages|services|campaign|tests\/rules)\b/.test(path))
+
+const isReady =
+  (!needsBuild || run('make', 'build')) &&
+  infra('packages', isAll || paths.length > 0 ? 'test-all' : 'test') &&
+  infra('up', holder)
+if (isReady) {
+  if (paths.length > 0) await runJest(paths.some((path) => RELEASE_FILE.test(path)) ? [...paths, LONG_BOUND] : paths)
+  else await runJest(['--selectProjects', 'rules', 'golden'])
+  if (isAll) {
+    const campaign = runCampaign()
+    await runJest(['--selectProjects', 'release', LONG_BOUND])
+    await runJest([...RANDOM_TESTS, '--selectProjects', 'rules', LONG_BOUND], { SLIPWAY_TEST_LONG: '1' })
+    await campaign
+    await runJest(['--runInBand', '--selectProjects', 'restarts', LONG_BOUND])
+  }
+  printSlowest()
 } else total.failed = 1
-infra('release', String(process.pid))
-const { passed, failed } = total
-console.log(`${passed} passed, ${failed} failed`)
-process.exit(failed === 0 && passed > 0 ? 0 : 1)
+infra('release', holder)
+console.log(`${total.passed} passed, ${total.failed} failed`)
+process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1)
