@@ -22,6 +22,8 @@ export interface DatabaseOptions {
   tenant?: '*' | 'current'
   /** Logs connections on which the server does not answer. */
   logger?: Logger
+  /** The longest wait for a connection, a new or a used one, in ms. 5 s by default. */
+  connectionMs?: number
 }
 
 /** A Prisma transaction that also runs statements. */
@@ -58,7 +60,7 @@ pg.types.setTypeParser(BIGINT, Number)
 
 const MAX_ATTEMPTS = 5
 
-/** The longest wait for a connection, a new or a used one. */
+/** See DatabaseOptions.connectionMs. */
 const CONNECTION_MS = 5_000
 const STATEMENT_MS = 30_000
 const LOCK_MS = 10_000
@@ -73,7 +75,7 @@ const KEEP_ALIVE_MS = 10_000
  * Longer than the timeouts of pool and server, because their errors say more. Prisma's defaults, 2 and 5 s, would end
  * transactions that are only slow.
  */
-const PRISMA_TRANSACTION = { maxWait: 2 * CONNECTION_MS, timeout: LOCK_MS + CONNECTION_MS }
+const prismaTransaction = (connectionMs: number) => ({ maxWait: 2 * connectionMs, timeout: LOCK_MS + connectionMs })
 
 /**
  * For services that act for all tenants. They look rows up by key, so a plan for the values of each call gains nothing; the CPU
@@ -88,6 +90,7 @@ export function createDatabase({
   max = 10,
   tenant = 'current',
   logger,
+  connectionMs = CONNECTION_MS,
 }: DatabaseOptions): Database {
   const { connectionString, options } = withoutOptions(url)
   const connection = {
@@ -95,7 +98,7 @@ export function createDatabase({
     // Postgres takes longer to compile a large insert than to run it, and `plans` misses goal 7.
     options: `${options} -c jit=off`,
     application_name: applicationName,
-    connectionTimeoutMillis: CONNECTION_MS,
+    connectionTimeoutMillis: connectionMs,
     statement_timeout: STATEMENT_MS,
     lock_timeout: LOCK_MS,
     idle_in_transaction_session_timeout: STATEMENT_MS,
@@ -126,7 +129,7 @@ export function createDatabase({
   }
   let loaded: Promise<PrismaClient> | undefined
   const prisma = () => {
-    loaded ??= loadPrisma(pool)
+    loaded ??= loadPrisma(pool, connectionMs)
     return loaded
   }
 
@@ -191,7 +194,7 @@ export function createDatabase({
 /** Receives the connection on which Prisma begins a transaction. */
 const begun = new AsyncLocalStorage<(connection: Queryable) => void>()
 
-async function loadPrisma(pool: pg.Pool): Promise<PrismaClient> {
+async function loadPrisma(pool: pg.Pool, connectionMs: number): Promise<PrismaClient> {
   const [{ PrismaClient }, { PrismaPg }] = await Promise.all([
     import('./generated/client.ts'),
     import('@prisma/adapter-pg'),
@@ -209,7 +212,7 @@ async function loadPrisma(pool: pg.Pool): Promise<PrismaClient> {
     }
     return adapter
   }
-  return new PrismaClient({ adapter: factory, transactionOptions: PRISMA_TRANSACTION })
+  return new PrismaClient({ adapter: factory, transactionOptions: prismaTransaction(connectionMs) })
 }
 
 async function inPrisma<T>(prisma: PrismaClient, work: (tx: PrismaTransaction) => Promise<T>): Promise<T> {

@@ -5,6 +5,7 @@ import type { DestinationRules, HealthReport, KeyRing, Logger } from '@slipway/r
 import type { Cache } from './cache.ts'
 import type { AccessTokens } from './credentials/access-token.ts'
 import type { PasswordHasher } from './credentials/passwords.ts'
+import type { AnswerTimes } from './http/answer-bounds.ts'
 
 /** The most bytes that the content store holds; 0 is unlimited. */
 export interface ContentLimits {
@@ -21,9 +22,12 @@ export interface Dependencies {
   keys: KeyRing
   accessTokens: AccessTokens
   passwords: PasswordHasher
+  /** The clock of authenticator codes, in ms since 1970. */
+  codeClock(): number
   /** Whether browsers may send the refresh cookie over HTTPS only. */
   cookieSecure: boolean
   limits: Limits
+  answerTimes: AnswerTimes
   /** Proxies with an X-Forwarded-For that the gateway believes. */
   trustedProxies: AddressRange[]
   contentLimits: ContentLimits

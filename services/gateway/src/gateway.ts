@@ -43,6 +43,7 @@ export function createGateway(dependencies: Dependencies): Gateway {
     logger: dependencies.logger,
     refusals: createRefusalLog(dependencies.database, dependencies.logger),
     limits: dependencies.limits,
+    answerTimes: dependencies.answerTimes,
     hasDatabase: () => dependencies.hasDatabase(),
     clientAddress: (request) => clientAddress(request, dependencies.trustedProxies),
     authenticate: (request, clientIp) => forAllTenants(() => authenticate(request.headers.authorization, clientIp)),

@@ -18,6 +18,7 @@ import { createAccessTokens } from './credentials/access-token.ts'
 import { createPasswordHasher } from './credentials/passwords.ts'
 import { startKeySweeper } from './deployments/sweep-keys.ts'
 import { createGateway } from './gateway.ts'
+import { ANSWER_TIMES } from './http/answer-bounds.ts'
 import { listen } from './http/server.ts'
 import { seedIdentity } from './identity/first-admin.ts'
 import { warnWithoutRowLevelSecurity } from './tenancy/row-level-security.ts'
@@ -61,6 +62,7 @@ await runService({
       keys,
       accessTokens,
       passwords,
+      codeClock: Date.now,
       cookieSecure: config.SLIPWAY_COOKIE_SECURE,
       limits: createLimits({
         redis: limitsRedis,
@@ -68,6 +70,7 @@ await runService({
         settings: limitSettings,
         logger,
       }),
+      answerTimes: ANSWER_TIMES,
       trustedProxies: limitSettings.trustedProxies,
       contentLimits: {
         tenantBytes: config.SLIPWAY_CONTENT_TENANT_BYTES,

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import { type Broker, connectBroker } from '@slipway/broker'
 import { compile, errorCodesOf, OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
-import { createDatabase, type Database } from '@slipway/database'
+import { createDatabase, type Database, type DatabaseOptions } from '@slipway/database'
 import type { Limits } from '@slipway/limits'
 import { createLogger, KeyRing, randomToken, uuidv7 } from '@slipway/runtime'
 import { createTestDatabase, removeNamespace, serverUrl } from '@slipway/testing'
@@ -12,6 +12,7 @@ import { createAccessTokens } from '../src/credentials/access-token.ts'
 import { createPasswordHasher } from '../src/credentials/passwords.ts'
 import type { Dependencies } from '../src/dependencies.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
+import { ANSWER_TIMES } from '../src/http/answer-bounds.ts'
 import { seedIdentity } from '../src/identity/first-admin.ts'
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct-horse-battery' }
@@ -36,14 +37,17 @@ export interface TestGateway extends Gateway {
 }
 
 /** Starts the gateway like main.ts, on real servers, with its own database and namespace. */
-export async function startGateway(overrides: Partial<Dependencies> = {}): Promise<TestGateway> {
+export async function startGateway(
+  overrides: Partial<Dependencies> = {},
+  pool: Pick<DatabaseOptions, 'connectionMs'> = {},
+): Promise<TestGateway> {
   const testDatabase = await createTestDatabase()
   const namespace = `test-${randomToken(8)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')}`
   // The gateway has the rights of its role and sees what each caller may see.
   // `database` belongs to the owner and sees all rows. Tests prepare and inspect rows with it.
-  const ofCallers = createDatabase({ url: testDatabase.urlOf('gateway'), applicationName: 'gateway test' })
+  const ofCallers = createDatabase({ url: testDatabase.urlOf('gateway'), applicationName: 'gateway test', ...pool })
   const database = createDatabase({ url: testDatabase.url, applicationName: 'gateway test', tenant: '*' })
   const asGateway = createDatabase({
     url: testDatabase.urlOf('gateway'),
@@ -72,8 +76,10 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
     keys: KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`),
     accessTokens,
     passwords,
+    codeClock: Date.now,
     cookieSecure: true,
     limits: NO_LIMITS,
+    answerTimes: ANSWER_TIMES,
     trustedProxies: [],
     contentLimits: { tenantBytes: 0, totalBytes: 0 },
     freezesPerTenant: 200,
@@ -121,6 +127,10 @@ export async function tokenFor(
   )
   return accessTokens.issue({ user_id: userId, session_id: rows[0]?.id ?? '' })
 }
+
+/** A replica whose callers wait for no command: the answer and the effect of each come too late. */
+export const impatient = (gateway: TestGateway): Gateway =>
+  createGateway({ ...gateway.dependencies, answerTimes: { ...ANSWER_TIMES, effectMs: 0, answerMs: 0 } })
 
 export interface NewUser {
   role: 'admin' | 'operator' | 'user'

@@ -1,25 +1,27 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { serverUrl, steadyClock, totp, waitFor } from '@slipway/testing'
+import { totp as codeOf, serverUrl, waitFor } from '@slipway/testing'
 import request from 'supertest'
 import { connectCache } from '../src/cache.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import { createAttempts } from '../src/identity/attempts.ts'
 import { stepOfCode } from '../src/identity/totp.ts'
 import { addWrongCode } from '../src/identity/wrong-codes.ts'
-import { type Login, loginAs, me, outcome, refresh, verify } from './credentials.ts'
+import { loginAs, me, outcome, refresh, verify } from './credentials.ts'
 import { addUser, clientOf, expectAnswer, logger, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
 const PASSWORD = 'the-present-password'
+/** The clocks of the gateway and of the authenticators stand still. */
+const NOW = 1_700_000_000_000
+const totp = (secret: string, shift = 0, now = NOW) => codeOf(secret, shift, now)
 
 let gateway: TestGateway
 let user: Awaited<ReturnType<typeof addUser>>
 
 beforeAll(async () => {
-  gateway = await startGateway()
+  gateway = await startGateway({ codeClock: () => NOW })
 })
 beforeEach(async () => {
   user = await addUser(gateway, { role: 'operator', password: PASSWORD })
-  await steadyClock()
 })
 afterAll(() => gateway.close())
 
@@ -68,9 +70,8 @@ describe('codes', () => {
   })
 
   test('are valid one step before and after their own', () => {
-    const now = 1_700_000_000_000
-    const steps = [-2, -1, 0, 1, 2].map((shift) => stepOfCode(secret, totp(secret, shift, now), now))
-    const step = Math.floor(now / 30_000)
+    const steps = [-2, -1, 0, 1, 2].map((shift) => stepOfCode(secret, totp(secret, shift), NOW))
+    const step = Math.floor(NOW / 30_000)
     expect(steps).toEqual([null, step - 1, step, step + 1, null])
   })
 
@@ -190,20 +191,16 @@ describe('a login', () => {
     expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(401)
   })
 
-  test('accepts a code once in a hundred concurrent attempts', async () => {
+  test('accepts a code once in twenty concurrent attempts', async () => {
     const { secret } = await enable()
     const { accessTokens } = gateway.dependencies
     const replica = createGateway(gateway.dependencies)
     const code = totp(secret)
-    /** On a busy machine, some wait for a connection of the pool for too long. They are told to try again. */
-    const attempt = async (one: Gateway): Promise<Login> => {
-      const pending = accessTokens.issuePending({ user_id: user.id, token_version: 1 })
-      const answer = await verify(one, pending, code)
-      return answer.status === 503 ? attempt(one) : answer
-    }
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => attempt(index % 2 ? gateway : replica)))
+    const attempt = (one: Gateway) =>
+      verify(one, accessTokens.issuePending({ user_id: user.id, token_version: 1 }), code)
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => attempt(index % 2 ? gateway : replica)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    expect(answers.filter(({ body }) => body.error?.code === 'INVALID_CREDENTIALS')).toHaveLength(99)
+    expect(answers.filter(({ body }) => body.error?.code === 'INVALID_CREDENTIALS')).toHaveLength(19)
   })
 
   test('rejects the pending token after five wrong codes, also concurrent ones', async () => {
@@ -331,27 +328,13 @@ describe('wrong codes of a user', () => {
     const { secret } = await enable()
     const { accessTokens } = gateway.dependencies
     const replica = createGateway(gateway.dependencies)
-    const wrong = wrongFor(secret).slice(0, 15)
     const answers = await Promise.all(
-      [...wrong, ...wrong, ...wrong, ...wrong].map((code, index) =>
+      wrongFor(secret).map((code, index) =>
         verify(index % 2 ? gateway : replica, accessTokens.issuePending({ user_id: user.id, token_version: 1 }), code),
       ),
     )
-    let checked = answers.filter(({ status }) => status === 401).length
-    const locked = answers.filter(({ status }) => status === 429).length
-    // A gateway that waits too long for Redis or Postgres answers so, and the code may have been checked.
-    const unavailable = answers.filter(({ status }) => status === 500 || status === 503).length
-    expect(checked + locked + unavailable).toBe(answers.length)
-    await waitFor(
-      async () => {
-        const { status } = await verify(replica, await pendingToken(), wrong[0] ?? '')
-        if (status === 401) checked += 1
-        return status === 429
-      },
-      { what: 'the lock' },
-    )
-    expect(checked).toBeLessThanOrEqual(4)
-    expect(checked + unavailable).toBeGreaterThanOrEqual(4)
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(4)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(answers.length - 4)
     expect((await verify(replica, await pendingToken(), totp(secret))).status).toBe(429)
   })
 

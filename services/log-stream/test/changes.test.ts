@@ -381,11 +381,12 @@ describe('changes without an event message', () => {
 
   test('an instance without heartbeat and the end of a freeze are sent', async () => {
     const instance = await addInstance()
-    const freeze = await addFreeze('-1 hour', '2 seconds')
+    const freeze = await addFreeze('-1 hour', '1 hour')
     const [instances, freezes] = [await listen('instances'), await listen('freezes')]
     await db.database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '29 s' WHERE id = $1`, [
       instance,
     ])
+    await db.database.query('UPDATE freezes SET end_time = now() WHERE id = $1', [freeze])
     const last = (client: SseClient, id: string) => client.changes.filter((change) => change.id === id).at(-1)?.resource
     await until(() => (last(instances, instance) as { status?: string })?.status === 'offline', 'the instance')
     await until(() => (last(freezes, freeze) as { active?: boolean })?.active === false, 'the freeze')
@@ -451,7 +452,7 @@ describe('no change is lost silently', () => {
       const reading = await listen('targets', {}, own)
       const { socket } = await openStalled(await urlOf('targets', {}, own), '"ping"')
       const id = await addTarget()
-      await db.database.query(`UPDATE targets SET description = repeat('x', 100000) WHERE id = $1`, [id])
+      await db.database.query(`UPDATE targets SET description = repeat('x', 1000000) WHERE id = $1`, [id])
       // The kernel buffers some megabytes before the service detects that the client does not read.
       await until(async () => {
         const told = reading.changes.length

@@ -2,23 +2,17 @@ import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
 import type { CallingKey, CommandBody, CommandReply, CommandType } from '@slipway/contracts'
 import { Problem, unavailable } from '@slipway/domain'
 import { sleep, TIMED_OUT, withTimeout } from '@slipway/runtime'
+import type { AnswerBounds } from '../http/answer-bounds.ts'
 import { databaseUnreachable } from '../problems/problem-of.ts'
 import { answerWait } from './metrics.ts'
 
-/** The receiver drops an older command, so a 503 after the deadline is true. */
-const DEADLINE_MS = 8_000
-/** Longer than the deadline: a command that begins just before it can still answer. */
-export const ANSWER_MS = 9_000
 const LOOK_AGAIN_MS = 250
-/** The longest time for an answer, whatever the database does (I28). */
-const LAST_MS = 10_000
 
 export interface CommandOptions<R> {
   requestId: string
   /** The API key of the call, for the audit record of the command. */
   apiKey?: CallingKey | undefined
-  /** When the caller began to wait, by performance.now(): the start of the deadline. */
-  since: number
+  bounds: AnswerBounds
   /** The id of the message, for commands that are identified by it. */
   commandId?: string
   /** For commands that change something. Without an answer, the command may still have taken effect. */
@@ -40,16 +34,16 @@ export async function sendCommand<T extends CommandType>(
   broker: Pick<Broker, 'request'>,
   type: T,
   body: CommandBody<T>,
-  { requestId, apiKey, since, commandId, effect }: CommandOptions<CommandReply<T>>,
+  { requestId, apiKey, bounds, commandId, effect }: CommandOptions<CommandReply<T>>,
 ): Promise<CommandReply<T>> {
   const began = performance.now()
-  const left = (milliseconds: number) => Math.max(0, since + milliseconds - began)
+  const left = (bound: number) => Math.max(0, bound - began)
   const waited = (outcome: string) =>
     answerWait.observe({ command: type, outcome }, (performance.now() - began) / 1_000)
   try {
     const reply = await broker.request(type, body, {
-      timeoutMs: left(ANSWER_MS),
-      deadline: new Date(Date.now() + left(DEADLINE_MS)).toISOString(),
+      timeoutMs: left(bounds.answer),
+      deadline: new Date(Date.now() + left(bounds.effect)).toISOString(),
       request_id: requestId,
       api_key: apiKey,
       ...(commandId === undefined ? {} : { message_id: commandId }),
@@ -62,7 +56,7 @@ export async function sendCommand<T extends CommandType>(
     waited('unanswered')
     if (!mayHaveTakenEffect(error)) throw error
     const refusal = unavailable('The orchestration service did not answer; nothing was done, try again')
-    const found = effect === undefined ? null : await outcome(effect, since + ANSWER_MS, refusal)
+    const found = effect === undefined ? null : await outcome(effect, bounds.answer, refusal)
     if (found === null) throw refusal
     return found
   }
@@ -84,11 +78,10 @@ async function outcome<R>({ lookUp, forbid }: Effect<R>, until: number, refusal:
 
 /**
  * The result of a command, if the database lets it be known in time. Else the command may have taken effect, or may do so later.
- * `since`: as in CommandOptions.
  * @throws Problem DATABASE_CONNECTION_ERROR
  */
-export async function inTime<T>(since: number, result: Promise<T>): Promise<T> {
-  const known = await withTimeout(Math.max(0, since + LAST_MS - performance.now()), result)
+export async function inTime<T>({ last }: AnswerBounds, result: Promise<T>): Promise<T> {
+  const known = await withTimeout(Math.max(0, last - performance.now()), result)
   if (known === TIMED_OUT) throw databaseUnreachable()
   return known
 }

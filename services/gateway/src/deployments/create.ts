@@ -27,7 +27,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
     createDeployment: {
       ...rules,
       async handle(call) {
-        const { caller, body, requestId, since, audit } = call
+        const { caller, body, requestId, bounds, audit } = call
         const { dry_run, ...given } = body
         const messageOf = (commandId: string) => planCommand(keys, commandId, caller, given)
         if (dry_run === true) {
@@ -37,7 +37,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         const starting = startOnce({ database, keys }, call, 'POST /deployments', (commandId) => {
           audit.leaveToCommand(commandId)
           const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
-          const options = { requestId, apiKey: caller.api_key, since, effect }
+          const options = { requestId, apiKey: caller.api_key, bounds, effect }
           return sendCommand(broker, 'plan.create', messageOf(commandId), options)
         })
         const started = await acceptUnchanged(starting)
@@ -48,7 +48,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         if (started.outcome === 'queued') return queued(started)
         const { deployment_id, warnings } = started
         const reading = readDetail(database, caller, deployment_id, { plan: 'full', asStarted: true })
-        const detail = await inTime(since, reading)
+        const detail = await inTime(bounds, reading)
         const message = 'The deployment has started'
         return answerStream(201, { deployment_id, pending: false, message, warnings, deployment: detail })
       },
@@ -66,7 +66,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
       authorize: authorizeOverride,
       check: redeployRules,
       async handle(call) {
-        const { caller, params, body, requestId, since, audit } = call
+        const { caller, params, body, requestId, bounds, audit } = call
         const { dry_run, ...given } = body
         if (dry_run === true) audit.changesNothing()
         const { id: deployment_id, tenant_id } = await requireVisible(
@@ -82,7 +82,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         const starting = startOnce({ database, keys }, call, scope, (commandId) => {
           audit.leaveToCommand(commandId)
           const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
-          const options = { requestId, apiKey: caller.api_key, since, effect }
+          const options = { requestId, apiKey: caller.api_key, bounds, effect }
           return sendCommand(broker, 'plan.redeploy', messageOf(commandId), options)
         })
         const started = await acceptUnchanged(starting)
@@ -92,7 +92,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         }
         if (started.outcome === 'queued') return queued(started)
         const reading = readDetail(database, caller, started.deployment_id, { plan: 'none', asStarted: true })
-        const detail = await inTime(since, reading)
+        const detail = await inTime(bounds, reading)
         return { status: 201, body: { ...detail, warnings: started.warnings } }
       },
     },

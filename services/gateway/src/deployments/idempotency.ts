@@ -3,7 +3,7 @@ import type { Database } from '@slipway/database'
 import { canonicalJson, conflict, Problem, unavailable } from '@slipway/domain'
 import { constantTimeEqual, failpoint, type KeyRing, sleep, uuidv7 } from '@slipway/runtime'
 import type { Call } from '../http/handler.ts'
-import { ANSWER_MS, inTime } from './command.ts'
+import { inTime } from './command.ts'
 import { findKey, releaseKey, takeKey } from './idempotency.sql.ts'
 import { findStartOutcome, type StartOutcome } from './start-outcome.ts'
 
@@ -37,16 +37,16 @@ export function startOnce(
   scope: string,
   carryOut: CarryOut,
 ): Promise<StartOutcome> {
-  const { since } = call
+  const { bounds } = call
   const header = call.headers['idempotency-key']
-  if (header === undefined) return inTime(since, carryOut(uuidv7()))
+  if (header === undefined) return inTime(bounds, carryOut(uuidv7()))
   const key: Key = { user_id: call.caller.user_id, scope, key: String(header) }
-  return inTime(since, startWithKey(dependencies, call, key, carryOut))
+  return inTime(bounds, startWithKey(dependencies, call, key, carryOut))
 }
 
 async function startWithKey(
   { database, keys }: StartDependencies,
-  { caller, body, requestId, since, clientIp, audit }: StartCall,
+  { caller, body, requestId, bounds, clientIp, audit }: StartCall,
   key: Key,
   carryOut: CarryOut,
 ): Promise<StartOutcome> {
@@ -78,7 +78,7 @@ async function startWithKey(
         continue
       }
     }
-    if (performance.now() + wait > since + ANSWER_MS) throw unanswered()
+    if (performance.now() + wait > bounds.answer) throw unanswered()
     await sleep(wait)
   }
 }

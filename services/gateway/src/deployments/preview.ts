@@ -9,12 +9,12 @@ import { stepBatches } from './steps.ts'
 export async function answerPreview(
   broker: Pick<Broker, 'request'>,
   message: CommandBody<'plan.preview'> | CommandBody<'plan.preview_redeploy'>,
-  { requestId, since }: Pick<Call, 'requestId' | 'since'>,
+  { requestId, bounds }: Pick<Call, 'requestId' | 'bounds'>,
 ): Promise<Answer> {
   const preview =
     'deployment_id' in message
-      ? await sendCommand(broker, 'plan.preview_redeploy', message, { requestId, since })
-      : await sendCommand(broker, 'plan.preview', message, { requestId, since })
+      ? await sendCommand(broker, 'plan.preview_redeploy', message, { requestId, bounds })
+      : await sendCommand(broker, 'plan.preview', message, { requestId, bounds })
   // A planner of the release before sends neither.
   const { replaces = [], unchanged_targets = [] } = preview
   const { actions, targets, ...plan } = preview.plan

@@ -15,7 +15,7 @@ import { isRecorded } from './recorded-command.sql.ts'
  */
 export async function sendRecordedCommand<T extends CommandType>(
   { database, broker }: Pick<Dependencies, 'database' | 'broker'>,
-  { caller, requestId, since, audit }: Pick<Call, 'requestId' | 'since' | 'audit'> & { caller: CallingUser },
+  { caller, requestId, bounds, audit }: Pick<Call, 'requestId' | 'bounds' | 'audit'> & { caller: CallingUser },
   subject: Subject,
   { type, body, done }: { type: T; body: CommandBody<T>; done: CommandReply<T> },
 ): Promise<void> {
@@ -24,7 +24,10 @@ export async function sendRecordedCommand<T extends CommandType>(
   audit.leaveToCommand(commandId)
   const lookUp = async () => ((await tookEffect(database, commandId)) ? done : null)
   const effect = { lookUp, forbid: audit.forbid }
-  await inTime(since, sendCommand(broker, type, body, { requestId, apiKey: caller.api_key, since, commandId, effect }))
+  await inTime(
+    bounds,
+    sendCommand(broker, type, body, { requestId, apiKey: caller.api_key, bounds, commandId, effect }),
+  )
 }
 
 /** Whether this command took effect, not a similar one of another call. */

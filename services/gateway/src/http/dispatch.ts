@@ -9,6 +9,7 @@ import { type AuditTrail, createAuditTrail } from '../audit-trail/trail.ts'
 import type { CallingUser } from '../callers/calling-user.ts'
 import { permit } from '../callers/permission.ts'
 import { problemOf } from '../problems/problem-of.ts'
+import { type AnswerTimes, boundsOf } from './answer-bounds.ts'
 import { parseBody, readBody } from './body.ts'
 import { bytesOf } from './bytes.ts'
 import type { Answer, Call, Handlers, JsonHandler, StreamHandler } from './handler.ts'
@@ -33,6 +34,7 @@ export interface DispatchOptions {
   refusals: RefusalLog
   logger: Logger
   limits: Limits
+  answerTimes: AnswerTimes
   authenticate(request: Request, clientIp: string): Promise<CallingUser>
 }
 
@@ -89,12 +91,12 @@ const forCaller = <T>(caller: CallingUser | null, work: () => T): T =>
 
 /** Authenticates, authorizes and validates a call. */
 async function check(
-  { handlers, authenticate }: DispatchOptions,
+  { handlers, authenticate, answerTimes }: DispatchOptions,
   id: OperationId,
   request: Request,
   response: Response,
   details: RequestDetails,
-): Promise<Pick<Call, 'query' | 'body' | 'since'>> {
+): Promise<Pick<Call, 'query' | 'body' | 'bounds'>> {
   const operation: Operation = OPERATIONS[id]
   const handler = handlers[id] as JsonHandler<OperationId>
   const began = performance.now()
@@ -107,7 +109,8 @@ async function check(
   }
   const { headers } = request
   const query = validate(id, { search: splitUrl(request.url).search, headers, body }, handler.check)
-  return { query, body, since: performance.now() - waited } as Pick<Call, 'query' | 'body' | 'since'>
+  const bounds = boundsOf(performance.now() - waited, answerTimes)
+  return { query, body, bounds } as Pick<Call, 'query' | 'body' | 'bounds'>
 }
 
 function operationOf({ route }: RouteMatch, method: string, response: Response): OperationId {

@@ -4,6 +4,7 @@ import type { FieldError } from '@slipway/domain'
 import type { Request, Response } from 'express'
 import type { AuditTrail } from '../audit-trail/trail.ts'
 import type { CallingUser } from '../callers/calling-user.ts'
+import type { AnswerBounds } from './answer-bounds.ts'
 
 type Operations = typeof OPERATIONS
 
@@ -22,8 +23,8 @@ export interface Call<Id extends OperationId = OperationId> {
   /** Null in a public operation. */
   caller: Operations[Id]['access'] extends 'public' | 'sse' ? null : CallingUser
   requestId: string
-  /** When the caller began to wait for the answer, by performance.now(). The time in which the body arrived does not count. */
-  since: number
+  /** They count from the arrival of the call, without the time in which the body arrived. */
+  bounds: AnswerBounds
   clientIp: string
   headers: IncomingHttpHeaders
   audit: AuditTrail

@@ -13,7 +13,7 @@ import { noteLogin } from './sessions.sql.ts'
 import { openSession, placeOf, type RefreshedSession, revokeReused, rotateRefreshToken } from './sessions.ts'
 import { requireNotLocked } from './wrong-codes.ts'
 
-type Parts = Pick<Dependencies, 'database' | 'keys' | 'accessTokens' | 'passwords' | 'outboxChanged'> & {
+type Parts = Pick<Dependencies, 'database' | 'keys' | 'codeClock' | 'accessTokens' | 'passwords' | 'outboxChanged'> & {
   attempts: Attempts
   refreshCookie: RefreshCookie
 }
@@ -39,7 +39,7 @@ const subjectOf = (user: UserWithRoles | null) => ({
 })
 
 export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFactor' | 'refreshLogin'> {
-  const { database, keys, accessTokens, passwords, attempts, refreshCookie } = parts
+  const { database, keys, codeClock, accessTokens, passwords, attempts, refreshCookie } = parts
 
   const loggedIn = (user: UserWithRoles, { session_id, refresh_token }: RefreshedSession): Answer => ({
     status: 200,
@@ -93,7 +93,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
         await requireNotLocked(database, user.user_id)
         await attempts.takeAttempt(pending.token_id)
         const session = await database.transaction(async (tx) => {
-          const refusal = await takeCode(tx, { keys, audit, requireFactor }, user, body.code)
+          const refusal = await takeCode(tx, { keys, codeClock, audit, requireFactor }, user, body.code)
           if (refusal !== null) return refusal
           await noteLogin.run(tx, user)
           await audit.record(tx, recordOf(user))

@@ -16,12 +16,15 @@ const wrongCode = () => new Problem('INVALID_CREDENTIALS', 'The code is wrong, o
 export function secondFactorHandlers({
   database,
   keys,
-}: Pick<Dependencies, 'database' | 'keys'>): HandlersOf<'setUpTwoFactor' | 'enableTwoFactor' | 'disableTwoFactor'> {
+  codeClock,
+}: Pick<Dependencies, 'database' | 'keys' | 'codeClock'>): HandlersOf<
+  'setUpTwoFactor' | 'enableTwoFactor' | 'disableTwoFactor'
+> {
   /** Runs `work` in the transaction that uses the code up. */
   async function withCode({ caller, body, audit }: CodeCall, wanted: 'enabled' | 'set up', work: Work): Promise<void> {
     const refusal = await database.transaction(async (tx) => {
       const requireFactor = (factor: Factor) => requireState(factor, wanted)
-      const refused = await takeCode(tx, { keys, audit, requireFactor }, caller, body.code)
+      const refused = await takeCode(tx, { keys, codeClock, audit, requireFactor }, caller, body.code)
       if (refused === null) await work(tx)
       return refused
     })
@@ -91,6 +94,7 @@ type FactorUser = Pick<CallingUser, 'user_id' | 'tenant_id'>
 
 interface CodeContext {
   keys: KeyRing
+  codeClock(): number
   audit: AuditTrail
   /** Throws if the second factor is not in the state that the call needs. */
   requireFactor(factor: Factor): void
@@ -103,23 +107,24 @@ interface CodeContext {
  */
 export async function takeCode(
   tx: Queryable,
-  { keys, audit, requireFactor }: CodeContext,
+  { keys, codeClock, audit, requireFactor }: CodeContext,
   user: FactorUser,
   code: string,
 ): Promise<Problem | null> {
   const subject = { resource_id: user.user_id, tenant_id: user.tenant_id }
   audit.about(subject)
+  const stepOf = (sealed: string) => stepOfCode(keys.openText(sealed, sealedFor(user.user_id)), code, codeClock())
   // Refuses without the row lock where possible. A flood of codes for one user would take all connections to wait for it.
   await requireNotLocked(tx, user.user_id)
   const before = (await findFactor.first(tx, user)) ?? NO_FACTOR
   requireFactor(before)
-  if (isUsed(keys, user.user_id, before, code)) return wrongCode()
+  if (isUsed(before, stepOf)) return wrongCode()
 
   // From here on, codes of one user are checked one after the other.
   const factor = (await lockFactor.first(tx, user)) ?? NO_FACTOR
   requireFactor(factor)
   await requireNotLocked(tx, user.user_id)
-  const judgement = await judgeCode(tx, keys, { user_id: user.user_id, ...factor }, code)
+  const judgement = await judgeCode(tx, { user_id: user.user_id, ...factor }, code, stepOf)
   if (judgement === 'right') {
     await forgetWrongCodes(tx, user.user_id)
     return null
@@ -134,26 +139,25 @@ export async function takeCode(
   return problem
 }
 
-function stepOf(keys: KeyRing, userId: string, sealed: string, code: string): number | null {
-  return stepOfCode(keys.openText(sealed, sealedFor(userId)), code)
-}
+/** The time step of the code of a call under this sealed secret, or null. */
+type StepOf = (sealed: string) => number | null
 
 /** Whether this code or a later one was accepted before. */
-function isUsed(keys: KeyRing, userId: string, { totp_sealed, totp_last_step }: Factor, code: string): boolean {
+function isUsed({ totp_sealed, totp_last_step }: Factor, stepOf: StepOf): boolean {
   if (totp_sealed === null || totp_last_step === null) return false
-  const step = stepOf(keys, userId, totp_sealed, code)
+  const step = stepOf(totp_sealed)
   return step !== null && step <= totp_last_step
 }
 
 /** Uses a right code up. Only one of several concurrent calls gets `right`. */
 async function judgeCode(
   tx: Queryable,
-  keys: KeyRing,
   { user_id, totp_sealed, totp_enabled }: Factor & { user_id: string },
   code: string,
+  stepOf: StepOf,
 ): Promise<CodeJudgement> {
   if (totp_sealed === null) return 'wrong'
-  const step = stepOf(keys, user_id, totp_sealed, code)
+  const step = stepOf(totp_sealed)
   if (step === null) return totp_enabled ? spendRecoveryCode(tx, user_id, code) : 'wrong'
   return (await spendStep.run(tx, { user_id, step })) === 1 ? 'right' : 'used'
 }
