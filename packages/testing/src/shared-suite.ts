@@ -32,7 +32,9 @@ export interface TestTenant {
   /** The API as the administrator of this tenant. */
   api: Api
   /** The login of the administrator of this tenant. */
-  account: { email: string; password: string; username: string }
+  account: { email: string; password: string }
+  /** The name of that administrator. */
+  username: string
   /** The API as the administrator of the installation, for what no tenant may do. Other files share what it changes. */
   admin: Api
   /** Creates a local target of this tenant. Returns its id. */
@@ -63,7 +65,8 @@ export async function openTenant(): Promise<TestTenant> {
     id,
     environment,
     api,
-    account: { ...login, username },
+    account: login,
+    username,
     admin,
     createLocalTarget: (parts = {}) => createLocalTarget(admin, { tenant_id: id, ...parts }),
   }
