@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Broker, BrokerUnavailable } from '@slipway/broker'
 import { type CommandBody, type Envelope, QUEUED_MESSAGE, type ReplyEnvelope } from '@slipway/contracts'
-import { notFound, toErrorBody } from '@slipway/domain'
+import { conflict, notFound, toErrorBody } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { waitFor } from '@slipway/testing'
 import { startKeySweeper } from '../src/deployments/sweep-keys.ts'
@@ -193,6 +193,42 @@ describe('the same key', () => {
     expect((await create(key, { dry_run: true })).status).toBe(404)
     answer = start
     expect((await create(key)).status).toBe(201)
+  })
+})
+
+describe('a request that changes no target', () => {
+  const unchanged = (): ReplyEnvelope => {
+    const { code, message, details = {} } = conflict('no target changes', { unchanged_target_ids: [UNKNOWN_ID] })
+    return { ok: false, problem: { code, message, details } }
+  }
+  const nothing = {
+    deployment_id: null,
+    pending: false,
+    message: expect.any(String),
+    unchanged_target_ids: [UNKNOWN_ID],
+  }
+
+  test('is 200 without a deployment or an audit record, and leaves its key free', async () => {
+    answer = unchanged
+    const key = uuidv7()
+    const headers = { 'idempotency-key': key, 'x-request-id': `unchanged-${key}` }
+    for (let n = 0; n < 2; n += 1) {
+      const { status, body: told } = await admin.send('createDeployment', '/deployments', body, headers)
+      expect({ status, told }).toEqual({ status: 200, told: nothing })
+    }
+    const original = await addDeployment(gateway.database)
+    const again = await admin.send('redeployDeployment', `/deployments/${original}/redeploy`, {}, headers)
+    expect({ status: again.status, told: again.body }).toEqual({ status: 200, told: nothing })
+    expect(await recordsOf(`unchanged-${key}`)).toEqual([])
+    answer = start
+    expect((await create(key)).status).toBe(201)
+  })
+
+  test('is 409 in a preview and in a dry run', async () => {
+    answer = unchanged
+    const expected = refused(409, 'CONFLICT', { unchanged_target_ids: [UNKNOWN_ID] })
+    expect(refusal(await create(uuidv7(), { dry_run: true }))).toEqual(expected)
+    expect(refusal(await admin.send('previewDeployment', '/deployments/preview', body))).toEqual(expected)
   })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { compile, PreviewTable } from '@slipway/contracts'
 import { uuidv7 } from '@slipway/runtime'
 import { OTHER_VERSIONS } from '@slipway/testing'
-import { addFreeze, addSource, addTarget, heartbeat } from './fixtures.ts'
+import { addFreeze, addSource, addTarget, heartbeat, type StartCommand, storeDeployment } from './fixtures.ts'
 import { testRig } from './rig.ts'
 
 const rig = await testRig()
@@ -37,6 +37,36 @@ describe('a preview', () => {
     expect(preview.warnings.join('\n')).toMatch(new RegExp(`freeze-${freezeId}[^]*far[^]*nobody`))
     expect(rig.started.map((command) => command.command_id)).not.toContain(command_id)
   })
+})
+
+test('a strict request is refused if it would get warnings of its own, and not for a freeze', async () => {
+  const action = await addSource(database, {
+    versions: { '1.0.0': { type: 'script', script: 'echo "{{ nobody }}"' } },
+  })
+  const target = await addTarget(database, { name: 'away', connection: { type: 'ssh', host: 'h', username: 'u' } })
+  await heartbeat(database, 0)
+  const request = { action_id: action.id, target_ids: [target.id], variables: { levle: 4 } }
+  const refusal = await rig.refused({ ...request, strict: true })
+  expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR' })
+  expect((refusal.details as { warnings: string[] }).warnings.toSorted()).toEqual([
+    expect.stringMatching(/^Action ".+": \{\{ nobody \}\} has no value and is left as it stands$/),
+    'Target "away" is offline: its steps will fail',
+    'Variable "levle" is given and not used: no definition, script or template names it',
+  ])
+  const { command_id, warnings } = await rig.planned(request)
+  expect(warnings).toEqual(expect.arrayContaining((refusal.details as { warnings: string[] }).warnings))
+  await storeDeployment(database, rig.started.find((each) => each.command_id === command_id) as StartCommand)
+  expect(await rig.redeploy(command_id, { strict: true })).toMatchObject({
+    ok: false,
+    problem: { code: 'VALIDATION_ERROR', details: { warnings: expect.any(Array) } },
+  })
+
+  await addFreeze(database)
+  const sound = await addSource(database)
+  const override = { override_freeze: true, override_reason: 'a test', strict: true }
+  const here = await addTarget(database)
+  const frozen = await rig.planned({ action_id: sound.id, target_ids: [here.id], ...override })
+  expect(frozen.freeze_override).toEqual({ reason: 'a test' })
 })
 
 describe('the warnings of a preview', () => {

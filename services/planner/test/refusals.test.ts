@@ -36,6 +36,11 @@ describe('a request is refused with', () => {
         { path: '/environment_id', id: environment_id },
       ],
     })
+    // The id of an action is not the id of a sequence.
+    const { id } = await addSource(database)
+    expect(await rig.refused({ sequence_id: id, target_ids: [known.id] })).toMatchObject({
+      details: { missing: [{ path: '/sequence_id', id }] },
+    })
   })
 
   test('records of another tenant, as if they did not exist', async () => {
@@ -115,6 +120,8 @@ describe('a request is refused with', () => {
     expect(pathsOf(problem).sort()).toEqual(['/prompted_values/nobody', '/variables/count', '/variables/must'])
     const posing = await rig.refused({ ...request, variables: { must: 'x', evil: { $sealed: 'v1.k.x' } } })
     expect(pathsOf(posing)).toEqual(['/variables/evil'])
+    const twice = await rig.refused({ ...request, variables: { must: 'x', region: 1, REGION: 2 } })
+    expect(pathsOf(twice)).toEqual(['/variables/REGION'])
   })
 
   test('an override of freezes by a caller who is no administrator, even without a freeze', async () => {
