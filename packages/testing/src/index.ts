@@ -36,7 +36,7 @@ export { type RouteHandler, sendJson, startFakeServer } from './fake-server.ts'
 export { createGate, type Gate } from './gate.ts'
 export { violatedInvariants } from './invariants.ts'
 export { addJoinToken } from './join-token.ts'
-export { testLogger } from './logger.ts'
+export { keptLog, testLogger } from './logger.ts'
 export { repeatMessages, sendGarbage } from './message-noise.ts'
 export { parseMetrics } from './metrics.ts'
 export {

@@ -62,6 +62,23 @@ test('a repeated command message has one effect', async () => {
   expect(await rowOf(id)).toMatchObject({ draining: false })
 })
 
+test('a change and a removal leave one audit record each', async () => {
+  const { id } = await joinInstance(bridge)
+  const [change, removal] = [order(), order()]
+  await drain(id, change)
+  await drain(id, change)
+  await removeInstance(bridge.bridge.database, { instance_id: id, caller, force: true }, removal)
+  const { rows } = await bridge.database.query(
+    `SELECT id, action, actor_name, request_id FROM audit_records
+      WHERE resource_id = $1 AND action <> 'instance.join' ORDER BY number`,
+    [id],
+  )
+  expect(rows).toEqual([
+    { id: change.command_id, action: 'instance.update', actor_name: 'admin', request_id: 'r' },
+    { id: removal.command_id, action: 'instance.delete', actor_name: 'admin', request_id: 'r' },
+  ])
+})
+
 test('a caller of a tenant may not drain a shared instance', async () => {
   const { id } = await joinInstance(bridge)
   const error = await drain(id, order(), { ...caller, tenant_id: uuidv7() as never }).catch((problem) => problem)

@@ -5,14 +5,14 @@ import { logger, type TestGateway } from './setup.ts'
 
 export type CommandAnswer = ReplyEnvelope | 'silence'
 
-/** Replaces planner and dispatcher on RabbitMQ. The test answers each command. */
+/** Replaces planner, dispatcher and executor-bridge on RabbitMQ. The test answers each command. */
 export async function startOtherServices(
   { namespace }: TestGateway,
   answer: (message: Envelope) => Promise<CommandAnswer> | CommandAnswer,
 ): Promise<Broker> {
   const url = serverUrl('RABBITMQ_URL')
   const broker = connectBroker({ url, namespace, name: 'other services', logger, onFatal: () => {} })
-  for (const queue of ['planner.commands', 'dispatcher.commands'] as const) {
+  for (const queue of ['planner.commands', 'dispatcher.commands', 'executor.commands'] as const) {
     await broker.consume(queue, {
       prefetch: 50,
       async handle(message, { replyTo, correlationId }) {

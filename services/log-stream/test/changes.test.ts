@@ -4,11 +4,10 @@ import { callHandler } from '@slipway/broker'
 import type { EventType, StreamResource } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { COMPATIBLE_VERSION, uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase, sqlOf, valuesOf, waitFor } from '@slipway/testing'
+import { keptLog, type OpenTestDatabase, openTestDatabase, sqlOf, valuesOf, waitFor } from '@slipway/testing'
 import { listItem } from '@slipway/views'
 import { changeHandlers } from '../src/changes/change.ts'
 import { TestDeployment } from './deployment.ts'
-import { keptLog } from './logger.ts'
 import { droppedFor, openStreams } from './metrics.ts'
 import {
   makeUser,

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
+import { keptLog, type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { numbered, TestDeployment } from './deployment.ts'
-import { keptLog } from './logger.ts'
 import { startStreams, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'
 
