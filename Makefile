@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration catalog packages test-packages test-all-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-all servers servers-down crash-points bench campaign campaign-mutants campaign-soak screenshots images package-cli release clean
+.PHONY: help install generate build client configuration catalog packages test-packages test-all-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-all servers servers-down crash-points bench campaign mutants campaign-soak screenshots images package-cli release clean
 
 help: ## Print this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -152,8 +152,10 @@ bench: build ## Measure the product beside its floors and write docs/performance
 campaign: build test-all-packages ## Try to break the suite with random faults, and judge what is left: MINUTES=60, SEED=n, ROUND=n; see campaign/README.md
 	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/main.ts
 
-campaign-mutants: build test-all-packages ## Plant faults into copies of the services, and see whether the campaign finds them: ONLY=id,id
-	@ONLY='$(ONLY)' exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/mutants/run.ts
+mutants: build test-all-packages ## Plant faults into a copy of the sources, and list which test finds which; goes on where it ended: ONLY=id,id
+	@scripts/infra.sh up mutants
+	@eval "$$(scripts/infra.sh env)"; status=0; ONLY='$(ONLY)' node --conditions=@slipway/source \
+	  --import=./scripts/jest/register.mjs campaign/mutants/run.ts || status=$$?; scripts/infra.sh release mutants; exit $$status
 
 campaign-soak: build test-all-packages ## Measure whether memory, tables, queues or times grow under a steady load: MINUTES=60; see campaign/README.md
 	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/soak/main.ts

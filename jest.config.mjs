@@ -13,7 +13,7 @@ const project = (displayName, testMatch, more = {}) => ({
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}/**/*.test.ts`),
-  modulePathIgnorePatterns: ['/dist/', '/\\.slipway/', '/\\.tools/'],
+  modulePathIgnorePatterns: ['/dist/', '<rootDir>/\\.slipway/', '/\\.tools/'],
   // Node loads tests and sources, as TypeScript: scripts/jest/register.mjs.
   runtime: '<rootDir>/scripts/jest/runtime.cjs',
   transform: {},

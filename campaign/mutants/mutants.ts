@@ -9,7 +9,9 @@ export interface Mutant {
   file: string
   /** Each text to find occurs once. */
   edits: readonly (readonly [find: string, replace: string])[]
-  /** The injected faults that reveal it; all kinds by default. */
+  /** The test files that own the rule, the most specific one first. */
+  owners: readonly string[]
+  /** The injected faults that reveal it in a round of the campaign; all kinds by default. */
   kinds?: readonly FaultKind[]
   /** The time for which clients work in a round, if the mutant needs more than the default. */
   workMs?: number
@@ -70,6 +72,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'answer-before-commit',
     breaks: 'The dispatcher answers a create although its commit has failed.',
     file: 'services/dispatcher/src/dispatch/start.ts',
+    owners: ['services/dispatcher/test/deployments.test.ts'],
     edits: [
       [
         'const started = database.transaction((tx) => startAll(tx, commands))',
@@ -87,6 +90,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'acknowledge-before-commit',
     breaks: 'The bridge acknowledges events of an instance before their commit.',
     file: APPLY,
+    owners: ['services/executor-bridge/test/events.test.ts'],
     edits: [
       [
         'if (error instanceof IllegalEvent) await endIllegalRun(bridge, lease, error.message)\n    throw error',
@@ -101,6 +105,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'epoch-unchecked',
     breaks: 'The bridge accepts events under a lease that has ended.',
     file: 'services/executor-bridge/src/runs/progress.sql.ts',
+    owners: ['services/executor-bridge/test/events.test.ts', 'services/executor-bridge/test/runs.test.ts'],
     edits: [
       ['{STILL_HELD} FOR SHARE', "{'true'} FOR SHARE"],
       // The progress of a run has the epoch too.
@@ -113,6 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'repeated-batch',
     breaks: 'The bridge applies a batch of events again that it has applied before.',
     file: APPLY,
+    owners: ['services/executor-bridge/test/events.test.ts'],
     edits: [
       ['if (batch.first_event > firstEvent || nextEvent <= firstEvent) {', 'if (batch.first_event > firstEvent) {'],
       ['batch.events.slice(firstEvent - batch.first_event)', 'batch.events.slice(0)'],
@@ -123,6 +129,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'outbox-row-dropped',
     breaks: 'The relay deletes some messages without sending them.',
     file: 'packages/database/src/outbox.ts',
+    owners: ['packages/database/test/outbox.test.ts'],
     edits: [
       ['await publish(rows)', "await publish(rows.filter(({ message_id }) => !message_id.endsWith('7')))"],
       ['keepForWebhooks(tx, rows)', "keepForWebhooks(tx, rows.filter(({ message_id }) => !message_id.endsWith('7')))"],
@@ -132,6 +139,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'line-numbered-twice',
     breaks: 'The bridge stores the last line of a batch twice.',
     file: 'services/executor-bridge/src/events/lines.ts',
+    owners: ['services/executor-bridge/test/events.test.ts'],
     edits: [
       ['line_count: lines.length', 'line_count: lines.length + 1'],
       ['storableJson(lines)', 'storableJson([...lines, lines.at(-1)])'],
@@ -141,6 +149,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'line-lost',
     breaks: 'The instance loses one line in a thousand.',
     file: 'services/orchestration-instance/src/runs/command-runner.ts',
+    owners: ['services/orchestration-instance/test/output.test.ts'],
     edits: [
       [
         "const level = stream === 'stderr' ? 'error' : 'info'",
@@ -152,12 +161,14 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'one-retry-too-many',
     breaks: 'The instance starts a failed command once more than `max_retries` allows.',
     file: 'services/orchestration-instance/src/runs/run.ts',
+    owners: ['services/orchestration-instance/test/runs.test.ts'],
     edits: [['attempt >= action.max_retries ||', 'attempt > action.max_retries ||']],
   },
   {
     id: 'attempt-repeated-after-restart',
     breaks: 'An instance that restarts gives an interrupted command the same attempt again.',
     file: 'services/orchestration-instance/src/runs/progress.ts',
+    owners: ['services/orchestration-instance/test/faults.test.ts'],
     edits: [
       ['this.nextAttempts.set(keyOf(event), event.attempt + 1)', 'this.nextAttempts.set(keyOf(event), event.attempt)'],
     ],
@@ -167,6 +178,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'attempt-repeated-after-loss',
     breaks: 'A command whose instance was lost gets the same attempt again on another one.',
     file: 'services/dispatcher/src/runs/runs.sql.ts',
+    owners: ['services/dispatcher/test/leases.test.ts'],
     edits: [['THEN s.retry_count + 1 ELSE s.retry_count END', 'THEN s.retry_count ELSE s.retry_count END']],
     kinds: LOST_INSTANCES,
     workMs: 60_000,
@@ -175,6 +187,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'attempts-lost-at-restart',
     breaks: 'An interrupted command fails although it has attempts left.',
     file: 'services/orchestration-instance/src/runs/resume.ts',
+    owners: ['services/orchestration-instance/test/faults.test.ts'],
     edits: [['return attempt < (spec.actions[action]?.max_retries ?? 0)', 'return attempt < 0 && spec !== null']],
     kinds: KILLED_INSTANCES,
   },
@@ -182,12 +195,14 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'key-not-kept',
     breaks: 'An `Idempotency-Key` is taken again by each call.',
     file: 'services/gateway/src/deployments/idempotency.sql.ts',
+    owners: ['services/gateway/test/idempotency.test.ts'],
     edits: [['WHERE k.$', 'WHERE true OR k.$']],
   },
   {
     id: 'cancel-before-commit',
     breaks: 'The dispatcher answers a cancel although its commit has failed.',
     file: 'services/dispatcher/src/deployments/cancel.ts',
+    owners: ['services/dispatcher/test/deployments.test.ts'],
     edits: [
       [
         'return unlessRefused(cancelled)',
@@ -204,6 +219,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'cancel-without-effect',
     breaks: 'The cancel of a pending request is answered and changes nothing.',
     file: 'services/dispatcher/src/pending/queue.sql.ts',
+    owners: ['services/dispatcher/test/pending-cancel.test.ts'],
     edits: [
       ["UPDATE pending_requests SET status = 'cancelled' WHERE", 'UPDATE pending_requests SET status = status WHERE'],
     ],
@@ -212,12 +228,14 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'batch-too-large',
     breaks: 'A rolling deployment works on one target more than its batch has.',
     file: SCHEDULE,
+    owners: ['packages/domain/test/execution.test.ts'],
     edits: [['targetMode.rolling.batch_size\n', 'targetMode.rolling.batch_size + 1\n']],
   },
   {
     id: 'goes-on-after-failure',
     breaks: 'After a failure that stops a deployment its other targets go on.',
     file: SCHEDULE,
+    owners: ['packages/domain/test/execution.test.ts'],
     edits: [
       ["if (result === 'failed' && this.#plan.failureStrategy === 'stop_on_first_failure') this.#skipPending()", ''],
     ],
@@ -226,6 +244,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'rollback-in-order',
     breaks: 'A rollback undoes the first step first.',
     file: SCHEDULE,
+    owners: ['packages/domain/test/execution.test.ts'],
     edits: [
       [
         'this.#seek(target, -1, (step) => this.#isToUndo(step))',
@@ -239,24 +258,28 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'rollback-incomplete',
     breaks: 'A rollback leaves completed steps as they are.',
     file: SCHEDULE,
+    owners: ['packages/domain/test/execution.test.ts'],
     edits: [["return (state === 'completed' || state === 'failed') && this", "return state === 'failed' && this"]],
   },
   {
     id: 'timeout-ignored',
     breaks: 'A command that runs longer than its timeout is not killed.',
     file: 'services/orchestration-instance/src/runs/command-clock.ts',
+    owners: ['services/orchestration-instance/test/runs.test.ts'],
     edits: [['else this.#onTimeout()', 'else if (excused < 0) this.#onTimeout()']],
   },
   {
     id: 'exit-code-ignored',
     breaks: 'A command with an exit code other than 0 counts as completed.',
     file: 'services/orchestration-instance/src/runs/command-runner.ts',
+    owners: ['services/orchestration-instance/test/runs.test.ts'],
     edits: [['return { failure: failureOf(end), exitCode', 'return { failure: null, exitCode']],
   },
   {
     id: 'wrong-counts',
     breaks: 'A step that completes is counted twice.',
     file: 'services/executor-bridge/src/events/steps.ts',
+    owners: ['services/executor-bridge/test/events.test.ts'],
     edits: [
       ["effect.completed += Number(state === 'completed')", "effect.completed += 2 * Number(state === 'completed')"],
     ],
@@ -265,6 +288,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'stream-resumes-late',
     breaks: 'A stream that continues leaves out the line from which it should.',
     file: 'services/log-stream/src/streams/stream-client.ts',
+    owners: ['services/log-stream/test/logs.test.ts'],
     edits: [['this.#line = options.from\n', 'this.#line = options.from === 0 ? 0 : options.from + 1\n']],
     kinds: KILLED_SERVICES,
   },
@@ -272,6 +296,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'two-ends',
     breaks: 'A stream tells the final state twice.',
     file: 'services/log-stream/src/streams/stream-client.ts',
+    owners: ['services/log-stream/test/logs.test.ts'],
     edits: [
       [
         'await this.#write(this.#hub.ending)\n',
@@ -283,18 +308,21 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'audit-missing',
     breaks: 'A create leaves no audit record if it shares a transaction with another one.',
     file: 'services/dispatcher/src/dispatch/start.ts',
+    owners: ['services/dispatcher/test/starter.test.ts'],
     edits: [['recordCalls(tx, assigned.map(recordOf))', 'recordCalls(tx, assigned.slice(0, 1).map(recordOf))']],
   },
   {
     id: 'line-of-another-target',
     breaks: 'Each line is stored as one of the first target.',
     file: 'services/executor-bridge/src/events/lines.ts',
+    owners: ['services/executor-bridge/test/events.test.ts'],
     edits: [['i: target,', 'i: target === null ? null : 0,']],
   },
   {
     id: 'attempt-not-counted',
     breaks: 'The end of a command sets its number of retries back to 0.',
     file: 'services/executor-bridge/src/events/steps.sql.ts',
+    owners: ['services/executor-bridge/test/events.test.ts'],
     edits: [
       [
         'retry_count = greatest(s.retry_count, c.retry_count)',
@@ -306,24 +334,28 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'exit-code-not-stored',
     breaks: 'A step does not get the exit code of its command.',
     file: 'services/executor-bridge/src/events/steps.sql.ts',
+    owners: ['services/executor-bridge/test/events.test.ts'],
     edits: [['CASE WHEN c.status IS NULL THEN s.exit_code ELSE c.exit_code END', 's.exit_code']],
   },
   {
     id: 'secret-not-masked',
     breaks: 'Secrets in base64 are not masked.',
     file: 'services/orchestration-instance/src/output/secret-forms.ts',
+    owners: ['services/orchestration-instance/test/masking.properties.test.ts'],
     edits: [["add('base64', core, {", "add('base64', '', {"]],
   },
   {
     id: 'tenant-forgotten',
     breaks: 'The gateway takes users of a tenant for users of no tenant.',
     file: 'services/gateway/src/callers/calling-user.sql.ts',
+    owners: ['services/gateway/test/tenancy.test.ts'],
     edits: [['u.status, u.tenant_id,', 'u.status, NULL::uuid AS tenant_id,']],
   },
   {
     id: 'freeze-ignored',
     breaks: 'A freeze blocks nothing.',
     file: 'packages/domain/src/freezes.ts',
+    owners: ['services/dispatcher/test/freezes.test.ts'],
     edits: [['blocked: about.length > 0 &&', 'blocked: about.length < 0 &&']],
   },
 ]

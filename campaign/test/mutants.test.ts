@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { mutate } from '../mutants/build.ts'
+import { mutate } from '../mutants/copy.ts'
 import { MUTANTS } from '../mutants/mutants.ts'
 
 test.each(MUTANTS.map((mutant) => [mutant.id, mutant] as const))(

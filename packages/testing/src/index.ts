@@ -32,6 +32,7 @@ export {
   logHistory,
   logPages,
 } from './factories.ts'
+export { whileCommitsFail } from './failing-commits.ts'
 export { type RouteHandler, sendJson, startFakeServer } from './fake-server.ts'
 export { createGate, type Gate } from './gate.ts'
 export { violatedInvariants } from './invariants.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { RunFailureReason } from '@slipway/contracts'
 import { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { OTHER_VERSIONS } from '@slipway/testing'
+import { OTHER_VERSIONS, whileCommitsFail } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { confirmEnds } from '../src/deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../src/deployments/finish.ts'
@@ -98,6 +98,15 @@ describe('start', () => {
       unchanged_target_ids,
     })
     expect(two).toEqual(one)
+  })
+
+  test('a start whose commit fails is not answered, and takes effect when it is repeated', async () => {
+    await addInstance(database, 1)
+    const command = startCommand(catalog)
+    const start = () => startDeployment(database, command, received)
+    await expect(whileCommitsFail(database, 'deployments', start)).rejects.toMatchObject({ severity: 'ERROR' })
+    expect(await states(database, command.command_id)).toEqual([])
+    expect(await start()).toMatchObject({ outcome: 'started' })
   })
 
   test('a start has no effect after its deadline', async () => {
@@ -405,6 +414,16 @@ describe('cancel', () => {
     await cancelDeployment(asDispatcher, command, received)
     expect(await cancelDeployment(asDispatcher, command, received)).toEqual({ deployment_id: id })
     await expect(cancelDeployment(asDispatcher, command, first())).rejects.toMatchObject({ code: 'CONFLICT' })
+  })
+
+  test('whose commit fails is not answered, and takes effect when it is repeated', async () => {
+    await addInstance(database, 1)
+    const { id } = await started()
+    const received = first()
+    const cancel = () => cancelDeployment(asDispatcher, { deployment_id: id, caller: ADMIN }, received)
+    await expect(whileCommitsFail(database, 'deployments', cancel)).rejects.toMatchObject({ severity: 'ERROR' })
+    expect((await deployment(database, id)).state).toBe('running')
+    expect(await cancel()).toEqual({ deployment_id: id })
   })
 
   test('exactly one of a simultaneous cancel and finish succeeds', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { MAX_BATCH_EVENTS, type RunEvent, type StoredLine } from '@slipway/contracts'
-import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
+import { type OpenTestDatabase, openTestDatabase, waitFor, whileCommitsFail } from '@slipway/testing'
 import { IllegalEvent } from '../src/callers/refusal.ts'
 import { foldEvents } from '../src/events/fold.ts'
 import { moveSteps } from '../src/events/steps.ts'
@@ -171,6 +171,30 @@ describe('a batch of events', () => {
     expect((await send(run, 0, events)).body).toEqual({ next_event: 4 })
     expect(await Promise.all([stepsOf(run), progressOf(run)])).toEqual(before)
     expect(await storedLines(run)).toEqual(['line 0', 'line 1'])
+  })
+
+  test('whose commit fails is not acknowledged, and is applied when it is sent again', async () => {
+    const run = await newRun()
+    const events = [started(0, 0), line(0)]
+    const { status } = await whileCommitsFail(db.database, 'run_progress', () => send(run, 0, events))
+    expect(status).toBe(500)
+    expect(await storedLines(run)).toEqual([])
+    expect(await send(run, 0, events)).toEqual({ status: 200, body: { next_event: 2 } })
+    expect(await storedLines(run)).toEqual(['line 0'])
+  })
+
+  test('stores with each line its target and its action', async () => {
+    const run = await newRun()
+    const events = [started(1, 0), { ...line(0), target: 1 }, { ...line(1), target: null, action: null }] as RunEvent[]
+    await send(run, 0, events)
+    const { rows } = await db.database.query<{ lines: StoredLine[] }>(
+      'SELECT lines FROM log_chunks WHERE deployment_id = $1',
+      [run.deploymentId],
+    )
+    expect(rows.flatMap(({ lines }) => lines.map(({ i, a }) => [i, a]))).toEqual([
+      [1, 0],
+      [null, null],
+    ])
   })
 
   test('that overlaps with applied events adds only the new ones', async () => {
