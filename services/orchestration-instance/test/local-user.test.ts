@@ -3,9 +3,11 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { ConfigurationError } from '@slipway/runtime'
 import { FakeBridge } from './support/fake-bridge.ts'
-import { InstanceProcess } from './support/instance-process.ts'
 import { specOf } from './support/specs.ts'
+import { TestInstance } from './support/test-instance.ts'
+import { eventually } from './support/wait.ts'
 
 /** A user that exists on every system. */
 const USER = 'nobody'
@@ -13,12 +15,12 @@ const mayTry = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).s
 const describeAsRoot = mayTry ? describe : describe.skip
 
 let bridge: FakeBridge
-let instance: InstanceProcess
+let instance: TestInstance
 
 beforeEach(async () => {
   bridge = new FakeBridge()
   await bridge.listen()
-  instance = new InstanceProcess(bridge)
+  instance = new TestInstance(bridge)
 })
 
 afterEach(async () => {
@@ -65,20 +67,21 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
     await instance.start(asUser)
     const spec = specOf({ actions: [{ script: 'echo up; sleep 600' }] })
     await bridge.startRun(spec)
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
-    const local = path.join(instance.folder, 'local-commands')
-    expect(readdirSync(local)).toHaveLength(1)
-    await instance.end('SIGKILL')
+    await eventually('it runs', () => bridge.output(spec).includes('up'))
+    const local = () => readdirSync(path.join(instance.folder, 'local-commands'))
+    expect(local()).toHaveLength(1)
+    await instance.crash()
+    expect(local()).toHaveLength(1)
     await instance.start(asUser)
     expect(await bridge.finished(spec)).toMatchObject({ outcome: 'failed' })
-    expect(readdirSync(local)).toEqual([])
+    expect(local()).toEqual([])
   })
 
   test.each([
     [{ SLIPWAY_LOCAL_USER: 'no-such-user' }, 'names the user "no-such-user", which does not exist on this machine'],
     [{ SLIPWAY_LOCAL_USER: 'root' }, 'names the user "root", which has all permissions'],
   ])('the instance does not start with %j', async (settings, message) => {
-    await expect(instance.start(settings)).rejects.toThrow('The instance ended with 78')
+    await expect(instance.start(settings)).rejects.toThrow(ConfigurationError)
     expect(instance.output).toContain('SLIPWAY_LOCAL_USER')
     expect(instance.output).toContain(message)
   })
@@ -88,9 +91,7 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
     const open = mkdtempSync(path.join(os.tmpdir(), 'slipway-open-'))
     chmodSync(open, 0o711)
     try {
-      await expect(instance.start({ ...asUser, SLIPWAY_LOCAL_DIR: closed })).rejects.toThrow(
-        'The instance ended with 78',
-      )
+      await expect(instance.start({ ...asUser, SLIPWAY_LOCAL_DIR: closed })).rejects.toThrow(ConfigurationError)
       expect(instance.output).toMatch(/SLIPWAY_LOCAL_DIR .*the user nobody cannot use the folder .*Permission denied/)
       await instance.start({ ...asUser, SLIPWAY_LOCAL_DIR: open })
       expect(statSync(instance.folder).mode & 0o777).toBe(0o700)
@@ -106,9 +107,9 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
 
   test('the instance does not start if the user can read the identity', async () => {
     await instance.start()
-    await instance.end('SIGTERM')
+    await instance.stop()
     chmodSync(path.join(instance.folder, 'identity.json'), 0o644)
-    await expect(instance.start(asUser)).rejects.toThrow('The instance ended with 78')
+    await expect(instance.start(asUser)).rejects.toThrow(ConfigurationError)
     expect(instance.output).toMatch(/SLIPWAY_LOCAL_USER .*which can read .*identity\.json: remove that permission/)
   })
 })

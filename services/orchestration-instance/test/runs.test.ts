@@ -6,13 +6,13 @@ import type { RunSpec } from '@slipway/contracts'
 import { SLIPWAY_VERSION } from '@slipway/runtime'
 import { createGate } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
-import { InstanceProcess } from './support/instance-process.ts'
 import { processesWith } from './support/processes.ts'
 import { specOf } from './support/specs.ts'
+import { TestInstance } from './support/test-instance.ts'
 import { eventually } from './support/wait.ts'
 
 const bridge = new FakeBridge()
-const instance = new InstanceProcess(bridge)
+const instance = new TestInstance(bridge)
 
 beforeAll(async () => {
   await bridge.listen()
@@ -58,24 +58,6 @@ function story(spec: RunSpec): string[] {
 }
 
 describe('order and strategies', () => {
-  test('sequential: one target after another, the steps of each in order', async () => {
-    const spec = specOf({
-      targets: ['one', 'two'],
-      actions: [
-        { name: 'a', script: 'echo a' },
-        { name: 'b', script: 'echo b' },
-      ],
-    })
-    const end = await run(spec)
-    expect(end).toMatchObject({ outcome: 'success', error_message: null })
-    expect(story(spec)).toEqual([
-      ...['a@one try 0', 'a@one completed', 'b@one try 0', 'b@one completed'],
-      ...['a@two try 0', 'a@two completed', 'b@two try 0', 'b@two completed'],
-      'success',
-    ])
-    expect(bridge.output(spec)).toEqual(['a', 'b', 'a', 'b'])
-  })
-
   test('parallel: commands on all targets run at the same time', async () => {
     const meeting = path.join(instance.folder, randomUUID())
     const script = `mkdir -p ${meeting}; touch ${meeting}/$SLIPWAY_TARGET_NAME
@@ -86,19 +68,6 @@ describe('order and strategies', () => {
       options: { target_mode: 'parallel' },
     })
     expect(await run(spec)).toMatchObject({ outcome: 'success' })
-  })
-
-  test('rolling: a batch ends before the next begins', async () => {
-    const spec = specOf({
-      targets: ['one', 'two', 'three'],
-      actions: [{ name: 'a', script: 'sleep 0.1' }],
-      options: { target_mode: { rolling: { batch_size: 2 } } },
-    })
-    await run(spec)
-    const happened = story(spec)
-    expect(happened.indexOf('a@three try 0')).toBeGreaterThan(happened.indexOf('a@one completed'))
-    expect(happened.indexOf('a@three try 0')).toBeGreaterThan(happened.indexOf('a@two completed'))
-    expect(happened.indexOf('a@two try 0')).toBeLessThan(happened.indexOf('a@one completed'))
   })
 
   test('stop_on_first_failure: no further step starts, and the error names the action, the target and the reason', async () => {
@@ -127,25 +96,6 @@ describe('order and strategies', () => {
     expect(bridge.lines(spec).filter(({ stream }) => stream === 'system')).toMatchObject([
       { level: 'error', text: 'a on one failed: exit code 7', target: 0, action: 0 },
     ])
-  })
-
-  test('continue_on_failure continues on other targets; ignore_failures continues on the same target', async () => {
-    const plan = {
-      targets: ['one', 'two'],
-      actions: [
-        { name: 'a', script: '[ "$SLIPWAY_TARGET_NAME" = two ]' },
-        { name: 'b', script: 'true' },
-      ],
-    }
-    const going = specOf({ ...plan, options: { failure_strategy: 'continue_on_failure' } })
-    expect(await run(going)).toMatchObject({ outcome: 'failed' })
-    expect(story(going)).toEqual([
-      ...['a@one try 0', 'a@one failed', 'b@one skipped'],
-      ...['a@two try 0', 'a@two completed', 'b@two try 0', 'b@two completed', 'failed'],
-    ])
-    const ignoring = specOf({ ...plan, options: { failure_strategy: 'ignore_failures' } })
-    expect(await run(ignoring)).toMatchObject({ outcome: 'success', error_message: null })
-    expect(story(ignoring)).toContain('b@one completed')
   })
 
   test('failed_target_only: the rollback scripts of the failed target run in reverse order', async () => {
@@ -208,15 +158,6 @@ describe('retries and time limits', () => {
     expect(end.error_message).toBe('Action "a" failed on target "one": killed after 1 s (timeout_seconds)')
     expect(story(spec)).toEqual(['a@one try 0', 'a@one try 1', 'a@one failed', 'failed'])
     expect(bridge.eventsOf(spec, 'step_ended')[0]).toMatchObject({ exit_code: null })
-    expect(processesWith(mark)).toEqual([])
-  })
-
-  test('a command that ignores TERM gets KILL', async () => {
-    const mark = randomUUID()
-    const spec = specOf({
-      actions: [{ script: `trap '' TERM; while :; do sleep 0.2; done`, timeout_seconds: 1, env: { MARK: mark } }],
-    })
-    await run(spec)
     expect(processesWith(mark)).toEqual([])
   })
 
@@ -446,10 +387,6 @@ describe('calls of the bridge', () => {
     await eventually('the log tells', () => instance.output.includes('"slipway_version":"9.1.0"'))
     bridge.version = SLIPWAY_VERSION
     expect(instance.output).toContain(`this instance has version ${SLIPWAY_VERSION}, Slipway has 9.1.0`)
-  })
-
-  test('the instance listens only on its management port', () => {
-    expect(instance.listeningPorts()).toEqual([instance.managementPort])
   })
 
   test('no journal is left after all runs have ended', async () => {

@@ -3,13 +3,13 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Sshd, startSshd, startTcpProxy } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
-import { InstanceProcess } from './support/instance-process.ts'
 import { serverOf } from './support/processes.ts'
 import { specOf } from './support/specs.ts'
+import { TestInstance } from './support/test-instance.ts'
 import { eventually } from './support/wait.ts'
 
 const bridge = new FakeBridge()
-const instance = new InstanceProcess(bridge)
+const instance = new TestInstance(bridge)
 let sshd: Sshd
 
 beforeAll(async () => {

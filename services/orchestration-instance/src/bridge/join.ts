@@ -4,8 +4,6 @@ import { type BridgeClient, BridgeError, UnauthorizedError } from './bridge-clie
 import type { Identity, Membership } from './identity.ts'
 import type { JoinTokenSource } from './join-token.ts'
 
-/** How often the instance reads the token source again. This makes no call to the bridge. */
-const READ_TOKEN_MS = 1_000
 /** For a bridge that cannot be reached or has no time. */
 const RETRY = { baseMs: 500, capMs: 15_000 }
 /** For a refusal that an administrator may resolve. */
@@ -23,7 +21,8 @@ interface JoinOptions {
   logger: Logger
   /** Ends the process, because the source can have no other token. */
   fatal(error: unknown): void
-  readTokenMs?: number
+  /** How often the instance reads the token source again. This makes no call to the bridge. */
+  readTokenMs: number
 }
 
 /** Lets this instance join with a new token. */
@@ -48,7 +47,7 @@ export class Joining {
     while (!signal.aborted) {
       const token = await this.#newToken()
       if (token === null) {
-        await sleep(this.#options.readTokenMs ?? READ_TOKEN_MS, signal)
+        await sleep(this.#options.readTokenMs, signal)
         continue
       }
       const wait = await this.#attempt(token)

@@ -12,8 +12,6 @@ import { stopText } from './wording.ts'
 
 /** The grace of commands after a loss of contact. Soon after it another instance may start the same commands. */
 const FENCE_GRACE_MS = 3_000
-/** How long commands may take to end when the instance stops, before they are killed. */
-const SHUT_DOWN_MS = 6_000
 /**
  * Ended runs are remembered, so that a late answer to a sync does not start them again. Such an answer is at most as late as the timeout
  * of a sync, less than a minute.
@@ -195,16 +193,16 @@ export class Runs {
   }
 
   /**
-   * Stops the instance: no command starts, and running commands are killed after 6 s. A restart resumes the runs. Stopped
+   * Stops the instance: no command starts, and running commands are killed after `endCommandsMs`. A restart resumes the runs. Stopped
    * runs still send their last output, because a restart would not.
    */
-  async shutDown(): Promise<void> {
+  async shutDown(endCommandsMs: number): Promise<void> {
     this.#stopping = true
     this.#mayRun = false
     const paused = Promise.all([...this.#entries.values()].map((entry) => entry.hosted?.pause()))
     let timer: NodeJS.Timeout | undefined
     const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, SHUT_DOWN_MS)
+      timer = setTimeout(resolve, endCommandsMs)
     })
     await Promise.race([paused, late])
     clearTimeout(timer)

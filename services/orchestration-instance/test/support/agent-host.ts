@@ -8,6 +8,9 @@ import { AgentTransport, type AgentTransportOptions } from '../../src/transports
 import type { AgentAddress } from '../../src/transports/agent/link.ts'
 import { commandOf } from './commands.ts'
 
+// For tests outside of the service, which cannot import the package.
+export { Kill } from '@slipway/execution'
+
 export const AGENT_KEY = Buffer.alloc(32, 9).toString('base64')
 const AGENT_ID = randomUUID()
 

@@ -46,6 +46,8 @@ export class FakeBridge {
   isRemoved = false
   /** Refuses every credential, as the bridge of another database does. */
   knowsNobody = false
+  /** The number of syncs with a refused credential. */
+  refusedSyncs = 0
   /** The bodies of all syncs. */
   syncs: SyncRequest[] = []
   /** The runs that the instance must have until they end there. */
@@ -138,13 +140,13 @@ export class FakeBridge {
       .map(({ text }) => text)
   }
 
-  finished(ref: RunRef, limitMs?: number) {
+  finished(ref: RunRef) {
     const finished = () => {
       // Look only at the last event: there may be many, and this is called often.
       const last = this.events(ref).at(-1)
       return last?.type === 'finished' && last
     }
-    return eventually(`run ${keyOf(ref)} finishes`, finished, limitMs)
+    return eventually(`run ${keyOf(ref)} finishes`, finished)
   }
 
   /** Starts a run on the instance, as the bridge does, and waits until the instance reports the run or refuses it. */
@@ -252,6 +254,7 @@ export class FakeBridge {
     response.setHeader('content-type', 'application/json')
     const refused = this.#refuses(/^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1])
     if (refused) {
+      this.refusedSyncs += 1
       response.writeHead(401).end(JSON.stringify(refused.body))
       return
     }

@@ -10,7 +10,7 @@ import {
   type LocalCommand,
   type LocalTransport,
 } from '@slipway/execution'
-import { failSpan, SpanKind, sleep, syncFolder, traced, writeFileAtomically } from '@slipway/runtime'
+import { failSpan, SpanKind, syncFolder, traced, writeFileAtomically } from '@slipway/runtime'
 import { Spool } from './spool.ts'
 
 /** How long the output of a killed command may wait for space in the spool. */
@@ -124,7 +124,7 @@ export class HostedCommand implements CommandRef {
     this.#why = why === null ? null : commandFailure(why, reason)
     this.#abort.abort(new Kill(why ?? 'killed', graceMs))
     // An instance that fetches no output frees no space in the spool.
-    void sleep(graceMs + SPOOL_WAIT_MS).then(() => this.#spool?.stopWaiting())
+    setTimeout(() => this.#spool?.stopWaiting(), graceMs + SPOOL_WAIT_MS).unref()
   }
 
   /** Deletes the output. The header stays, so the command cannot start again. */
