@@ -92,3 +92,12 @@ test('a login at another server than Slipway stores nothing', async () => {
   expect([code, stderr]).toEqual([6, expect.stringContaining('answers, but is not Slipway')])
   expect((await run(['context', 'list', '-o', 'name'])).stdout).not.toContain('other')
 })
+
+test('a configuration file that other users can read is refused', async () => {
+  await logIn('first', String(one?.url))
+  const file = path.join(folder, 'slipway/config.json')
+  expect(fs.statSync(file).mode & 0o777).toBe(0o600)
+  fs.chmodSync(file, 0o644)
+  const { code, stderr } = await run(['whoami'])
+  expect([code, stderr]).toEqual([3, expect.stringContaining('chmod 600')])
+})

@@ -121,3 +121,13 @@ test.each([
   expect([code, stderr]).toEqual([3, expect.stringContaining(message)])
   expect(server.requests).toEqual([])
 })
+
+test('@last before the first deployment says so', async () => {
+  const { code, stderr } = await slipway('status', '@last')
+  expect([code, stderr]).toEqual([3, expect.stringContaining('@last: nothing was deployed to')])
+})
+
+test('the beginning of no id is refused', async () => {
+  const { code, stderr } = await slipway('status', 'ffffffff')
+  expect([code, stderr]).toEqual([3, expect.stringContaining('no deployment and no request has an id that begins')])
+})

@@ -13,6 +13,13 @@ const page = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, h
 let server: Awaited<ReturnType<typeof startFakeServer>>
 beforeAll(async () => {
   server = await startFakeServer({
+    'GET /instances': (_request, response) =>
+      sendJson(response, 200, { data: [{ id: ID, name: 'runner-1' }], meta: page }),
+    [`PATCH /instances/${ID}`]: (_request, response, body) =>
+      sendJson(response, 200, {
+        ...{ id: ID, name: 'runner-1', active: 1 },
+        status: (body as { draining: boolean }).draining ? 'draining' : 'online',
+      }),
     'GET /tenants': (_request, response) =>
       sendJson(response, 200, { data: [{ id: TENANT, name: 'Acme' }], meta: page }),
     'POST /instances/grants': (_request, response) => sendJson(response, 201, { ...grant, token: `${ID}.secret` }),
@@ -60,4 +67,12 @@ test('a malformed label is a usage error', async () => {
     code: 2,
     stderr: expect.stringContaining('KEY'),
   })
+})
+
+test.each([
+  ['drain', true, 'instance runner-1 is draining and runs 1 deployments\n'],
+  ['resume', false, 'instance runner-1 is online and runs 1 deployments\n'],
+])('%s sends draining: %j', async (command, draining, stdout) => {
+  expect(await slipway(command, 'runner-1')).toMatchObject({ code: 0, stdout })
+  expect(server.requests.at(-1)).toMatchObject({ route: `PATCH /instances/${ID}`, body: { draining } })
 })

@@ -50,3 +50,15 @@ test('watch polls the request alone, until it is cancelled', async () => {
     ...Array(4).fill(`GET /deployments/pending/${id}`),
   ])
 })
+
+test('pending list shows why a request ended', async () => {
+  const ended = { id: '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d', priority: 0, queued_at: '2026-11-23 10:00:00' }
+  const error_message = 'Superseded by the request 028f6b1e'
+  server = await startFakeServer({
+    'GET /deployments/pending': (_request, response) =>
+      sendJson(response, 200, [{ ...ended, status: 'cancelled', error_message }]),
+  })
+  const { stdout } = await runSlipway(server.url, ['pending', 'list', '--status', 'cancelled'])
+  expect(stdout).toMatch(/ cancelled .* Superseded by the request 028f6b1e$/m)
+  expect(server.requests.at(-1)?.query.get('status')).toBe('cancelled')
+})

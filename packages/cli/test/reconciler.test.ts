@@ -148,3 +148,11 @@ test('a refused deletion returns the reason, and a missing record is no failure'
   }
   expect(deleted).toEqual(['old: null', 'busy: The target is in use by a deployment that runs'])
 })
+
+test('a reference to a record that is neither in the files nor on the server is refused with its place', async () => {
+  stored = {}
+  const sequence = 'kind: sequence\nname: release\nversion: 1.0.0\ndefinition:\n  actions:\n    - action: great\n'
+  const message =
+    /:6:7: definition\/actions\/0\/action names the action "great", which is neither in these files nor on/
+  await expect(plan([sequence])).rejects.toThrow(message)
+})

@@ -29,7 +29,7 @@ export interface RunOptions {
 }
 
 /** Polls do not wait for a second and more in a test. */
-const POLL_FASTER = 50
+const POLL_FASTER = 20
 
 /** The streams and the environment of a command line of its own. */
 export function createIo({ env = {}, stdin = '', isTerminal = false }: RunOptions = {}) {

@@ -43,7 +43,7 @@ async function shell(script: string, env: Record<string, string>, cwd: string) {
 
 /** The blocks that other tests run, with the reason. */
 const ELSEWHERE: readonly [contains: string, where: string][] = [
-  ['make package-cli', 'builds the repository; tests/cli/package.test.ts packs and installs the package'],
+  ['make package-cli', 'builds the repository; tests/release/package.test.ts packs and installs the package'],
 ]
 const isRunHere = (block: string) => !ELSEWHERE.some(([contains]) => block.includes(contains))
 

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { sendJson, startFakeServer } from '@slipway/testing'
+import { runSlipway, startSlipway } from './slipway.ts'
+
+const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
+const OTHER = '028f6b1e-6d1c-7c3a-8a51-0f1f5c1b2a3e'
+const meta = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
+const started = { deployment_id: ID, pending: false, deployment: { config: {} }, warnings: [] }
+const freeze = (name: string, more: object) => ({
+  ...{ id: name, name, active: true, start_time: '2036-01-01T00:00:00Z', end_time: '2036-01-02T00:00:00Z' },
+  ...{ recurrence: null, time_zone: null, tenant_id: null, environment_id: null, solution_id: null, ...more },
+})
+
+let interrupt: (() => void) | undefined
+let server: Awaited<ReturnType<typeof startFakeServer>>
+beforeAll(async () => {
+  const list = (...data: object[]) => ({ data, meta })
+  server = await startFakeServer({
+    'GET /actions': (_, response) => sendJson(response, 200, list({ id: ID, name: 'greet' })),
+    'GET /sequences': (_, response) => sendJson(response, 200, list()),
+    'GET /solutions': (_, response) => sendJson(response, 200, list({ id: OTHER, name: 'shop' })),
+    'GET /targets': (_, response) =>
+      sendJson(response, 200, list({ id: ID, name: 'web-1', tenant_id: null, environment_id: OTHER })),
+    'GET /environments': (_, response) => sendJson(response, 200, list({ id: OTHER, name: 'production' })),
+    'GET /deployment-freezes': (_, response) =>
+      sendJson(
+        response,
+        200,
+        list(
+          freeze('of production', { environment_id: OTHER }),
+          freeze('of shop', { solution_id: OTHER }),
+          freeze('over', { active: false }),
+        ),
+      ),
+    'POST /deployments': (_, response) => {
+      interrupt?.()
+      sendJson(response, 201, started)
+    },
+    [`POST /deployments/${ID}/cancel`]: (_, response) => sendJson(response, 200, { id: ID, state: 'cancelled' }),
+  })
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  interrupt = undefined
+  server.requests.length = 0
+})
+const slipway = (...args: string[]) => runSlipway(server.url, args)
+
+test.each([
+  [
+    'source',
+    ['deploy', 'gree', '-t', 'web-1'],
+    'there is no solution, sequence, action "gree"; there is "shop", "greet"',
+  ],
+  ['target', ['deploy', 'greet', '-t', 'web-2'], 'there is no target "web-2"'],
+  ['file', ['deploy', 'greet', '--var-file', '/nowhere.env'], '--var-file /nowhere.env cannot be read (ENOENT)'],
+])('an unknown %s is refused before a deployment is created', async (_, args, message) => {
+  expect(await slipway(...args)).toMatchObject({ code: 3, stderr: expect.stringContaining(message) })
+  expect(server.count('POST /deployments')).toBe(0)
+})
+
+test.each([
+  [['--cancel-on-interrupt'], 4, 1],
+  [[], 130, 0],
+])('Ctrl-C before the answer of the server, with %j, takes effect after the answer', async (options, code, cancels) => {
+  const running = startSlipway(['deploy', 'greet', '-t', 'web-1', '--wait', ...options], {
+    env: { SLIPWAY_URL: server.url },
+  })
+  interrupt = running.interrupt
+  const ended = await running.ended
+  expect(ended).toMatchObject({ code, stdout: expect.stringContaining(`deployment ${ID}\n`) })
+  expect(server.count(`POST /deployments/${ID}/cancel`)).toBe(cancels)
+})
+
+test.each([
+  [[], 3, ['of production', 'of shop']],
+  [['-e', 'production'], 3, ['of production']],
+  [['-t', 'web-1'], 3, ['of production']],
+  [['--solution', 'shop'], 3, ['of shop']],
+])('freeze check %j exits with %i and lists %j', async (options, code, names) => {
+  const { stdout, ...ended } = await slipway('freeze', 'check', ...options, '-o', 'name')
+  expect([ended.code, stdout.trim().split('\n')]).toEqual([code, names])
+})

@@ -1,0 +1,151 @@
+// Mistakes in the files of `apply`: each problem has its place, and what is allowed there.
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeEach, expect, test } from '@jest/globals'
+import { loadFileSet } from '../src/files/load.ts'
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-files-'))
+afterAll(() => fs.rmSync(folder, { recursive: true }))
+
+const CATALOG = `
+kind: tenant
+name: Acme
+---
+kind: environment
+name: production
+tenant: Acme
+variables: { region: eu-west-1 }
+---
+kind: action
+name: greet
+version: 1.0.0
+definition:
+  type: script
+  script: !file greet.sh
+---
+kind: target
+name: web
+tenant: Acme
+environment: production
+connection:
+  type: ssh
+  host: web.example.com
+  username: deploy
+  password: !env WEB_PASSWORD
+variables: { port: 80 }
+---
+kind: freeze
+name: end of year
+start_time: 2036-12-20T00:00:00+01:00
+end_time: 2037-01-04T00:00:00+01:00
+`
+const write = (name: string, text: string) => fs.writeFileSync(path.join(folder, name), text)
+
+/** Loads the files. Returns the problems, with paths that begin at the folder. */
+function load(env: Record<string, string> = { WEB_PASSWORD: 'hunter2' }): string[] {
+  try {
+    loadFileSet([folder], { env })
+    return []
+  } catch (error) {
+    const [first, ...problems] = (error as Error).message.replaceAll(`${folder}/`, '').split('\n')
+    expect(first).toBe('the files are not valid')
+    return problems
+  }
+}
+
+beforeEach(() => {
+  write('catalog.yaml', CATALOG)
+  write('greet.sh', 'echo hello\n')
+  fs.rmSync(path.join(folder, 'more.yaml'), { force: true })
+})
+
+test('files without a mistake are loaded, and the values of environment variables are secrets', () => {
+  const { entries } = loadFileSet([folder], { env: { WEB_PASSWORD: 'hunter2' } })
+  expect(entries.map(({ kind }) => kind)).toEqual(['tenant', 'environment', 'action', 'target', 'freeze'])
+  expect(entries[2]?.value).toMatchObject({ definition: { script: 'echo hello\n' } })
+  expect([...(entries[3]?.document.secrets ?? [])]).toEqual(['hunter2'])
+})
+
+test.each([
+  ['invalid YAML', 'name: production', 'name: [production', /^catalog\.yaml:7:1: /],
+  [
+    'no kind',
+    'kind: tenant\n',
+    '',
+    /^catalog\.yaml:2:1: kind is required: one of: tenant, environment, action, sequence, solution, target, freeze$/,
+  ],
+  ['an unknown kind', 'kind: tenant', 'kind: tennant', /^catalog\.yaml:2:1: kind must be one of: tenant, environment/],
+  [
+    'an unknown field',
+    'connection:\n',
+    'conection:\n',
+    /^catalog\.yaml:21:1: conection is not a known field; allowed are: .*connection/,
+  ],
+  [
+    'an unknown field inside',
+    '  host: web',
+    '  hots: web',
+    /^catalog\.yaml:23:3: connection\/hots is not a known field; allowed are: .*host/,
+  ],
+  ['a missing field', '  host: web.example.com\n', '', /^catalog\.yaml:21:1: connection\/host is required$/],
+  ['a wrong type', 'variables: { port: 80 }', 'variables: 80', /^catalog\.yaml:26:1: variables must be object$/],
+  ['a wrong word', 'type: ssh', 'type: shs', /^catalog\.yaml:22:3: connection\/type must be one of: .*local.*ssh/],
+  [
+    'an unknown operator of a selector',
+    'variables: { port: 80 }',
+    'instance_selector: { match_expressions: [{ key: spot, operator: Missing }] }',
+    /^catalog\.yaml:26:\d+: instance_selector\/match_expressions\/0\/operator /,
+  ],
+  [
+    'an invalid version',
+    'version: 1.0.0',
+    'version: "1.0"',
+    /^catalog\.yaml:12:1: version must be a full semantic version, for example 1\.4\.0$/,
+  ],
+  [
+    'a time without a zone',
+    'start_time: 2036-12-20T00:00:00+01:00',
+    'start_time: 2036-12-20',
+    /start_time must be an ISO 8601 timestamp with a zone/,
+  ],
+  [
+    'an invalid name of a variable',
+    '{ region: eu-west-1 }',
+    '{ "re gion": x }',
+    /^catalog\.yaml:8:14: variables\/re gion is not a name for a variable/,
+  ],
+  [
+    'a missing file',
+    '!file greet.sh',
+    '!file great.sh',
+    /^catalog\.yaml:15:11: !file great\.sh cannot be read \(ENOENT\)/,
+  ],
+  [
+    'a missing environment variable',
+    '!env WEB_PASSWORD',
+    '!env WEB_PASWORD',
+    /^catalog\.yaml:25:13: !env WEB_PASWORD: the environment has no such variable$/,
+  ],
+  [
+    'a duplicate name',
+    '---\nkind: environment',
+    '---\nkind: tenant\nname: acme\n---\nkind: environment',
+    /^catalog\.yaml:6:1: name is "acme", like the tenant at catalog\.yaml:3:1$/,
+  ],
+])('%s', (_, from, to, message) => {
+  expect(CATALOG).toContain(from)
+  write('catalog.yaml', CATALOG.replace(from, to))
+  expect(load()).toContainEqual(expect.stringMatching(message))
+})
+
+test('one mistake does not hide the others', () => {
+  write('catalog.yaml', CATALOG.replace('type: ssh', 'type: shs').replace('version: 1.0.0', 'version: one'))
+  write('more.yaml', 'kind: target\nname: x\nconnection: { type: local, port: 1 }\n')
+  expect(load()).toHaveLength(3)
+})
+
+test('a folder that does not exist is refused', () => {
+  const load = () => loadFileSet([path.join(folder, 'nowhere')], { env: {} })
+  expect(load).toThrow(/nowhere: there is no such file or folder$/)
+})

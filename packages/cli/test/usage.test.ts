@@ -1,0 +1,43 @@
+// What the command line refuses before it calls a server.
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
+import { runSlipway } from './slipway.ts'
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-usage-'))
+afterAll(() => fs.rmSync(folder, { recursive: true }))
+fs.writeFileSync(path.join(folder, 'tenant.yaml'), 'kind: tenant\nname: Acme\n')
+
+/** A call of this address would fail with the exit code 6. */
+const NOWHERE = 'http://127.0.0.1:9'
+
+test.each([
+  ['an unknown command', ['deplyo'], "unknown command 'deplyo'"],
+  ['an unknown option', ['deploy', 'greet', '--targt', 'one'], 'Did you mean --target'],
+  ['a missing argument', ['deploy'], "missing required argument 'source'"],
+  ['another version', ['deploy', 'greet', '--version', '1.0.0'], 'for the version of a source use --source-version'],
+  ['an invalid mode', ['deploy', 'greet', '--mode', 'rolling:0'], 'Allowed are sequential, parallel and rolling:N'],
+  ['a variable without a value', ['deploy', 'greet', '--var', 'name'], 'Write it as NAME=TEXT'],
+  ['a prompt without a terminal', ['login', '--email', 'a@example.com'], 'give --password-stdin'],
+  ['live lines of one stream', ['logs', 'x', '--stream', 'stdout', '--follow'], 'cannot be used with'],
+  ['an apply without files', ['apply'], 'required option'],
+  ['--exit-code without --dry-run', ['apply', '-f', folder, '--exit-code'], '--exit-code is for --dry-run'],
+  ['--prune without a manager', ['apply', '-f', folder, '--prune', '--yes'], 'manager: NAME'],
+])('%s exits with 2', async (_, args, message) => {
+  expect(await runSlipway(NOWHERE, args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+})
+
+test('a command without a credential exits with 2, and the error names the variable', async () => {
+  const { code, stderr } = await runSlipway(NOWHERE, ['whoami'], { env: { SLIPWAY_TOKEN: '' } })
+  expect([code, stderr]).toEqual([2, expect.stringContaining('set SLIPWAY_API_KEY')])
+})
+
+test('a server that does not answer exits with 6', async () => {
+  const { code, stderr } = await runSlipway(NOWHERE, ['whoami'])
+  expect([code, stderr]).toEqual([6, expect.stringContaining(`does not answer at ${NOWHERE}`)])
+})
+
+test('--version alone prints the version', async () => {
+  expect(await runSlipway(NOWHERE, ['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d/) })
+})
