@@ -26,9 +26,11 @@ export interface BrokerOptions {
   isUnavailable?: (error: unknown) => boolean
   /** The longest time that a handler may take, in ms; 120 s unless given. */
   handlerMs?: number
+  /** How long a queue may be lost on a good connection, in ms; 15 s unless given. */
+  vanishedMs?: number
   /**
-   * Called when only a new process can help: a queue could no longer be consumed for 15 s on a good connection, or RabbitMQ
-   * has queues of the same name with other properties.
+   * Called when only a new process can help: a queue could no longer be consumed for `vanishedMs`, or RabbitMQ has queues of
+   * the same name with other properties.
    */
   onFatal(error: Error): void
 }
@@ -73,7 +75,7 @@ export interface Broker {
 
 /** Connects to RabbitMQ and declares all queues, in the background and without limit; see `connected`. */
 export function connectBroker(options: BrokerOptions): Broker {
-  const { url, namespace, name, logger, isUnavailable, handlerMs } = options
+  const { url, namespace, name, logger, isUnavailable, handlerMs, vanishedMs } = options
   const subscriptions: Subscription[] = []
   const first = firstConnection(options)
 
@@ -117,8 +119,8 @@ export function connectBroker(options: BrokerOptions): Broker {
   })
   let attachNew: (subscription: Subscription) => void = () => {}
   let present: ChannelModel | null = null
-  const subscribe = (settings: Omit<SubscriptionOptions, 'logger' | 'onFatal'>) => {
-    const subscription = new Subscription({ logger, onFatal: options.onFatal, ...settings })
+  const subscribe = (settings: Omit<SubscriptionOptions, 'logger' | 'onFatal' | 'vanishedMs'>) => {
+    const subscription = new Subscription({ logger, vanishedMs, onFatal: options.onFatal, ...settings })
     subscriptions.push(subscription)
     attachNew(subscription)
     return subscription.whenLive()

@@ -4,7 +4,8 @@ import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
 import type { OnMessage } from './handling.ts'
 
 const RESUBSCRIBE = { baseMs: 200, capMs: 4_000 }
-const CHECK_MS = 1_000
+/** How many times a lost consumer is looked at within `vanishedMs`. */
+const CHECKS = 15
 /** A process that consumes nothing for this long ends, so that its supervisor starts a new one. Not before the first consumer. */
 const VANISHED_MS = 15_000
 
@@ -20,12 +21,15 @@ export interface SubscriptionOptions {
   onLost?: () => void
   /** Runs when the consumer is back after a loss: messages may have been missed in between. */
   onResumed?: () => void
+  /** See BrokerOptions. */
+  vanishedMs?: number | undefined
   onFatal(error: Error): void
 }
 
 /** One consumer, which is subscribed again after each loss. */
 export class Subscription {
   readonly #options: SubscriptionOptions
+  readonly #vanishedMs: number
   readonly #inHand = new Set<Promise<void>>()
   readonly #watch: NodeJS.Timeout
   readonly #firstLive: Promise<void>
@@ -41,10 +45,11 @@ export class Subscription {
 
   constructor(options: SubscriptionOptions) {
     this.#options = options
+    this.#vanishedMs = options.vanishedMs ?? VANISHED_MS
     this.#firstLive = new Promise((resolve) => {
       this.#markLive = resolve
     })
-    this.#watch = setInterval(() => this.#check(), CHECK_MS)
+    this.#watch = setInterval(() => this.#check(), this.#vanishedMs / CHECKS)
     this.#watch.unref()
   }
 
@@ -152,10 +157,11 @@ export class Subscription {
   }
 
   #check(): void {
-    if (this.live || !this.#wasLive || !this.#model || performance.now() - this.#missingSince < VANISHED_MS) return
+    const ms = this.#vanishedMs
+    if (this.live || !this.#wasLive || !this.#model || performance.now() - this.#missingSince < ms) return
     clearInterval(this.#watch)
     this.#options.onFatal(
-      new Error(`${this.#options.label} could not be consumed for ${VANISHED_MS} ms although RabbitMQ is connected`),
+      new Error(`${this.#options.label} could not be consumed for ${ms} ms although RabbitMQ is connected`),
     )
   }
 }

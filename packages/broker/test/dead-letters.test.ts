@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process'
-import path from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { uuidv7 } from '@slipway/runtime'
 import { type DeadLetters, openDeadLetters } from '../src/dead-letters/dead-letters.ts'
+import { main } from '../src/dead-letters/main.ts'
 import { type Broker, exchangeName, PoisonMessage, queueName } from '../src/index.ts'
 import { eventually, Harness, RABBITMQ_URL, reasonOf, removeInstance } from './harness.ts'
 
@@ -168,12 +166,17 @@ describe('dead letters', () => {
 
   test('messages past their deadline or of unknown origin are not replayed, and the result says why', async () => {
     await consume(() => true)
-    const deadline = new Date(Date.now() + 8_000).toISOString()
-    await broker.publish([removeInstance({ reason: 'late', deadline })])
+    await broker.publish([removeInstance({ reason: 'late', deadline: new Date(Date.now() + 600_000).toISOString() })])
+    await dead(1)
+    // The same dead letter, after its deadline.
     const channel = await harness.channel()
+    const letter = await channel.get(queueName(namespace, 'dead-letters'), { noAck: true })
+    if (letter === false) throw new Error('no dead letter')
+    const deadline = new Date(Date.now() - 1_000).toISOString()
+    const headers = { ...letter.properties.headers, 'x-slipway-deadline': deadline }
+    channel.publish(exchangeName(namespace, 'dead'), '', letter.content, { ...letter.properties, headers })
     channel.publish(exchangeName(namespace, 'dead'), '', Buffer.from('{}'), { messageId: 'x' })
     await dead(2)
-    await eventually(() => Date.now() > Date.parse(deadline))
     const { done, left } = await letters.replay({})
     expect(done).toEqual([])
     expect(left.map(({ why }) => why).sort()).toEqual([
@@ -186,15 +189,15 @@ describe('dead letters', () => {
   })
 })
 
-const command = path.resolve(import.meta.dirname, '../dist/dead-letters/command.js')
-const run = promisify(execFile)
-const call = (args: string[], env: Record<string, string> = {}) =>
-  run(process.execPath, [command, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', RABBITMQ_URL, SLIPWAY_NAMESPACE: namespace, ...env },
-  }).then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
-  )
+async function call(args: string[], env: Record<string, string> = {}) {
+  const [stdout, stderr]: [string[], string[]] = [[], []]
+  const code = await main(args, {
+    env: { RABBITMQ_URL, SLIPWAY_NAMESPACE: namespace, ...env },
+    stdout: { write: (text: string) => stdout.push(text) > 0 },
+    stderr: { write: (text: string) => stderr.push(text) > 0 },
+  })
+  return { code, stdout: stdout.join(''), stderr: stderr.join('') }
+}
 
 describe('the dead-letters command', () => {
   test('lists, shows, replays and drops each named message alone', async () => {

@@ -4,9 +4,16 @@ import type pg from 'pg'
 import type { Probe } from './probe.ts'
 import type { WatchedClient } from './watched-client.ts'
 
-const TICK_MS = 1_000
-/** Leaves enough of the tick for the decision, so ticks never overlap. */
-const ASK_MS = 800
+export interface WatchBounds {
+  /** The time between two looks at all connections. */
+  tickMs: number
+  /** How long the server may take to answer the watch. */
+  askMs: number
+}
+
+/** `askMs` leaves enough of the tick for the decision, so ticks never overlap. */
+export const WATCH_BOUNDS: WatchBounds = { tickMs: 1_000, askMs: 800 }
+
 /**
  * After this many ticks without an answer, the watch asks the server about the connection. Statements rarely take that long.
  */
@@ -35,10 +42,10 @@ interface Watched {
   silentTicks: number
 }
 
-export interface WatchOptions {
+export interface WatchOptions extends WatchBounds {
   probe: Probe
-  /** After this many ticks without an answer, the connection is closed if the server knows nothing about it. */
-  boundTicks: number
+  /** After this time without an answer, the connection is closed if the server knows nothing about it. */
+  boundMs: number
   logger: Logger | undefined
 }
 
@@ -57,7 +64,7 @@ export class ConnectionWatch {
 
   constructor(options: WatchOptions) {
     this.#options = options
-    this.#timer = setInterval(() => void this.#tick(), TICK_MS)
+    this.#timer = setInterval(() => void this.#tick(), options.tickMs)
     this.#timer.unref()
   }
 
@@ -111,7 +118,7 @@ export class ConnectionWatch {
     const heardBefore = this.bytesRead
     /** Connections with a statement that the server is executing. The server's own time limits apply to them. */
     const atWork = new Set<WatchedClient>()
-    const answer = await this.#options.probe.ask<{ session: string }>(WORKING_SESSIONS, [asked], ASK_MS)
+    const answer = await this.#options.probe.ask<{ session: string }>(WORKING_SESSIONS, [asked], this.#options.askMs)
     // Reads first what the suspects received in the meantime.
     await nextTurn()
     await nextTurn()
@@ -125,9 +132,9 @@ export class ConnectionWatch {
       await this.#close(idle, 'the server does not work on their statements')
       for (const [index, client] of suspects.entries()) if (isWorking(index)) atWork.add(client)
     }
-    const { boundTicks } = this.#options
-    const unknown = this.#silentFor(boundTicks).filter((client) => !atWork.has(client))
-    await this.#close(unknown, `no answer within ${(boundTicks * TICK_MS) / 1_000} s`)
+    const { boundMs, tickMs } = this.#options
+    const unknown = this.#silentFor(boundMs / tickMs).filter((client) => !atWork.has(client))
+    await this.#close(unknown, `no answer within ${boundMs / 1_000} s`)
   }
 
   #silentFor(ticks: number): WatchedClient[] {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { failpointOfCommit, type Logger, sleep } from '@slipway/runtime'
 import pg from 'pg'
-import { ConnectionWatch } from './connection-watch.ts'
+import { ConnectionWatch, WATCH_BOUNDS, type WatchBounds } from './connection-watch.ts'
 import { isCollision } from './failures.ts'
 import type { Prisma, PrismaClient } from './generated/client.ts'
 import { Probe } from './probe.ts'
@@ -22,8 +22,8 @@ export interface DatabaseOptions {
   tenant?: '*' | 'current'
   /** Logs connections on which the server does not answer. */
   logger?: Logger
-  /** The longest wait for a connection, a new or a used one, in ms. 5 s by default. */
-  connectionMs?: number
+  /** Other bounds than DATABASE_BOUNDS: a test does not wait for seconds. */
+  bounds?: Partial<DatabaseBounds>
 }
 
 /** A Prisma transaction that also runs statements. */
@@ -60,22 +60,32 @@ pg.types.setTypeParser(BIGINT, Number)
 
 const MAX_ATTEMPTS = 5
 
-/** See DatabaseOptions.connectionMs. */
-const CONNECTION_MS = 5_000
+export interface DatabaseBounds extends WatchBounds {
+  /** The longest wait for a connection, a new or a used one. */
+  connectionMs: number
+  /** How long `isUp` waits for an answer. */
+  upMs: number
+}
+
+export const DATABASE_BOUNDS: DatabaseBounds = {
+  connectionMs: 5_000,
+  // Below the timeout of a readiness check.
+  upMs: 800,
+  ...WATCH_BOUNDS,
+}
+
 const STATEMENT_MS = 30_000
 const LOCK_MS = 10_000
-/** Below the timeout of a readiness check. */
-const UP_MS = 800
 const UP_POLL_MS = 50
 /** The client's timeout for a statement, longer than the server's. It applies if the server is gone or its answer is lost. */
-const BOUND_TICKS = STATEMENT_MS / 1_000 + 5
+const CLIENT_STATEMENT_MS = STATEMENT_MS + 5_000
 /** After this time without traffic, the kernel checks whether the other side is alive, and closes the socket if not. */
 const KEEP_ALIVE_MS = 10_000
 /**
  * Longer than the timeouts of pool and server, because their errors say more. Prisma's defaults, 2 and 5 s, would end
  * transactions that are only slow.
  */
-const prismaTransaction = (connectionMs: number) => ({ maxWait: 2 * connectionMs, timeout: LOCK_MS + connectionMs })
+const prismaTimes = (connectionMs: number) => ({ maxWait: 2 * connectionMs, timeout: LOCK_MS + connectionMs })
 
 /**
  * For services that act for all tenants. They look rows up by key, so a plan for the values of each call gains nothing; the CPU
@@ -90,8 +100,9 @@ export function createDatabase({
   max = 10,
   tenant = 'current',
   logger,
-  connectionMs = CONNECTION_MS,
+  bounds = {},
 }: DatabaseOptions): Database {
+  const { connectionMs, upMs, ...watchBounds } = { ...DATABASE_BOUNDS, ...bounds }
   const { connectionString, options } = withoutOptions(url)
   const connection = {
     connectionString,
@@ -119,7 +130,7 @@ export function createDatabase({
       : new pg.Pool({ ...config, options: `${config.options} ${GENERIC_PLANS} ${tenantOption(tenant)}` })
   const pools = pool instanceof TenantPool ? pool.pools : [pool]
   const probe = new Probe({ ...connection, pipeline: true })
-  const watch = new ConnectionWatch({ probe, boundTicks: BOUND_TICKS, logger })
+  const watch = new ConnectionWatch({ probe, boundMs: CLIENT_STATEMENT_MS, logger, ...watchBounds })
   for (const each of pools) {
     // An idle connection that breaks is replaced at its next use. Without a listener the event ends the process.
     each.on('error', () => {})
@@ -129,7 +140,7 @@ export function createDatabase({
   }
   let loaded: Promise<PrismaClient> | undefined
   const prisma = () => {
-    loaded ??= loadPrisma(pool, connectionMs)
+    loaded ??= loadPrisma(pool, prismaTimes(connectionMs))
     return loaded
   }
 
@@ -174,9 +185,9 @@ export function createDatabase({
       }
     },
     async isUp() {
-      const until = performance.now() + UP_MS
+      const until = performance.now() + upMs
       const heardBefore = watch.bytesRead
-      const answer = await probe.ask('SELECT 1', [], UP_MS)
+      const answer = await probe.ask('SELECT 1', [], upMs)
       const hasRoom = pools.every(({ idleCount, totalCount }) => idleCount > 0 || totalCount < max)
       if (typeof answer === 'object' && hasRoom) return true
       while (watch.bytesRead === heardBefore && performance.now() < until) await sleep(UP_POLL_MS)
@@ -194,7 +205,7 @@ export function createDatabase({
 /** Receives the connection on which Prisma begins a transaction. */
 const begun = new AsyncLocalStorage<(connection: Queryable) => void>()
 
-async function loadPrisma(pool: pg.Pool, connectionMs: number): Promise<PrismaClient> {
+async function loadPrisma(pool: pg.Pool, transactionOptions: ReturnType<typeof prismaTimes>): Promise<PrismaClient> {
   const [{ PrismaClient }, { PrismaPg }] = await Promise.all([
     import('./generated/client.ts'),
     import('@prisma/adapter-pg'),
@@ -212,7 +223,7 @@ async function loadPrisma(pool: pg.Pool, connectionMs: number): Promise<PrismaCl
     }
     return adapter
   }
-  return new PrismaClient({ adapter: factory, transactionOptions: prismaTransaction(connectionMs) })
+  return new PrismaClient({ adapter: factory, transactionOptions })
 }
 
 async function inPrisma<T>(prisma: PrismaClient, work: (tx: PrismaTransaction) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createTestDatabase, type TestDatabase } from '@slipway/testing'
+import { createTestDatabase, type TestDatabase, waitFor } from '@slipway/testing'
 import { createDatabase, type Database, isBusy, isConnectionError, type Queryable } from '../src/index.ts'
 
 let made: TestDatabase
@@ -91,7 +91,13 @@ describe.each(WAYS)('a transaction by %s', (_, transaction) => {
 
   beforeAll(async () => {
     two = createDatabase({ url: made.url, applicationName: 'test', tenant: '*', max: 2 })
-    taken = createDatabase({ url: made.url, applicationName: 'test', tenant: '*', max: 1 })
+    taken = createDatabase({
+      url: made.url,
+      applicationName: 'test',
+      tenant: '*',
+      max: 1,
+      bounds: { connectionMs: 1_000 },
+    })
     await two.query('CREATE TABLE IF NOT EXISTS pairs (name text PRIMARY KEY)')
     await two.query(`INSERT INTO pairs VALUES ('a'), ('b') ON CONFLICT DO NOTHING`)
   })
@@ -102,17 +108,25 @@ describe.each(WAYS)('a transaction by %s', (_, transaction) => {
 
   const lock = (name: string) => `SELECT 1 FROM pairs WHERE name = '${name}' FOR UPDATE`
 
+  /** Keeps the only connection in use until the returned function is called. */
+  async function takeConnection(): Promise<() => void> {
+    const client = await taken.pool.connect()
+    return () => client.release()
+  }
+
   test('waits for a connection', async () => {
-    const others = taken.query('SELECT pg_sleep(3)')
-    await expect(transaction(taken, async (run) => void (await run('SELECT 1')))).resolves.toBeUndefined()
-    await others
+    const giveBack = await takeConnection()
+    const waiting = transaction(taken, async (run) => void (await run('SELECT 1')))
+    await waitFor(() => taken.pool.waitingCount === 1)
+    giveBack()
+    await expect(waiting).resolves.toBeUndefined()
   })
 
   test('reports the database as busy if it gets no connection in time', async () => {
-    const others = taken.query('SELECT pg_sleep(6)')
+    const giveBack = await takeConnection()
     const error = await failure(transaction(taken, async (run) => void (await run('SELECT 1'))))
     expect([error instanceof Error, isBusy(error)]).toEqual([true, true])
-    await others
+    giveBack()
   })
 
   test('is retried after a deadlock', async () => {
@@ -164,11 +178,18 @@ describe.each(WAYS)('a transaction by %s', (_, transaction) => {
 })
 
 test('the database is up if it answers, also while every connection is in use', async () => {
-  const busy = Array.from({ length: 10 }, () => database.query('SELECT pg_sleep(0.3)'))
-  const stuck = await database.isUp()
-  await Promise.all(busy)
-  expect([stuck, await database.isUp()]).toEqual([true, true])
-  const silent = database.query('SELECT pg_sleep(3)')
-  expect(await database.isUp()).toBe(false)
-  await silent
+  expect(await database.isUp()).toBe(true)
+  const hasty = createDatabase({ url: made.url, applicationName: 'test', tenant: '*', max: 1, bounds: { upMs: 200 } })
+  await waitFor(() => hasty.isUp())
+  let working = true
+  const busy = (async () => {
+    while (working) await hasty.query('SELECT 1')
+  })()
+  await waitFor(() => hasty.isUp())
+  working = false
+  await busy
+  const client = await hasty.pool.connect()
+  expect(await hasty.isUp()).toBe(false)
+  client.release()
+  await hasty.close()
 })

@@ -186,25 +186,3 @@ test('a failed attempt undoes its own writes, refuses its later statements, and 
   const { rows } = await owner.query(`SELECT right(body ->> 'instance_id', 1) AS n FROM outbox ORDER BY id`)
   expect(rows.map(({ n }) => n)).toEqual(['1', '4', '5'])
 })
-
-test('a transaction is retried after a deadlock', async () => {
-  await owner.query('CREATE TABLE contended (id int PRIMARY KEY, n int NOT NULL DEFAULT 0)')
-  await owner.query('INSERT INTO contended (id) VALUES (1), (2)')
-  let bothHaveOne: () => void = () => {}
-  const meeting = new Promise<void>((resolve) => {
-    bothHaveOne = resolve
-  })
-  let arrived = 0
-  const lockBoth = (first: number, second: number) =>
-    owner.transaction(async (tx) => {
-      await tx.query('UPDATE contended SET n = n + 1 WHERE id = $1', [first])
-      arrived += 1
-      if (arrived === 2) bothHaveOne()
-      await meeting
-      await tx.query('UPDATE contended SET n = n + 1 WHERE id = $1', [second])
-    })
-  await Promise.all([lockBoth(1, 2), lockBoth(2, 1)])
-  const { rows } = await owner.query<{ n: number }>('SELECT n FROM contended ORDER BY id')
-  expect(rows.map((row) => row.n)).toEqual([2, 2])
-  expect(arrived).toBeGreaterThan(2)
-})

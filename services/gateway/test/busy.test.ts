@@ -15,7 +15,7 @@ let ofTenant: Client
 
 beforeAll(async () => {
   // No call is refused because the machine is slow.
-  gateway = await startGateway({}, { connectionMs: 60_000 })
+  gateway = await startGateway({}, { bounds: { connectionMs: 60_000 } })
   admin = clientOf(gateway, gateway.adminToken)
   ofTenant = (await addTenant(gateway, 'A')).admin
 })
@@ -74,7 +74,7 @@ describe('many concurrent calls', () => {
   })
 
   test('are refused with Retry-After if they exceed the timeout, and each leaves an audit record', async () => {
-    const hurried = await startGateway({}, { connectionMs: 1_000 })
+    const hurried = await startGateway({}, { bounds: { connectionMs: 1_000 } })
     const client = (await addTenant(hurried, 'A')).admin
     const before = await records(hurried)
     const refusals: { status: number; headers: Record<string, string>; body: object }[] = []

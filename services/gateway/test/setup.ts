@@ -39,7 +39,7 @@ export interface TestGateway extends Gateway {
 /** Starts the gateway like main.ts, on real servers, with its own database and namespace. */
 export async function startGateway(
   overrides: Partial<Dependencies> = {},
-  pool: Pick<DatabaseOptions, 'connectionMs'> = {},
+  pool: Pick<DatabaseOptions, 'bounds'> = {},
 ): Promise<TestGateway> {
   const testDatabase = await createTestDatabase()
   const namespace = `test-${randomToken(8)
