@@ -55,8 +55,8 @@ build: $(GENERATED) ## Compile every package, every service into one file, and t
 client: $(GENERATED) ## Generate the client's types from the OpenAPI document
 	@tsc -b packages/contracts && node packages/client/scripts/generate.mjs && tsc -b
 
-configuration: build ## Write docs/configuration.md from the services' schemas
-	@node scripts/configuration.mjs
+configuration: $(GENERATED) ## Write docs/configuration.md from the services' schemas
+	@node --conditions=@slipway/source --import=./scripts/jest/register.mjs scripts/configuration.mjs
 
 catalog: build ## Write the tables of docs/catalog.md from the schemas
 	@node packages/cli/scripts/catalog-page.mjs

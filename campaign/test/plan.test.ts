@@ -15,20 +15,20 @@ test('faults are ordered by time, begin within the round, and do not overlap wit
     expect(faults.length).toBeGreaterThan(100)
     const ends = new Map<string, number>()
     let last = 0
-    for (const { at, family, target, durationMs } of faults) {
-      expect(at).toBeGreaterThanOrEqual(last)
-      expect(at).toBeLessThanOrEqual(OPTIONS.workMs)
-      last = at
+    const wrong = faults.filter(({ at, family, target, durationMs }) => {
       const place = `${family} ${target}`
-      expect(ends.get(place) ?? 0).toBeLessThanOrEqual(at)
+      const isOrdered = at >= last && at <= OPTIONS.workMs && (ends.get(place) ?? 0) <= at
+      last = at
       ends.set(place, at + durationMs)
-    }
+      return !isOrdered
+    })
+    expect(wrong).toEqual([])
   }
 })
 
-test('2,000 plans contain every kind of fault on every target', () => {
+test('500 plans contain every kind of fault on every target', () => {
   const seen = new Set<string>()
-  for (let seed = 0; seed < 2_000; seed += 1) {
+  for (let seed = 0; seed < 500; seed += 1) {
     for (const { family, kind, target } of planRound(seed, OPTIONS).faults) seen.add(`${family} ${kind} ${target}`)
   }
   const all = KINDS.flatMap(({ family, kind, targets }) => targets.map((target) => `${family} ${kind} ${target}`))

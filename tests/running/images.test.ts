@@ -1,201 +1,24 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
-import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll, describe, expect, test } from '@jest/globals'
-import { Health, startManagementServer } from '@slipway/runtime'
+import { expect, test } from '@jest/globals'
 import { repositoryRoot } from '@slipway/testing'
+import { said } from '../rules/dockerfile.ts'
 
-const read = (file: string) => fs.readFileSync(path.join(repositoryRoot, file), 'utf8')
-const SERVICES = fs.readdirSync(path.join(repositoryRoot, 'services'))
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-images-'))
-afterAll(() => fs.rmSync(folder, { recursive: true }))
-
-interface Stage {
-  name: string
-  from: string
-  instructions: { word: string; rest: string }[]
-}
-
-/** The stages of the Dockerfile, with their instructions. */
-function stages(): Stage[] {
-  const lines = read('deploy/Dockerfile')
-    .replaceAll(/^#.*\n/gm, '')
-    .replaceAll('\\\n', ' ')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-  const found: Stage[] = []
-  for (const line of lines) {
-    const [, word = '', rest = ''] = /^(\w+)\s+(.*)$/.exec(line) ?? []
-    const from = /^(\S+) AS (\S+)$/.exec(rest)
-    if (word === 'FROM' && from) found.push({ from: String(from[1]), name: String(from[2]), instructions: [] })
-    else found.at(-1)?.instructions.push({ word, rest })
+test('the image of the command line uses its npm package', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-cli-image-'))
+  try {
+    const [script = '', ...args] = (said('cli-files', 'RUN')[0] ?? '').replace('/deployed', folder).split(' ').slice(1)
+    execFileSync(process.execPath, [script, ...args], { cwd: repositoryRoot })
+    expect(said('cli', 'COPY')).toEqual(['--from=cli-files /deployed ./'])
+    const [entry = '[]'] = said('cli', 'ENTRYPOINT')
+    const [program = ''] = (JSON.parse(entry) as string[]).slice(-1)
+    const printed = execFileSync(process.execPath, [program.replace('/app', folder), '--version'], {
+      encoding: 'utf8',
+    })
+    expect(printed).toBe(`${JSON.parse(fs.readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8')).version}\n`)
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
   }
-  return found
-}
-
-const STAGES = stages()
-const stage = (name: string) => STAGES.find((each) => each.name === name) as Stage
-const said = (name: string, word: string) =>
-  stage(name)
-    .instructions.filter((instruction) => instruction.word === word)
-    .map(({ rest }) => rest)
-
-describe('the Dockerfile', () => {
-  test('has three images on one base: migrations, the command line, and a service', () => {
-    expect(STAGES.filter(({ from }) => from === 'runtime').map(({ name }) => name)).toEqual([
-      'migrate',
-      'cli',
-      'service',
-    ])
-    expect(STAGES.at(-1)?.name).toBe('service')
-    expect(stage('runtime').from).toMatch(/^\$\{BASE\}$/)
-  })
-
-  test('uses base images that are pinned by digest', () => {
-    const defaults = [...read('deploy/Dockerfile').matchAll(/^ARG (\w*BASE)=(.*)$/gm)].map(([, name, image]) => [
-      name,
-      image,
-    ])
-    const pinned = expect.stringMatching(/^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/)
-    expect(defaults).toEqual([
-      ['BUILD_BASE', pinned],
-      ['BASE', pinned],
-    ])
-    const stagesByName = new Set(STAGES.map(({ name }) => name))
-    const bases = STAGES.map(({ from }) => from).filter((from) => !stagesByName.has(from))
-    expect(bases).toEqual(defaults.map(([name]) => `\${${name}}`))
-  })
-
-  test('runs as a numeric user, under an init, without a shell', () => {
-    expect(said('runtime', 'USER')).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)])
-    expect(said('runtime', 'ENTRYPOINT')).toEqual(['["tini", "--"]'])
-    for (const name of ['migrate', 'cli', 'service']) {
-      expect(said(name, 'USER')).toEqual([])
-      for (const call of [...said(name, 'CMD'), ...said(name, 'ENTRYPOINT')]) expect(JSON.parse(call)).toContain('node')
-    }
-  })
-
-  test('copies only files that .dockerignore admits', () => {
-    const lines = read('.dockerignore').split('\n')
-    expect(lines).toContain('*')
-    const admitted = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
-    const sources = STAGES.flatMap(({ name }) => said(name, 'COPY'))
-      .filter((rest) => !rest.includes('--from='))
-      .flatMap((rest) =>
-        rest
-          .split(/\s+/)
-          .filter((word) => !word.startsWith('--'))
-          .slice(0, -1),
-      )
-    expect(sources.length).toBeGreaterThan(5)
-    for (const source of sources) {
-      expect(fs.existsSync(path.join(repositoryRoot, source))).toBe(true)
-      expect(admitted).toContain(admitted.find((each) => source === each || source.startsWith(`${each}/`)) ?? source)
-    }
-  })
-
-  test('uses the npm package of the command line', () => {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-cli-image-'))
-    try {
-      const [script = '', ...args] = (said('cli-files', 'RUN')[0] ?? '')
-        .replace('/deployed', folder)
-        .split(' ')
-        .slice(1)
-      execFileSync(process.execPath, [script, ...args], { cwd: repositoryRoot })
-      expect(said('cli', 'COPY')).toEqual(['--from=cli-files /deployed ./'])
-      const [entry = '[]'] = said('cli', 'ENTRYPOINT')
-      const [program = ''] = (JSON.parse(entry) as string[]).slice(-1)
-      const printed = execFileSync(process.execPath, [program.replace('/app', folder), '--version'], {
-        encoding: 'utf8',
-      })
-      expect(printed).toBe(`${JSON.parse(read('package.json')).version}\n`)
-    } finally {
-      fs.rmSync(folder, { recursive: true, force: true })
-    }
-  })
-
-  test.each(SERVICES)('finds %s as a private package with a main.ts', (service) => {
-    const manifest = JSON.parse(read(`services/${service}/package.json`))
-    expect(manifest).toMatchObject({ name: `@slipway/${service}`, files: ['dist'], private: true })
-    expect(fs.existsSync(path.join(repositoryRoot, 'services', service, 'src/main.ts'))).toBe(true)
-  })
-})
-
-/** Runs `scripts/images.sh` with a fake engine that records the builds. */
-function buildAll(args: string[], env: Record<string, string> = {}) {
-  const engine = path.join(folder, 'docker')
-  const calls = path.join(folder, 'calls')
-  fs.rmSync(calls, { force: true })
-  const listed = '[ "$1" != images ] || printf "%s\\n" "REPOSITORY TAG" "slipway/gateway 9.9.9"'
-  fs.writeFileSync(engine, `#!/bin/sh\n[ "$1" != build ] || echo "$@" >>${calls}\n${listed}\n`, { mode: 0o755 })
-  const { status, stderr } = spawnSync('bash', ['scripts/images.sh', ...args], {
-    cwd: repositoryRoot,
-    env: { PATH: `${folder}:${process.env['PATH']}`, SLIPWAY_IMAGE_TAG: '9.9.9', ...env },
-    encoding: 'utf8',
-  })
-  const built = fs.existsSync(calls) ? fs.readFileSync(calls, 'utf8').trim().split('\n') : []
-  return { status, stderr, built }
-}
-
-describe('make images', () => {
-  test('builds every service, the migrations and the command line', () => {
-    const { status, built } = buildAll([])
-    expect(status).toBe(0)
-    const end = (name: string) => `--file deploy/Dockerfile --tag slipway/${name}:9.9.9 .`
-    expect(built).toEqual([
-      `build --target migrate ${end('migrate')}`,
-      `build --target cli ${end('cli')}`,
-      ...SERVICES.map((service) => `build --target service --build-arg SERVICE=${service} ${end(service)}`),
-    ])
-  })
-
-  test('builds on another base', () => {
-    const { built } = buildAll(['gateway'], { SLIPWAY_BASE_IMAGE: 'hardened:1', SLIPWAY_BUILD_IMAGE: 'node:1' })
-    expect(built).toEqual([expect.stringContaining('--build-arg BASE=hardened:1 --build-arg BUILD_BASE=node:1 ')])
-  })
-
-  test('refuses an unknown image and names the known ones', () => {
-    const { status, stderr, built } = buildAll(['gatewy'])
-    expect({ status, built }).toEqual({ status: 1, built: [] })
-    expect(stderr).toContain('there is no image gatewy; there are: migrate cli dispatcher')
-  })
-})
-
-function ready(port: number): Promise<{ code: number; stdout: string }> {
-  const env = { PATH: String(process.env['PATH']), SLIPWAY_MANAGEMENT_PORT: String(port) }
-  return new Promise((resolve) => {
-    execFile(path.join(repositoryRoot, 'deploy/ready.sh'), { env }, (error, stdout) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout }),
-    )
-  })
-}
-
-describe('the health command', () => {
-  test('reports the readiness of the service', async () => {
-    const health = new Health()
-    const server = await startManagementServer({ health, port: 0, host: '127.0.0.1' })
-    try {
-      expect(await ready(server.port)).toEqual({ code: 1, stdout: '{"ready":false,"dependencies":{}}\n' })
-      health.check('database', () => true)
-      health.setServing(true)
-      expect(await ready(server.port)).toEqual({ code: 0, stdout: '' })
-      health.check('broker', () => false)
-      expect(await ready(server.port)).toEqual({
-        code: 1,
-        stdout: '{"ready":false,"dependencies":{"database":"up","broker":"down"}}\n',
-      })
-    } finally {
-      await server.close()
-    }
-  })
-
-  test('fails if no process listens on the port', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    const { port } = server.address() as { port: number }
-    await new Promise((resolve) => server.close(resolve))
-    expect(await ready(port)).toEqual({ code: 1, stdout: '' })
-  })
 })

@@ -18,14 +18,9 @@ const commit = () => {
   git('-c', 'user.name=test', '-c', 'user.email=test@example.com', 'commit', '-qm', 'change')
 }
 const composeImage = (version: string) => `image: slipway/gateway:$\{SLIPWAY_IMAGE_TAG:-${version}}\n`
-/** Calls a function of a module of the script in a separate process. */
-function call(module: string, expression: string): unknown {
-  const file = path.join(repositoryRoot, 'scripts/release', module)
-  const program = `import * as script from ${JSON.stringify(file)}
-    const root = ${JSON.stringify(root)}
-    console.log(JSON.stringify(${expression}))`
-  return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' }))
-}
+const script = (name: string) => path.join(repositoryRoot, 'scripts/release', name)
+const { findProblems } = await import(script('check.mjs'))
+const { findOtherVersions, setVersion } = await import(script('version.mjs'))
 
 beforeEach(() => {
   root = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-release-'))
@@ -47,10 +42,10 @@ beforeEach(() => {
 afterEach(() => fs.rmSync(root, { recursive: true, force: true }))
 
 test('a release is refused for an existing tag, a changed tree and a file with another version', () => {
-  expect(call('check.mjs', "script.findProblems(root, '1.0.0')")).toEqual([])
+  expect(findProblems(root, '1.0.0')).toEqual([])
   git('tag', 'v1.0.0')
   write('deploy/base/gateway.yaml', 'image: slipway/gateway:0.9.0\n')
-  expect(call('check.mjs', "script.findProblems(root, '1.0.0')")).toEqual([
+  expect(findProblems(root, '1.0.0')).toEqual([
     expect.stringContaining('the tree is not clean'),
     expect.stringContaining('deploy/base/gateway.yaml has the version 0.9.0, not 1.0.0'),
     expect.stringContaining('the tag v1.0.0 exists'),
@@ -58,26 +53,23 @@ test('a release is refused for an existing tag, a changed tree and a file with a
 })
 
 test('a version without a dated section of the changelog is refused', () => {
-  expect(call('check.mjs', "script.findProblems(root, '1.1.0')")).toContainEqual(
-    expect.stringContaining('CHANGELOG.md has no section "## [1.1.0]'),
-  )
+  expect(findProblems(root, '1.1.0')).toContainEqual(expect.stringContaining('CHANGELOG.md has no section "## [1.1.0]'))
 })
 
 test('--set writes the version into all files, and the result can be released', () => {
-  const changed = call('version.mjs', "script.setVersion(root, '1.1.0', '2026-02-03')") as string[]
+  const changed = setVersion(root, '1.1.0', '2026-02-03')
   expect(changed).toHaveLength(8)
   expect(read('CHANGELOG.md')).toContain('## [Unreleased]\n\n## [1.1.0] - 2026-02-03\n\n### Added\n\n- A thing.\n')
   expect(read('deploy/chart/Chart.yaml')).toBe('apiVersion: v2\nversion: 1.1.0\nappVersion: "1.1.0"\n')
   expect(read('docker-compose.yml')).toBe(composeImage('1.1.0'))
   expect(read('docs/cli.md')).toBe('npm install -g slipway-cli-1.1.0.tgz, with node:24.20.0\n')
   commit()
-  expect(call('check.mjs', "script.findProblems(root, '1.1.0')")).toEqual([])
+  expect(findProblems(root, '1.1.0')).toEqual([])
 })
 
 test('all files of this repository have the same version', () => {
   const { version } = JSON.parse(fs.readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8'))
-  const others = call('version.mjs', `script.findOtherVersions(${JSON.stringify(repositoryRoot)}, '${version}')`)
-  expect(others).toEqual([])
+  expect(findOtherVersions(repositoryRoot, version)).toEqual([])
 })
 
 test('--help prints the options; an unknown option and a wrong version are refused without a stack trace', () => {

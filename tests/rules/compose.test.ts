@@ -3,9 +3,10 @@ import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { BROKER_USERS } from '@slipway/broker'
 import { DATABASE_ROLES } from '@slipway/database'
-import { ConfigurationError, loadConfig, refuseDevelopmentSecrets, serviceConfig, serviceUrls } from '@slipway/runtime'
+import { ConfigurationError, loadConfig, refuseDevelopmentSecrets, serviceUrls } from '@slipway/runtime'
 import { repositoryRoot } from '@slipway/testing'
 import { parse } from 'yaml'
+import { type Schema, SERVICES, schemaOf } from './services.ts'
 
 interface ComposeService {
   image: string
@@ -35,9 +36,7 @@ const built = ours.filter(([, { build, command }]) => build?.args?.SERVICE !== u
 
 /** Agents run on targets, each with its own token. */
 const ELSEWHERE = ['target-agent']
-const SERVICES = fs.readdirSync(path.join(repositoryRoot, 'services')).filter((name) => !ELSEWHERE.includes(name))
-
-type Schema = Parameters<typeof serviceConfig>[0]
+const HERE = SERVICES.filter((name) => !ELSEWHERE.includes(name))
 
 /** The variables that hold a development secret. */
 function developmentSecretsOf(schema: Schema, given: Record<string, string>): string[] {
@@ -50,18 +49,12 @@ function developmentSecretsOf(schema: Schema, given: Record<string, string>): st
   }
 }
 
-async function schemaOf(service: string): Promise<Schema> {
-  const module = await import(path.join(repositoryRoot, 'services', service, 'src/config.ts'))
-  const own = Object.values<Schema>(module).find((value) => value?.type === 'object')
-  return serviceConfig(own as Schema)
-}
-
 const replicasOf = (name: string) =>
   built
     .filter(([, { build }]) => build?.args?.SERVICE === name)
     .reduce((sum, [, { deploy }]) => sum + (deploy?.replicas ?? 1), 0)
 
-test.each(SERVICES)('there are two of %s', (service) => {
+test.each(HERE)('there are two of %s', (service) => {
   expect(replicasOf(service)).toBe(2)
 })
 
