@@ -17,8 +17,8 @@ const RELEASE_FILE = /^tests\/(faults|kubernetes|release|restarts|running)/
 /** The bound of a test that kills processes or does a thousand rounds. */
 const LONG_BOUND = `--testTimeout=${600_000 * SLOW}`
 
-/** The random tests that have many more rounds in `make test-all`: those that call roundsOf(). */
-const RANDOM_TESTS = ['properties.test', 'model.test', 'dispatcher/test/pools.test']
+/** The random tests that have many more rounds in `make test-all`, and those with more users: all that call roundsOf() or isLongRun. */
+const RANDOM_TESTS = ['properties.test', 'model.test', 'dispatcher/test/pools.test', 'execution/test/local-user.test']
 
 const children = new Set()
 // Ctrl-C reaches jest as well. This process goes on to release the servers.

@@ -168,7 +168,7 @@ test('SLIPWAY_DEVELOPMENT allows development secrets in production and logs a wa
   expect(outside.lines.filter(({ level }) => level === 'warn')).toEqual([])
 })
 
-test('readiness follows the dependencies and ends before the first step of the stop', async () => {
+test('the management port has metrics, and a readiness that ends before the first step of the stop', async () => {
   const port = await freePort()
   const run = start({ SLIPWAY_MANAGEMENT_PORT: String(port), MODE: 'hang' })
   const get = async (path: string) => {
@@ -179,6 +179,9 @@ test('readiness follows the dependencies and ends before the first step of the s
   expect(await get('/livez')).toEqual({ status: 200, body: { alive: true } })
   expect(await get('/readyz')).toEqual({ status: 200, body: { ready: true, dependencies: { redis: 'up' } } })
   expect((await get('/')).status).toBe(404)
+  const metrics = await fetch(`http://127.0.0.1:${port}/metrics`)
+  expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/)
+  expect(await metrics.text()).toMatch(/^slipway_build_info\{component="fixture",version="[\d.]+"\} 1$/m)
 
   run.child.kill('SIGUSR2')
   await waitFor(async () => (await get('/readyz')).status === 503)
@@ -203,16 +206,6 @@ test('tracing modules are loaded only if an endpoint for traces is set', async (
   expect(await loaded({})).toBe(0)
   // The endpoint is unreachable. This delays neither the start nor the stop.
   expect(await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })).toBeGreaterThan(0)
-})
-
-test('metrics are exposed on the management port', async () => {
-  const port = await freePort()
-  const run = start({ SLIPWAY_MANAGEMENT_PORT: String(port) })
-  await waitFor(() => said(run, 'started'))
-  const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toMatch(/^text\/plain/)
-  expect(await answer.text()).toMatch(/^slipway_build_info\{component="fixture",version="[\d.]+"\} 1$/m)
 })
 
 test('a service drains for SLIPWAY_DRAIN_SECONDS, not ready, before it stops', async () => {

@@ -4,6 +4,7 @@ import http from 'node:http'
 import https from 'node:https'
 import os from 'node:os'
 import path from 'node:path'
+import { mock } from 'node:test'
 import tls from 'node:tls'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { makeCertificates, type TestCertificates, type TestCertificatesOptions, waitFor } from '@slipway/testing'
@@ -15,6 +16,10 @@ import {
   listen,
   sleep,
 } from '../src/index.ts'
+import { readKeyPair, watchKeyPair } from '../src/tls/key-pair.ts'
+
+/** How often servers and clients look at their files here. */
+const CHECK_MS = 50
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -78,7 +83,7 @@ const filesOf = ({ certFile, keyFile }: { certFile: string; keyFile: string }) =
 async function serve(files: { certFile: string; keyFile: string }, app: http.RequestListener = answerOk) {
   const { logger, lines } = recorder()
   const server = await listen(app, {
-    ...{ host: '127.0.0.1', port: 0, variable: 'none', tls: { files: filesOf(files), logger } },
+    ...{ host: '127.0.0.1', port: 0, variable: 'none', tls: { files: filesOf(files), logger, checkMs: CHECK_MS } },
   })
   cleanups.push(() => {
     server.server.closeAllConnections()
@@ -91,7 +96,7 @@ const answerOk: http.RequestListener = (_request, response) => response.end('{}'
 
 function connect(caFile?: string) {
   const { logger, lines } = recorder()
-  const connections = new BridgeConnections({ caFile, urlSetting: 'SLIPWAY_BRIDGE_URL', logger })
+  const connections = new BridgeConnections({ caFile, urlSetting: 'SLIPWAY_BRIDGE_URL', logger, checkMs: CHECK_MS })
   const call = async (url: string) => {
     const { status, body } = await connections.post({ url, token: 'secret', body: '{}', timeoutMs: 60_000 })
     await body
@@ -221,14 +226,14 @@ describe('a renewed certificate', () => {
         await sleep(2)
       }
     })
-    await sleep(300)
+    await waitFor(() => calls > 8, { what: 'calls' })
     replace(pair, other)
     await waitFor(async () => (await serialOf(server)) !== before, { what: 'the new certificate' })
-    await sleep(300)
+    const atChange = calls
+    await waitFor(() => calls > atChange + 8, { what: 'calls over the new certificate' })
     isOver = true
     await Promise.all(load)
     expect(failures).toEqual([])
-    expect(calls).toBeGreaterThan(20)
     expect(lines).toEqual([
       { level: 'info', message: 'new connections get the new certificate', fields: expect.anything() },
     ])
@@ -257,7 +262,7 @@ describe('a renewed certificate', () => {
     fs.writeFileSync(pair.keyFile, fs.readFileSync(other.keyFile))
     // The new key does not match the old certificate.
     await waitFor(() => lines.length > 0, { what: 'the report' })
-    await sleep(2_500)
+    await sleep(5 * CHECK_MS)
     expect(lines).toEqual([
       {
         level: 'error',
@@ -267,13 +272,32 @@ describe('a renewed certificate', () => {
     ])
     expect(String(lines[0]?.fields['error'])).toContain('KEY_FILE names')
     expect(await serialOf(server)).toBe(before)
-    // The server reads the files every second, so one read may see the incomplete file. It does not report that.
-    const whole = fs.readFileSync(other.certFile, 'utf8')
-    fs.writeFileSync(pair.certFile, whole.slice(0, 100))
-    await sleep(900)
-    fs.writeFileSync(pair.certFile, whole)
+    fs.copyFileSync(other.certFile, pair.certFile)
     await waitFor(async () => (await serialOf(server)) !== before, { what: 'the new certificate' })
     expect(lines.map(({ level }) => level)).toEqual(['error', 'info'])
+  })
+
+  test('is not used after one reading, because the file may be half written', () => {
+    const pair = certificates()
+    const files = filesOf(pair)
+    const other = certificates()
+    const whole = fs.readFileSync(other.certFile, 'utf8')
+    const { logger, lines } = recorder()
+    mock.timers.enable({ apis: ['setInterval'] })
+    cleanups.push(() => mock.timers.reset())
+    const used: string[] = []
+    const onChange = ({ certificate }: { certificate: string }) => used.push(certificate)
+    const stop = watchKeyPair(files, { current: readKeyPair(files), onChange, logger, checkMs: 1_000 })
+    fs.copyFileSync(other.keyFile, pair.keyFile)
+    fs.writeFileSync(pair.certFile, whole.slice(0, 100))
+    mock.timers.tick(1_000)
+    fs.writeFileSync(pair.certFile, whole)
+    mock.timers.tick(1_000)
+    expect(used).toEqual([])
+    mock.timers.tick(1_000)
+    stop()
+    expect(used).toEqual([whole])
+    expect(lines.map(({ level }) => level)).toEqual(['info'])
   })
 
   test('leaves the previous certificate in use if its file disappears', async () => {
@@ -383,7 +407,7 @@ describe('a client', () => {
 
     fs.writeFileSync(first.caFile, firstCa.subarray(0, 100))
     await waitFor(() => call(after.url).then(() => lines.length > 1), { what: 'the report of the broken file' })
-    await sleep(1_100)
+    await sleep(2 * CHECK_MS)
     expect(await call(after.url)).toBe(200)
     expect(lines.slice(1)).toEqual([
       expect.objectContaining({
@@ -435,10 +459,10 @@ describe('a client', () => {
     const pair = certificates()
     const { url } = await serve(pair, (_request, response) => void response.writeHead(200).write('beginning'))
     const { connections } = connect(pair.caFile)
-    const { body } = await connections.download({ url, token: 'secret', idleMs: 3_000 })
+    const { body } = await connections.download({ url, token: 'secret', idleMs: 200 })
     const read = async () => {
       for await (const _piece of body);
     }
-    await expect(read()).rejects.toThrow('the bridge sent nothing for 3000 ms')
+    await expect(read()).rejects.toThrow('the bridge sent nothing for 200 ms')
   })
 })

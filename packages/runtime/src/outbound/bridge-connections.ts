@@ -14,6 +14,8 @@ interface BridgeConnectionsOptions {
   /** The setting with the URL of the bridge, for error messages: SLIPWAY_BRIDGE_URL or an option. */
   urlSetting: string
   logger: Logger
+  /** The shortest time between two looks at the file, by default a second. */
+  checkMs?: number
 }
 
 interface BridgeDownload {
@@ -34,8 +36,12 @@ export class BridgeConnections {
   #encrypted: { agent: https.Agent; context: SecureContext } | null = null
 
   /** @throws ConfigurationError if the file of CA certificates cannot be used */
-  constructor({ caFile, urlSetting, logger }: BridgeConnectionsOptions) {
-    this.#roots = new TrustedRoots(caFile === undefined ? undefined : { variable: CA_FILE, file: caFile }, logger)
+  constructor({ caFile, urlSetting, logger, checkMs }: BridgeConnectionsOptions) {
+    this.#roots = new TrustedRoots(
+      caFile === undefined ? undefined : { variable: CA_FILE, file: caFile },
+      logger,
+      checkMs,
+    )
     this.#urlSetting = urlSetting
     if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
       logger.warn(

@@ -83,20 +83,25 @@ function privateKeyOf(text: string): KeyObject | null {
   }
 }
 
-const CHECK_MS = 1_000
+export const CHECK_FILES_MS = 1_000
 
 export interface WatchOptions {
   /** The pair in use. */
   current: KeyPair
   onChange(pair: KeyPair): void
   logger: Logger
+  /** The time between two readings, by default a second. */
+  checkMs?: number | undefined
 }
 
 /**
  * Reads the files each second and reports a new pair. A change counts after two equal readings, because a file may be half
  * written, and Kubernetes may replace the mounted folder between two reads. Returns a function that ends the watch.
  */
-export function watchKeyPair(files: KeyPairFiles, { current, onChange, logger }: WatchOptions): () => void {
+export function watchKeyPair(
+  files: KeyPairFiles,
+  { current, onChange, logger, checkMs = CHECK_FILES_MS }: WatchOptions,
+): () => void {
   let used = current
   let handled = textOf(current)
   let seen = handled
@@ -117,7 +122,7 @@ export function watchKeyPair(files: KeyPairFiles, { current, onChange, logger }:
       logger.error('the new certificate or key cannot be used: the old pair stays in use', { error })
     }
   }
-  const timer = setInterval(check, CHECK_MS)
+  const timer = setInterval(check, checkMs)
   timer.unref()
   return () => clearInterval(timer)
 }

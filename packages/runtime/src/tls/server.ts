@@ -6,6 +6,8 @@ import { type KeyPair, type KeyPairFiles, readKeyPair, watchKeyPair } from './ke
 export interface TlsOptions {
   files: KeyPairFiles
   logger: Logger
+  /** The time between two looks at the files, by default a second. */
+  checkMs?: number
 }
 
 const HANDSHAKE_MS = 10_000
@@ -19,7 +21,7 @@ const REPORT_EVERY_MS = 10_000
 export function createTlsServer(
   app: RequestListener,
   options: ServerOptions,
-  { files, logger }: TlsOptions,
+  { files, logger, checkMs }: TlsOptions,
 ): { server: Server; release(): void } {
   const current = readKeyPair(files)
   if (current.validUntil.getTime() < Date.now()) {
@@ -29,7 +31,7 @@ export function createTlsServer(
   const server = createServer({ ...options, handshakeTimeout: HANDSHAKE_MS, ...contextOf(current) }, app)
   reportFailedHandshakes(server, logger)
   const onChange = (pair: KeyPair) => server.setSecureContext(contextOf(pair))
-  return { server, release: watchKeyPair(files, { current, onChange, logger }) }
+  return { server, release: watchKeyPair(files, { current, onChange, logger, checkMs }) }
 }
 
 const contextOf = ({ certificate, key }: KeyPair) => ({ cert: certificate, key, minVersion: 'TLSv1.2' as const })

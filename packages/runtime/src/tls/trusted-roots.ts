@@ -2,11 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { ConfigurationError } from '../config.ts'
 import type { Logger } from '../logger.ts'
-import type { FileSetting } from './key-pair.ts'
+import { CHECK_FILES_MS, type FileSetting } from './key-pair.ts'
 import { pemCertificates } from './pem.ts'
-
-/** The shortest time between two checks of the file. */
-const CHECK_MS = 1_000
 
 /** Where operating systems store their CA certificates. Node has its own list instead. */
 const SYSTEM_FILES = [
@@ -23,14 +20,19 @@ const SYSTEM_FILES = [
 export class TrustedRoots {
   readonly #file: string | undefined
   readonly #logger: Logger
+  readonly #checkMs: number
   #context: SecureContext
   #version: string
   #checkedAt = performance.now()
 
-  /** @throws ConfigurationError if the configured file cannot be used */
-  constructor(configured: FileSetting | undefined, logger: Logger) {
+  /**
+   * `checkMs` is the shortest time between two looks at the file.
+   * @throws ConfigurationError if the configured file cannot be used
+   */
+  constructor(configured: FileSetting | undefined, logger: Logger, checkMs = CHECK_FILES_MS) {
     this.#file = configured?.file ?? SYSTEM_FILES.find((file) => existsSync(file))
     this.#logger = logger
+    this.#checkMs = checkMs
     try {
       this.#version = versionOf(this.#file)
       this.#context = contextOf(this.#file)
@@ -48,7 +50,7 @@ export class TrustedRoots {
 
   /** The context for new connections. A changed file leads to a new object. */
   get context(): SecureContext {
-    if (performance.now() - this.#checkedAt >= CHECK_MS) this.#check()
+    if (performance.now() - this.#checkedAt >= this.#checkMs) this.#check()
     return this.#context
   }
 
