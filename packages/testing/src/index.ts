@@ -39,7 +39,7 @@ export { violatedInvariants } from './invariants.ts'
 export { addJoinToken } from './join-token.ts'
 export { keptLog, testLogger } from './logger.ts'
 export { repeatMessages, sendGarbage } from './message-noise.ts'
-export { parseMetrics } from './metrics.ts'
+export { ownMetric, parseMetrics, raised } from './metrics.ts'
 export {
   deadLetterContents,
   loseMessages,

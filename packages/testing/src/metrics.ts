@@ -1,3 +1,5 @@
+import { exposition } from '@slipway/runtime'
+
 export interface Metrics {
   /** The names of all declared metrics, with or without samples. */
   names: Set<string>
@@ -41,4 +43,22 @@ export function parseMetrics(text: string): Metrics {
       return found.length === 0 ? undefined : found.reduce((sum, sample) => sum + sample.value, 0)
     },
   }
+}
+
+type Labels = Record<string, string>
+
+/** The value of a metric of the process of the test; 0 without samples. */
+export const ownMetric = async (name: string, labels: Labels = {}): Promise<number> =>
+  parseMetrics((await exposition()).text).value(name, labels) ?? 0
+
+/** Returns by how much `event` raises each metric of the process of the test. */
+export async function raised(
+  event: () => Promise<unknown>,
+  metrics: [name: string, labels?: Labels][],
+): Promise<number[]> {
+  const read = () => Promise.all(metrics.map(([name, labels]) => ownMetric(name, labels)))
+  const before = await read()
+  await event()
+  const after = await read()
+  return after.map((value, index) => value - (before[index] ?? 0))
 }

@@ -117,6 +117,14 @@ describe('a command that failed', () => {
     expect(await resultsOf(run)).toMatchObject([{ analysis: { summary: 'The command frob was not found' } }])
   })
 
+  test('has no analysis if a later attempt succeeds', async () => {
+    const run = await newRun()
+    await send(run, 0, [started(0, 0), failed(0, 0)])
+    await db.database.query(`UPDATE steps SET state = 'running' WHERE deployment_id = $1`, [run.deploymentId])
+    await send(run, 2, [ended(0, 0, { attempt: 1 })])
+    expect(await resultsOf(run)).toMatchObject([{ status: 'completed', analysis: null }])
+  })
+
   test('has no analysis if the deployment has analyses switched off', async () => {
     const run = await newRun()
     await db.database.query('UPDATE deployments SET analysis_enabled = false WHERE id = $1', [run.deploymentId])

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { hashToken, SLIPWAY_VERSION } from '@slipway/runtime'
+import { hashToken, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { joinTokenCommand } from '../src/administration/join-token-command.ts'
 import { addTenant, addUser, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
@@ -167,6 +167,39 @@ test('users of a tenant see shared instances and instances of their own tenant o
   // A tenant with an instance is in use.
   const deleted = await admin.send('deleteTenant', `/tenants/${other.id}`)
   expect(refusal(deleted)).toMatchObject({ status: 409, code: 'CONFLICT' })
+})
+
+test('instances are found by name with the documented fields, and only administrators without tenant change them', async () => {
+  const id = uuidv7()
+  await gateway.database.query(
+    `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at)
+     VALUES ($1, 'Found', '${SLIPWAY_VERSION}', 2, '', now())`,
+    [id],
+  )
+  const { body } = await admin.send('listInstances', '/admin/instances?search=fOUN')
+  const found = {
+    ...{ id, name: 'Found', version: SLIPWAY_VERSION, status: 'online', capacity: 2, active: 0, draining: false },
+    ...{ labels: {}, allowed_labels: {}, tenant_id: null },
+    ...{ last_heartbeat_at: expect.stringMatching(/Z$/), created_at: expect.stringMatching(/Z$/) },
+  }
+  expect(body.data).toEqual([found])
+  expect((await admin.send('getInstance', `/admin/instances/${id}`)).body).toEqual(found)
+  const forbidden = refused(403, 'INSUFFICIENT_PERMISSIONS')
+  const operator = clientOf(gateway, (await addUser(gateway, { role: 'operator' })).token)
+  for (const other of [tenant.admin, operator]) {
+    expect((await other.send('getInstance', `/admin/instances/${id}`)).status).toBe(200)
+    const change = await other.send('updateInstance', `/admin/instances/${id}`, { draining: true })
+    expect(refusal(change)).toMatchObject(forbidden)
+    expect(refusal(await other.send('deleteInstance', `/admin/instances/${id}`))).toMatchObject(forbidden)
+  }
+  for (const unknown of [uuidv7(), 'Found']) {
+    expect((await admin.send('getInstance', `/admin/instances/${unknown}`)).status).toBe(404)
+  }
+  const wrong = await admin.send('updateInstance', `/admin/instances/${id}`, { drained: true, labels: { '': 'x' } })
+  expect(wrong.body.error.details.errors.map(({ path }: { path: string }) => path).sort()).toEqual([
+    '/drained',
+    '/labels/',
+  ])
 })
 
 describe('the join-token command', () => {

@@ -18,7 +18,6 @@ import {
   waitFor,
 } from '@slipway/testing'
 
-// Longer than the timeout of a wait, so that a failed wait reports what it waited for.
 let collector: TraceCollector
 let suite: Suite
 let api: Api
