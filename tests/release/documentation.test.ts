@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Api, loginToSuite, repositoryRoot, type Suite, startSuite } from '@slipway/testing'
 import { parse } from 'yaml'
 import { installPackage, linkPackage } from './installed.ts'
-import { binFolder, start } from './slipway.ts'
+import { binFolder, runProgram } from './programs.ts'
 
 let suite: Suite
 let api: Api
@@ -35,10 +35,10 @@ async function shell(script: string, env: Record<string, string>, cwd: string) {
   const PATH = `${binFolder(suite.folder)}:${path.dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`
   const home = path.join(suite.folder, 'home')
   fs.mkdirSync(home, { recursive: true })
-  return await start('bash', ['-c', `set -eu\n${script}`], {
+  return await runProgram('bash', ['-c', `set -eu\n${script}`], {
     env: { HOME: home, SLIPWAY_URL: suite.url, ...env, PATH },
     cwd,
-  }).ended
+  })
 }
 
 /** The blocks that other tests run, with the reason. */
@@ -123,7 +123,7 @@ describe('docs/client.md', () => {
     execFileSync(tsc, ['-p', folder], { stdio: 'pipe' })
 
     const env = { SLIPWAY_URL: suite.url, SLIPWAY_API_KEY: key }
-    const ended = await start(process.execPath, [path.join(folder, 'out/examples.js')], { env }).ended
+    const ended = await runProgram(process.execPath, [path.join(folder, 'out/examples.js')], { env })
     expect(ended).toMatchObject({ code: 0, stderr: '' })
     expect(ended.stdout).toContain('local-1: hello\nnow success\n')
     expect(ended.stdout).toContain("path: '/target_ids'")

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { loginToSuite, repositoryRoot, type Suite, startSuite } from '@slipway/testing'
 import { type Installed, installPackage, linkPackage } from './installed.ts'
-import { start } from './slipway.ts'
+import { runProgram } from './programs.ts'
 
 let suite: Suite
 let token: string
@@ -61,7 +61,7 @@ describe('the package', () => {
 })
 
 describe('the installed command line', () => {
-  const slipway = (...args: string[]) => start(installed.program, args, { env: environment(), cwd: '/' }).ended
+  const slipway = (...args: string[]) => runProgram(installed.program, args, { env: environment(), cwd: '/' })
 
   test('prints its version', async () => {
     expect(await slipway('--version')).toEqual({ code: 0, stdout: `${rootManifest.version}\n`, stderr: '' })
@@ -111,7 +111,7 @@ export async function states(id: string): Promise<string[]> {
   })
 
   test('calls the server', async () => {
-    const ended = await start(process.execPath, [path.join(project(), 'out/calls.js')], { env: environment() }).ended
+    const ended = await runProgram(process.execPath, [path.join(project(), 'out/calls.js')], { env: environment() })
     expect(ended).toEqual({ code: 0, stdout: `${suite.admin.email}\n`, stderr: '' })
   })
 })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Command } from 'commander'
-import { listCompletions } from '../src/commands/completion.ts'
 import { buildProgram } from '../src/commands/program.ts'
 import { createIo, runSlipway } from './slipway.ts'
 
@@ -32,32 +31,5 @@ describe('--help', () => {
       for (const argument of command.registeredArguments)
         expect([words, argument.description]).toEqual([words, expect.stringMatching(/\w/)])
     }
-  })
-})
-
-describe('completion', () => {
-  test.each([
-    [['de'], ['deploy', 'deployments']],
-    [
-      ['pending', ''],
-      ['cancel', 'get', 'list', 'reprioritize', 'show', 'why', 'help'],
-    ],
-    [['deploy', 'x', '--failure-strategy', 'c'], ['continue_on_failure']],
-    [['deploy', 'x', '--dr'], ['--dry-run']],
-    [
-      ['status', '-o', ''],
-      ['json', 'jsonl', 'name', 'table', 'yaml'],
-    ],
-    [['completion', 'z'], ['zsh']],
-    [['deployments', '--si'], ['--since']],
-    [
-      ['where', 'x', '--state', 'r'],
-      ['rolled_back', 'rollback_failed', 'rolling_back', 'running'],
-    ],
-    [['deploy', '--tag', ''], []],
-    [['--output=', 'deploy', ''], []],
-    [['status', '--output=y'], ['--output=yaml']],
-  ])('%j offers %j', async (words, expected) => {
-    expect(await listCompletions(buildProgram(createIo().io), words)).toEqual(expected.toSorted())
   })
 })
