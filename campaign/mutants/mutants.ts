@@ -149,7 +149,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: 'line-lost',
     breaks: 'The instance loses one line in a thousand.',
     file: 'services/orchestration-instance/src/runs/command-runner.ts',
-    owners: ['services/orchestration-instance/test/output.test.ts'],
+    owners: ['services/orchestration-instance/test/runs.test.ts'],
     edits: [
       [
         "const level = stream === 'stderr' ? 'error' : 'info'",
