@@ -32,7 +32,5 @@ export default {
       globalTeardown: '<rootDir>/tests/golden/stop-suite.mjs',
     }),
     project('release', ['tests/faults', 'tests/kubernetes', 'tests/running', 'tests/release']),
-    // It restarts the servers of all other tests, so it runs alone.
-    project('restarts', ['tests/restarts']),
   ],
 }

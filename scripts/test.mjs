@@ -13,7 +13,7 @@ const SLOW = Number(process.env.SLOW ?? 1)
 const LINGER_MS = 20_000 * SLOW
 const LISTED = 10
 
-const RELEASE_FILE = /^tests\/(faults|kubernetes|release|restarts|running)/
+const RELEASE_FILE = /^tests\/(faults|kubernetes|release|running)/
 /** The bound of a test that kills processes or does a thousand rounds. */
 const LONG_BOUND = `--testTimeout=${600_000 * SLOW}`
 
@@ -124,7 +124,6 @@ if (isReady) {
     await runJest(['--selectProjects', 'release', LONG_BOUND])
     await runJest([...RANDOM_TESTS, '--selectProjects', 'rules', LONG_BOUND], { SLIPWAY_TEST_LONG: '1' })
     await campaign
-    await runJest(['--runInBand', '--selectProjects', 'restarts', LONG_BOUND])
   }
   printSlowest()
 } else total.failed = 1

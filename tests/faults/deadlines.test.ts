@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import fs from 'node:fs'
-import path from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
   apiWithToken,
-  completeLines,
   connectTo,
   createAction,
   createLocalTarget,
@@ -83,20 +80,6 @@ const carriedOut = async () =>
     )
   ).rows.map(({ resource_id }) => resource_id)
 
-test('command messages that the planner receives after their deadline have no effect', async () => {
-  const { body: original } = await api.post('/deployments', body)
-  await deploymentEnd(api, original.deployment_id)
-  const before = await counts()
-  const redeploy = `/deployments/${original.deployment_id}/redeploy`
-  const attempts = [
-    { method: 'POST', path: '/deployments', body },
-    { method: 'POST', path: redeploy },
-    { method: 'POST', path: '/deployments/preview', body },
-  ]
-  await expectRefused('planner', attempts, 2)
-  expect(await counts()).toEqual(before)
-})
-
 test('command messages that the dispatcher receives after their deadline have no effect', async () => {
   const { body: running } = await api.post('/deployments', {
     ...body,
@@ -116,49 +99,6 @@ test('command messages that the dispatcher receives after their deadline have no
   expect((await api.get(`/deployments/${running.deployment_id}`)).body.state).toBe('running')
   expect((await api.call('DELETE', `/deployments/pending/${queued.pending_request_id}`)).status).toBe(200)
   expect((await api.post(`/deployments/${running.deployment_id}/cancel`)).status).toBe(200)
-})
-
-test('command messages that the executor-bridge receives after their deadline have no effect', async () => {
-  await expectRefused('executor-bridge', [{ method: 'PATCH', path: instance, body: { draining: true } }])
-  expect((await api.get(instance)).body.draining).toBe(false)
-})
-
-test('after a cancel the step says whether the end of its command is confirmed; a lost instance confirms nothing', async () => {
-  const ended = async (id: string) => {
-    const { body: detail } = await api.get(`/deployments/${id}`)
-    return detail.plan.steps[0].error_message
-  }
-  const mark = path.join(suite.folder, randomUUID())
-  const begin = async () => {
-    const script = `trap '' TERM; echo $$ > ${mark}; while :; do sleep 1; done`
-    const { body: created } = await api.post('/deployments', {
-      ...body,
-      action_id: await createAction(api, { script }),
-    })
-    await waitFor(() => completeLines(mark).length === 1)
-    await waitFor(
-      async () => (await api.get(`/deployments/${created.deployment_id}`)).body.plan.steps[0].state === 'running',
-    )
-    return created.deployment_id as string
-  }
-  const stubborn = await begin()
-  const pid = Number(fs.readFileSync(mark, 'utf8'))
-  expect((await api.post(`/deployments/${stubborn}/cancel`)).body.state).toBe('cancelled')
-  expect(await ended(stubborn)).toMatch(/its end is not confirmed$/)
-  // The slot is free at once, while the command has its grace of 10 s.
-  const { rows } = await database.query('SELECT FROM leases WHERE ended_at IS NULL')
-  expect(rows).toEqual([])
-  await waitFor(async () => /it was ended$/.test(await ended(stubborn)), {
-    what: 'the confirmation',
-  })
-  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
-
-  fs.rmSync(mark)
-  const lost = await begin()
-  await suite.kill('orchestration-instance')
-  expect((await api.post(`/deployments/${lost}/cancel`)).body.state).toBe('cancelled')
-  expect(await ended(lost)).toMatch(/its end is not confirmed$/)
-  await suite.start('orchestration-instance')
 })
 
 test('fifty calls with one idempotency key start one deployment, although one of two gateways dies', async () => {

@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import {
@@ -155,4 +156,30 @@ test('a stream client whose log-stream is killed resumes at its line number and 
   const rest = await readStream(await openLogStream(suite, api, journey.id, seen.length), collect)
   expect(rest.at(-1)).toMatchObject({ event: 'state_change', data: { new_state: 'success', log_lines: 45 } })
   expect(seen).toEqual(Array.from({ length: 45 }, (_, index) => index))
+})
+
+test('after the instance dies during a check of a release, the target is not drifted and can be checked again', async () => {
+  const flag = (name: string) => path.join(suite.folder, name)
+  fs.writeFileSync(flag('slow'), '')
+  const script = `[ ! -e '${flag('slow')}' ] && exit 0; touch '${flag('checking')}'; sleep 600; exit 1`
+  const sequence_id = await createSequence(api, [await createAction(api, { check: { script } })])
+  const { body } = await api.post('/deployments', { sequence_id, target_ids: await createLocalTargets(api, 1) })
+  await deploymentEnd(api, body.deployment_id)
+  const check = () => api.post('/releases/check', { sequence_id })
+  const checked = () =>
+    waitFor(
+      async () => {
+        const [release] = (await api.get(`/releases?sequence_id=${sequence_id}`)).body.data
+        return release.check.is_pending ? null : release
+      },
+      { what: 'the check to end' },
+    )
+  await check()
+  await waitFor(() => fs.existsSync(flag('checking')), { what: 'the check to run' })
+  await suite.kill('orchestration-instance')
+  await suite.start('orchestration-instance')
+  expect(await checked()).toMatchObject({ state: 'applied', check: { result: 'unknown', drifted_since: null } })
+  fs.rmSync(flag('slow'))
+  await check()
+  expect(await checked()).toMatchObject({ state: 'applied', check: { result: 'in_sync' } })
 })

@@ -26,5 +26,11 @@ inNetworks(
       const tries = await suite.cutOff(5)
       expect(tries).toEqual(tries.map(() => 1))
     })
+
+    test('an instance that is cut off for 40 s kills its commands before another one repeats them', async () => {
+      const tries = await suite.cutOff(40)
+      // Its leases were lost, so its commands were retried.
+      expect(tries.filter((count) => count > 1).length).toBeGreaterThan(0)
+    })
   },
 )

@@ -10,9 +10,7 @@ import {
   createSequence,
   createWithRetries,
   deploymentEnd,
-  isLongRun,
   loginToSuite,
-  roundsOf,
   type ServiceName,
   type Suite,
   startSuite,
@@ -32,12 +30,10 @@ afterEach(() => suite.restore())
 
 afterAll(() => suite.stop())
 
-const ROUNDS = roundsOf(8, 60)
-const ROUND_MS = 30_000
-const SOURCES = isLongRun ? ['shop', 'search', 'mail', 'login', 'stock'] : ['shop', 'search']
-const TARGET_COUNT = isLongRun ? 200 : 6
+const ROUNDS = 6
+const SOURCES = ['shop', 'search']
+const TARGET_COUNT = 6
 const TARGETS = Array.from({ length: TARGET_COUNT }, (_, number) => `target-${number}`)
-const MAX_SELECTED = 12
 const PAGE = 100
 const KILLED = ['orchestration-instance', 'executor-bridge', 'dispatcher'] satisfies ServiceName[]
 
@@ -59,9 +55,9 @@ cp ${place(source)}.before."$SLIPWAY_DEPLOYMENT_ID" ${place(source)}.next
 mv ${place(source)}.next ${place(source)}`
 
 const deployment = fc.record({
-  targets: fc.shuffledSubarray(TARGETS, { minLength: 1, maxLength: Math.min(MAX_SELECTED, TARGET_COUNT) }),
+  targets: fc.shuffledSubarray(TARGETS, { minLength: 1, maxLength: TARGET_COUNT }),
   /** Indexes into `targets`. */
-  failing: fc.oneof({ weight: 2, arbitrary: fc.constant<number[]>([]) }, fc.uniqueArray(fc.nat(MAX_SELECTED - 1))),
+  failing: fc.oneof({ weight: 2, arbitrary: fc.constant<number[]>([]) }, fc.uniqueArray(fc.nat(TARGET_COUNT - 1))),
   target_mode: fc.constantFrom('sequential' as const, 'parallel' as const, { rolling: { batch_size: 2 } }),
   failure_strategy: fc.constantFrom('stop_on_first_failure' as const, 'continue_on_failure' as const),
   rollback_strategy: fc.constantFrom('none' as const, 'failed_target_only' as const, 'all_executed' as const),
@@ -163,16 +159,12 @@ async function stateOn(target: string, deployment: string | null): Promise<strin
   return body.data.find(({ deployment_id }) => deployment_id === deployment)?.state
 }
 
-test(
-  'releases in force match the markers on the targets after failures, rollbacks, cancels and kills',
-  async () => {
-    const fleet = await createFleet()
-    const seed = Date.now() % 2 ** 31
-    for (const [number, played] of fc.sample(round, { numRuns: ROUNDS, seed }).entries()) {
-      await play(played, fleet)
-      expect({ seed, number, played, differences: await differences(fleet) }).toMatchObject({ differences: [] })
-    }
-    expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
-  },
-  ROUNDS * ROUND_MS,
-)
+test('releases in force match the markers on the targets after failures, rollbacks, cancels and kills', async () => {
+  const fleet = await createFleet()
+  const seed = Date.now() % 2 ** 31
+  for (const [number, played] of fc.sample(round, { numRuns: ROUNDS, seed }).entries()) {
+    await play(played, fleet)
+    expect({ seed, number, played, differences: await differences(fleet) }).toMatchObject({ differences: [] })
+  }
+  expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
+})

@@ -91,7 +91,7 @@ test('after a restore of a backup, running deployments end, pending requests sta
   expect(lines.map((line) => line.metadata.seq)).toEqual(lines.map((_, index) => index))
   expect(lines.slice(0, linesThen).every(({ stdout }) => stdout?.startsWith('***'))).toBe(true)
   expect(await violatedInvariants(saved.url)).toEqual([])
-}, 300_000)
+})
 
 /** Dumps the database of the suite with the script of the Kubernetes CronJob. Returns the folder. */
 async function backedUp({ folder, databaseUrl }: Suite): Promise<string> {

@@ -169,4 +169,4 @@ test('while all processes restart one by one under load, no call fails and no de
   expect(streams.filter(([, seen]) => JSON.stringify(seen) !== JSON.stringify(all))).toEqual([])
   for (const name of ALL) expect([name, suite.logOf(name).match(/"message":"stopped"/g)?.length]).toEqual([name, 1])
   expect(await violatedInvariants(suite.databaseUrl, 120_000)).toEqual([])
-}, 600_000)
+})

@@ -12,7 +12,6 @@ import {
   deploymentEnd,
   dispatchedDeployment,
   loginToSuite,
-  roundsOf,
   type ServiceName,
   type Suite,
   startSuite,
@@ -32,8 +31,7 @@ afterEach(() => suite.restore())
 
 afterAll(() => suite.stop())
 
-const ROUNDS = roundsOf(5, 60)
-const ROUND_MS = 30_000
+const ROUNDS = 5
 const TARGETS = ['a', 'b', 'c']
 const KILLED = ['orchestration-instance', 'executor-bridge', 'dispatcher'] satisfies ServiceName[]
 
@@ -126,17 +124,13 @@ function overlaps(folder: string): object[] {
   })
 }
 
-test(
-  'two deployments never work on a target at the same time, although services are killed',
-  async () => {
-    const fleet = await createFleet()
-    const seed = Date.now() % 2 ** 31
-    for (const [number, played] of fc.sample(round, { numRuns: ROUNDS, seed }).entries()) {
-      await play(played, fleet)
-      expect({ seed, number, played, overlaps: overlaps(fleet.folder) }).toMatchObject({ overlaps: [] })
-    }
-    expect(fs.readdirSync(fleet.folder).length).toBeGreaterThan(ROUNDS)
-    expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
-  },
-  ROUNDS * ROUND_MS,
-)
+test('two deployments never work on a target at the same time, although services are killed', async () => {
+  const fleet = await createFleet()
+  const seed = Date.now() % 2 ** 31
+  for (const [number, played] of fc.sample(round, { numRuns: ROUNDS, seed }).entries()) {
+    await play(played, fleet)
+    expect({ seed, number, played, overlaps: overlaps(fleet.folder) }).toMatchObject({ overlaps: [] })
+  }
+  expect(fs.readdirSync(fleet.folder).length).toBeGreaterThan(ROUNDS)
+  expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
+})

@@ -48,26 +48,6 @@ async function addWebhook(events: string[]): Promise<{ id: string; secret: strin
 
 const deliveries = async (id: string) => (await api.get(`/webhooks/${id}/deliveries`)).body.data
 
-test('a webhook receives start and end of a deployment as items of the list, and lists the deliveries', async () => {
-  const { id, secret } = await addWebhook(['deployment.started', 'deployment.finished', 'target.created'])
-  const target = await createLocalTarget(api)
-  const action_id = await createAction(api, { script: 'true' })
-  const { body } = await api.post('/deployments', { action_id, target_ids: [target] })
-  await deploymentEnd(api, body.deployment_id)
-  await waitFor(() => receiver.received.length >= 3, { what: 'three deliveries' })
-  expect(receiver.received.every((call) => call.signature === expectedSignature(secret, call))).toBe(true)
-  const told = new Map(receiver.received.map(({ event }) => [event.type, event.data]))
-  expect([...told.keys()].sort()).toEqual(['deployment.finished', 'deployment.started', 'target.created'])
-  const listed = await api.get('/deployments')
-  expect(told.get('deployment.finished')).toEqual(listed.body.data[0])
-  expect(told.get('deployment.started')).toMatchObject({ id: body.deployment_id })
-  // The heartbeats of the instance change `last_seen_at` of a local target.
-  const targets = await api.get('/targets')
-  expect(told.get('target.created')).toEqual({ ...targets.body.data[0], last_seen_at: expect.any(String) })
-  await waitFor(async () => (await deliveries(id)).every(({ status }: { status: string }) => status === 'delivered'))
-  expect(await deliveries(id)).toHaveLength(3)
-})
-
 test('after kill -9 of the dispatcher during a call, the delivery is repeated with the same id', async () => {
   const { id, secret } = await addWebhook(['target.created'])
   receiver.answer = null
@@ -85,16 +65,6 @@ test('after kill -9 of the dispatcher during a call, the delivery is repeated wi
   expect(receiver.received).toHaveLength(2)
   expect({ id: second?.id, body: second?.body }).toEqual({ id: first?.id, body: first?.body })
   expect(second && second.signature === expectedSignature(secret, second)).toBe(true)
-})
-
-test('events while the dispatcher is dead are delivered after its restart', async () => {
-  const { id } = await addWebhook(['target.created'])
-  await suite.kill('dispatcher')
-  const target = await createLocalTarget(api)
-  await suite.start('dispatcher')
-  await waitFor(() => receiver.received.length === 1, { what: 'the delivery' })
-  expect(receiver.received[0]?.event.data['id']).toBe(target)
-  await waitFor(async () => (await deliveries(id))[0]?.status === 'delivered')
 })
 
 test('events are delivered although RabbitMQ loses them while no dispatcher runs', async () => {
@@ -120,18 +90,4 @@ test('events are delivered although RabbitMQ loses them while no dispatcher runs
   expect(receiver.received.every((call) => call.signature === expectedSignature(secret, call))).toBe(true)
   const log = await deliveries(id)
   expect(receiver.received.map((call) => call.id).sort()).toEqual(log.map((one: { id: string }) => one.id).sort())
-})
-
-test('a redelivery repeats a delivery, and is refused for a disabled webhook', async () => {
-  const { id } = await addWebhook(['target.created'])
-  await createLocalTarget(api)
-  await waitFor(async () => (await deliveries(id))[0]?.status === 'delivered')
-  const [delivery] = await deliveries(id)
-  const path = `/webhooks/${id}/deliveries/${delivery.id}/redeliver`
-  const again = await api.post(path)
-  expect(again).toMatchObject({ status: 202, body: { id: delivery.id, webhook_id: id } })
-  await waitFor(() => receiver.received.length === 2, { what: 'the delivery' })
-  expect(receiver.received[1]?.id).toBe(delivery.id)
-  await api.call('PATCH', `/webhooks/${id}`, { enabled: false })
-  expect(await api.post(path)).toMatchObject({ status: 409, body: { error: { code: 'CONFLICT' } } })
 })

@@ -43,8 +43,6 @@ export interface SuiteOptions {
   tls?: boolean
   /** Up to three networks. One instance runs in each, instead of the usual ones. Their bridges serve HTTPS. */
   networks?: Network[]
-  /** The folder of the built repository with the code of a service; by default, this repository. */
-  codeOf?: (name: ServiceName) => string
   /** A folder of this repository with other bundles of the services, such as those of `node scripts/bundle.mjs --failpoints`. */
   bundles?: string
   /** The database; by default, a new one. The suite drops it at its end. */
@@ -162,9 +160,8 @@ async function describe(made: {
 }): Promise<Map<ServiceName, Process>> {
   const { database, folder, namespace, admin, certificates, options } = made
   const serversOf = (service: BrokerUser) => ({
-    // Code of another release may need rights that this schema does not grant, so it connects as the owner.
-    DATABASE_URL: options.codeOf === undefined ? database.urlOf(service) : database.url,
-    RABBITMQ_URL: options.codeOf === undefined ? brokerUrlOf(service) : serverUrl('RABBITMQ_URL'),
+    DATABASE_URL: database.urlOf(service),
+    RABBITMQ_URL: brokerUrlOf(service),
     REDIS_URL: serverUrl('REDIS_URL'),
   })
   const encryption = { SLIPWAY_ENCRYPTION_KEYS: key() }
@@ -257,12 +254,11 @@ async function describe(made: {
     const network = networks[instances.indexOf(name)]
     processes.set(name, {
       main: path.join(
-        options.codeOf?.(name) ?? repositoryRoot,
+        repositoryRoot,
         options.bundles ?? '',
         'services',
         name.replace(/-[23]$/, ''),
-        // Other releases may have no bundle. The bundle starts faster.
-        options.codeOf ? 'dist/main.js' : 'dist/bundle.js',
+        'dist/bundle.js',
       ),
       management: `http://${network?.address ?? '127.0.0.1'}:${management}`,
       network,

@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
@@ -9,28 +7,30 @@ import {
   deploymentEnd,
   logHistory,
   loginToSuite,
-  repositoryRoot,
   type Suite,
   startSuite,
   violatedInvariants,
   waitFor,
 } from '@slipway/testing'
+import { RabbitMq } from '../../campaign/servers/rabbitmq.ts'
 
-const run = promisify(execFile)
-
-// These tests stop a shared server, so `make test` runs this folder alone, after all other tests.
-
+let rabbitMq: RabbitMq
 let suite: Suite
 let api: Api
 
 beforeAll(async () => {
-  suite = await startSuite()
+  rabbitMq = await RabbitMq.start()
+  suite = await startSuite({ env: { RABBITMQ_URL: rabbitMq.url } })
   api = await loginToSuite(suite)
 })
 
-afterAll(() => suite.stop())
+afterAll(async () => {
+  await suite?.stop()
+  await rabbitMq?.stop()
+})
 
-const restart = (server: string) => run('bash', ['scripts/infra.sh', 'restart', server], { cwd: repositoryRoot })
+/** Kills RabbitMQ and starts it with its messages. */
+const restart = () => rabbitMq.restart({ empty: false })
 
 test('after a restart of RabbitMQ during a deployment, the deployment succeeds and new ones are accepted', async () => {
   const action_id = await createAction(api, { script: 'for i in 1 2 3 4 5 6; do echo "$i"; sleep 0.5; done' })
@@ -38,7 +38,7 @@ test('after a restart of RabbitMQ during a deployment, the deployment succeeds a
   const { body } = await api.post('/deployments', { action_id, target_ids })
   await waitFor(async () => (await logHistory(api, body.deployment_id)).length > 2)
 
-  await restart('rabbitmq')
+  await restart()
 
   expect(await deploymentEnd(api, body.deployment_id)).toMatchObject({ state: 'success', completed_steps: 2 })
   expect(await logHistory(api, body.deployment_id)).toHaveLength(12)
@@ -67,7 +67,7 @@ test('after a restart of RabbitMQ each create gets 503 or 201, and only the 201 
   }
 
   let isRestarting = true
-  const restarting = restart('rabbitmq').finally(() => {
+  const restarting = restart().finally(() => {
     isRestarting = false
   })
   // A create that was published before the connection broke waits for its answer. Only one that comes later gets 503.
