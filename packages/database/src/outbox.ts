@@ -59,11 +59,13 @@ export interface RelayOptions {
   logger: Logger
   /** Called when events for webhooks were stored. */
   onKept?(): void
-  /** How often to look for messages without a kick: the delay after a lost kick. */
+  /** How often to look for messages without a kick. */
   intervalMs?: number
 }
 
 const BATCH = 500
+/** The delay after a lost kick while no dispatcher runs. A dispatcher looks at the outbox each second. */
+const TICK_MS = 5_000
 const NOTHING = { found: 0, sent: 0, kept: 0 }
 
 const unconfirmed = (error: unknown): Set<string> | null => {
@@ -76,7 +78,7 @@ const unconfirmed = (error: unknown): Set<string> | null => {
  * events for webhooks. After a crash the messages are sent again; consumers are idempotent. A message that fails is retried
  * with backoff and does not stop the others. Several relays may run.
  */
-export function startRelay({ database, publish, logger, onKept, intervalMs = 500 }: RelayOptions): Ticker {
+export function startRelay({ database, publish, logger, onKept, intervalMs = TICK_MS }: RelayOptions): Ticker {
   const quarantine = new Quarantine({ task: 'outbox-relay', logger })
 
   async function relayBatch(): Promise<boolean> {

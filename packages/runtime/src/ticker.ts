@@ -16,28 +16,38 @@ interface TickerOptions {
   logger: Logger
 }
 
-/** Runs `run` at once, then every interval and after each kick; never two at a time. Errors are logged, never thrown. */
+/** The longest wait after a run that failed. */
+const RETRY_MS = 1_000
+
+/**
+ * Runs `run` at once, then every interval and after each kick; never two at a time. Errors are logged, never thrown. A run that
+ * failed is repeated after a second, or after the interval if that is shorter.
+ */
 export function createTicker(options: TickerOptions): Ticker {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let again = false
   let stopped = false
 
-  const runOnce = async () => {
+  /** Returns the wait until the next run. */
+  const runOnce = async (): Promise<number> => {
     try {
       // A run belongs to no request, even if a request has triggered the run.
       await withoutContext(options.run)
+      return options.intervalMs
     } catch (error) {
-      options.logger.error(`${options.name} failed; it runs again in ${options.intervalMs} ms`, { error })
+      const retryMs = Math.min(RETRY_MS, options.intervalMs)
+      options.logger.error(`${options.name} failed; it runs again in ${retryMs} ms`, { error })
+      return retryMs
     }
   }
   const start = () => {
     clearTimeout(timer)
     again = false
-    running = runOnce().then(() => {
+    running = runOnce().then((waitMs) => {
       running = undefined
       if (stopped) return
-      schedule(again ? 0 : options.intervalMs)
+      schedule(again ? 0 : waitMs)
     })
   }
   const schedule = (ms: number) => {

@@ -13,17 +13,18 @@ import { createSweep } from './runs/sweep.ts'
 import { startDeliveries } from './webhooks/deliver.ts'
 import { recordEvents } from './webhooks/record.ts'
 import { sweepDeliveries } from './webhooks/sweep.ts'
+import { findWork } from './work.sql.ts'
 
 /** Below the size of the pool, because dispatch, sweep and relay need connections too. */
 const PREFETCH = 6
 /** Above the number of connections: most commands are starts, and these share one. */
 const COMMANDS_PREFETCH = 12
-/** The delay after a lost wake-up. */
+/** The delay after a lost wake-up, and of work that is due by time or that another service has stored. */
 const TICK_MS = 1_000
+/** How often each part runs although `findWork` finds nothing for it. */
+const SLOW_TICK_MS = 30_000
 /** Lists add the counts that are not folded yet, so there should be few. */
-const FOLD_MS = 2_000
-/** The delay of webhook events that the relay of another service has stored. */
-const RECORD_MS = 1_000
+const FOLD_MS = 5_000
 /** The longest delay before an expired delivery is marked as failed. */
 const DELIVERY_SWEEP_MS = 60_000
 /** Data that is kept for days may stay an hour longer. */
@@ -50,17 +51,19 @@ export interface DispatcherOptions {
 /** Connects and starts the parts of the dispatcher. Any number of dispatchers may share the database and the queues. */
 export async function startDispatcher(options: DispatcherOptions): Promise<void> {
   const { database, broker, queue, logger, tickMs = TICK_MS, onStop } = options
+  const slowTickMs = Math.max(tickMs, SLOW_TICK_MS)
   let settled = false
   const relay = startRelay({
     database,
     publish: (messages) => broker.publish(messages),
     logger,
     onKept: () => recorder.kick(),
+    intervalMs: slowTickMs,
   })
   const orphans = new Quarantine({ task: 'resume', logger })
   const dispatchTicker = createTicker({
     name: 'dispatch',
-    intervalMs: tickMs,
+    intervalMs: slowTickMs,
     logger,
     run: async () => {
       if (!settled) await applySettings(database, queue)
@@ -75,7 +78,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<void>
   const sweep = createSweep({ database, logger })
   const sweeper = createTicker({
     name: 'sweep',
-    intervalMs: tickMs,
+    intervalMs: slowTickMs,
     logger,
     run: async () => {
       if (await sweep()) onCommitted()
@@ -87,10 +90,10 @@ export async function startDispatcher(options: DispatcherOptions): Promise<void>
     logger,
     run: () => foldCounts.run(database),
   })
-  const deliveries = startDeliveries(options)
+  const deliveries = startDeliveries({ ...options, intervalMs: slowTickMs })
   const recorder = createTicker({
     name: 'webhook-events',
-    intervalMs: RECORD_MS,
+    intervalMs: slowTickMs,
     logger,
     run: async () => {
       while ((await recordEvents(options)) > 0) deliveries.kick()
@@ -112,12 +115,27 @@ export async function startDispatcher(options: DispatcherOptions): Promise<void>
   })
   const driftWatch = createTicker({
     name: 'drift',
-    intervalMs: tickMs,
+    intervalMs: slowTickMs,
     logger,
     run: () => watchDrift({ database, logger, every: options.checkInterval ?? 0, onCommitted: () => relay.kick() }),
   })
+  const look = createTicker({
+    name: 'look for work',
+    intervalMs: tickMs,
+    logger,
+    run: async () => {
+      const work = await findWork.one(database)
+      if (work.outbox) relay.kick()
+      if (work.queue) dispatchTicker.kick()
+      if (work.runs) sweeper.kick()
+      if (work.checks) driftWatch.kick()
+      if (work.webhook_events) recorder.kick()
+      if (work.deliveries) deliveries.kick()
+    },
+  })
   // Before the first wait: a service that stops while it waits for RabbitMQ must stop these before the database.
   onStop('outbox relay', () => relay.stop())
+  onStop('look for work', () => look.stop())
   onStop('dispatch', () => dispatchTicker.stop())
   onStop('sweeper', () => sweeper.stop())
   onStop('drift', () => driftWatch.stop())

@@ -7,8 +7,6 @@ import { attempts as countedAttempts } from './metrics.ts'
 
 /** The most attempts at a time. They mostly wait for receivers. */
 const MAX_IN_FLIGHT = 128
-/** The longest delay of a retry. */
-const TICK_MS = 1_000
 /** How long a stop waits for attempts in progress. Longer ones are repeated by another dispatcher. */
 const STOP_MS = 8_000
 
@@ -17,6 +15,8 @@ interface DeliveryOptions {
   keys: KeyRing
   destinations: DestinationRules
   logger: Logger
+  /** How often to look without a kick. */
+  intervalMs: number
 }
 
 /** Delivers all deliveries that are due, until it is stopped. Several dispatchers may do so. */
@@ -37,7 +37,7 @@ export function startDeliveries(options: DeliveryOptions): Ticker {
 
   const ticker = createTicker({
     name: 'webhooks',
-    intervalMs: TICK_MS,
+    intervalMs: options.intervalMs,
     logger,
     async run() {
       const free = MAX_IN_FLIGHT - inFlight.size
