@@ -63,6 +63,13 @@ export const findLastNumber = statement({
   sql: 'SELECT coalesce(max(record_number), 0) AS number FROM audit_links',
 })
 
+export const isAnyNew = statement({
+  name: 'audit.chain.any-new',
+  row: { any: bool },
+  sql: `SELECT coalesce((SELECT max(number) FROM audit_records)
+                    > (SELECT coalesce(max(record_number), 0) FROM audit_links), false) AS any`,
+})
+
 const unlinked = { parameters: { after: int8, limit: int8 }, row: { number: int8, canonical: text } }
 
 export const findNewRecords = statement({

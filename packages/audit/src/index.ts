@@ -1,6 +1,6 @@
 export { type CallRecord, recordCall, recordCalls, unlessRefused, wasCarriedOut } from './carried-out.ts'
 export { auditCount, type ChainHead, chainHead } from './chain.ts'
 export { countOldAudit, dropOldAudit } from './drop.ts'
-export { linkAudit } from './link.ts'
+export { hasNewRecords, linkAudit } from './link.ts'
 export { type AuditEntry, recordAudit } from './record.ts'
 export { type AuditPartVerdict, type AuditVerdict, verifyAudit, verifyAuditPart } from './verify.ts'

@@ -1,5 +1,5 @@
-import type { Database } from '@slipway/database'
-import { appendLinks, findLastNumber, findLateRecords, findNewRecords, lockChain } from './chain.sql.ts'
+import type { Database, Queryable } from '@slipway/database'
+import { appendLinks, findLastNumber, findLateRecords, findNewRecords, isAnyNew, lockChain } from './chain.sql.ts'
 import { type ChainHead, chainHead, linkHash, settledNumber } from './chain.ts'
 
 const BATCH = 2_000
@@ -11,6 +11,11 @@ export interface LinkOptions {
    */
   late: boolean
   batch?: number
+}
+
+/** Whether there are records with higher numbers than the last linked one. */
+export async function hasNewRecords(database: Queryable): Promise<boolean> {
+  return (await isAnyNew.one(database)).any
 }
 
 /** Appends unlinked records to the chain, in the order of their numbers. Returns null if another process is doing so. */

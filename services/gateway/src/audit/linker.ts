@@ -1,4 +1,4 @@
-import { type ChainHead, linkAudit } from '@slipway/audit'
+import { type ChainHead, hasNewRecords, linkAudit } from '@slipway/audit'
 import { type Database, forAllTenants } from '@slipway/database'
 import { createTicker, type Logger, measure } from '@slipway/runtime'
 
@@ -23,6 +23,8 @@ export function startAuditLinker(database: Database, logger: Logger, publishMs =
 
   async function link(): Promise<void> {
     const late = performance.now() >= lateAt
+    const isDue = late || performance.now() >= publishAt || (await forAllTenants(() => hasNewRecords(database)))
+    if (!isDue) return
     const head = await forAllTenants(() => linkAudit(database, { late }))
     if (head === null) return
     if (late && !head.more) lateAt = performance.now() + LATE_MS
