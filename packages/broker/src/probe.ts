@@ -1,13 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Channel, ChannelModel } from 'amqplib'
 
-const INTERVAL_MS = 1_000
+const INTERVAL_MS = 2_000
+/** The time between two looks while an answer is late. */
+const LATE_MS = 500
 /** With the interval this stays below 5 s, the time within which readiness must fall. */
 const ANSWER_MS = 2_500
 /** After this silence the connection is dropped. Heartbeats alone would need 20 s. */
 const SILENT_MS = 6_000
 
-/** Sends a small request to RabbitMQ every second, because an open socket does not prove that RabbitMQ answers. */
+/** Sends a small request to RabbitMQ every two seconds, because an open socket does not prove that RabbitMQ answers. */
 export class Probe {
   readonly #channel: Channel
   readonly #paused: () => boolean
@@ -20,7 +22,7 @@ export class Probe {
   private constructor(channel: Channel, paused: () => boolean) {
     this.#channel = channel
     this.#paused = paused
-    this.#timer = setInterval(() => void this.#tick(), INTERVAL_MS)
+    this.#timer = this.#tickAfter(INTERVAL_MS)
   }
 
   /** `paused` returns true while no answer can come: RabbitMQ does not read from a connection that it blocks. */
@@ -46,11 +48,21 @@ export class Probe {
 
   stop(): void {
     this.#open = false
-    clearInterval(this.#timer)
+    clearTimeout(this.#timer)
+  }
+
+  #tickAfter(ms: number): NodeJS.Timeout {
+    return setTimeout(() => void this.#tick(), ms)
   }
 
   async #tick(): Promise<void> {
-    if (this.#askedAt === 0) return this.#ask()
+    const isLate = this.#askedAt > 0
+    if (isLate) await this.#judge()
+    else this.#ask()
+    if (this.#open) this.#timer = this.#tickAfter(isLate ? LATE_MS : INTERVAL_MS)
+  }
+
+  async #judge(): Promise<void> {
     // If this process was busy, the answer may be in the socket. Read it first.
     await nextTurn()
     await nextTurn()

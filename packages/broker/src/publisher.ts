@@ -33,12 +33,11 @@ export class Publisher {
   #channel: ConfirmChannel | undefined
   readonly #inFlight = new Set<UnconfirmedMessage>()
   #waiting: UnconfirmedMessage[] = []
-  readonly #sweep: NodeJS.Timeout
+  /** Set while messages are in flight. */
+  #sweep: NodeJS.Timeout | undefined
 
   constructor(options: PublisherOptions) {
     this.#options = options
-    this.#sweep = setInterval(() => this.#failLate(), SWEEP_MS)
-    this.#sweep.unref()
   }
 
   get open(): boolean {
@@ -87,7 +86,7 @@ export class Publisher {
   }
 
   stop(): void {
-    clearInterval(this.#sweep)
+    clearTimeout(this.#sweep)
     this.detach('the connection is being closed')
   }
 
@@ -123,6 +122,7 @@ export class Publisher {
     const { exchange, routingKey, content, options } = message
     entry.sentAt = performance.now()
     this.#inFlight.add(entry)
+    this.#sweepLater()
     failpoint(message, 'before-send')
     try {
       channel.publish(exchange, routingKey, content, options, (error) => {
@@ -152,14 +152,20 @@ export class Publisher {
     }
   }
 
+  #sweepLater(): void {
+    this.#sweep ??= setTimeout(() => this.#failLate(), SWEEP_MS).unref()
+  }
+
   /** The set keeps the order of sending, so late messages come first. */
   #failLate(): void {
+    this.#sweep = undefined
     const limit = performance.now() - CONFIRM_MS
     for (const entry of this.#inFlight) {
       if (entry.sentAt > limit) break
       entry.settle({ reason: `no confirm within ${CONFIRM_MS} ms`, mayHaveBeenSent: true })
     }
     this.#pump()
+    if (this.#inFlight.size > 0) this.#sweepLater()
   }
 
   async #reopen(model: ChannelModel): Promise<void> {

@@ -4,8 +4,6 @@ import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
 import type { OnMessage } from './handling.ts'
 
 const RESUBSCRIBE = { baseMs: 200, capMs: 4_000 }
-/** How many times a lost consumer is looked at within `vanishedMs`. */
-const CHECKS = 15
 /** A process that consumes nothing for this long ends, so that its supervisor starts a new one. Not before the first consumer. */
 const VANISHED_MS = 15_000
 
@@ -31,7 +29,6 @@ export class Subscription {
   readonly #options: SubscriptionOptions
   readonly #vanishedMs: number
   readonly #inHand = new Set<Promise<void>>()
-  readonly #watch: NodeJS.Timeout
   readonly #firstLive: Promise<void>
   #markLive: () => void = () => {}
   #model: ChannelModel | undefined
@@ -39,7 +36,7 @@ export class Subscription {
   #trying = new AbortController()
   #channel: Channel | undefined
   #consumerTag: string | undefined
-  #missingSince = 0
+  #vanishing: NodeJS.Timeout | undefined
   #stopped = false
   #wasLive = false
 
@@ -49,8 +46,6 @@ export class Subscription {
     this.#firstLive = new Promise((resolve) => {
       this.#markLive = resolve
     })
-    this.#watch = setInterval(() => this.#check(), this.#vanishedMs / CHECKS)
-    this.#watch.unref()
   }
 
   /** Whether messages can arrive (true as well once it was stopped on purpose). */
@@ -80,7 +75,7 @@ export class Subscription {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#trying.abort()
-    clearInterval(this.#watch)
+    clearTimeout(this.#vanishing)
     this.#markLive()
     const [channel, tag] = [this.#channel, this.#consumerTag]
     // Without a channel there is no consumer to cancel.
@@ -103,7 +98,8 @@ export class Subscription {
 
   /** Repeats until the consumer is subscribed, or the connection is replaced. */
   async #subscribe(model: ChannelModel): Promise<void> {
-    this.#missingSince = performance.now()
+    clearTimeout(this.#vanishing)
+    this.#vanishing = setTimeout(() => this.#failIfVanished(), this.#vanishedMs).unref()
     for (let attempt = 1; this.#wanted(model); attempt++) {
       try {
         await this.#open(model)
@@ -156,12 +152,12 @@ export class Subscription {
     this.#inHand.add(work)
   }
 
-  #check(): void {
-    const ms = this.#vanishedMs
-    if (this.live || !this.#wasLive || !this.#model || performance.now() - this.#missingSince < ms) return
-    clearInterval(this.#watch)
+  #failIfVanished(): void {
+    if (this.live || !this.#wasLive || !this.#model) return
     this.#options.onFatal(
-      new Error(`${this.#options.label} could not be consumed for ${ms} ms although RabbitMQ is connected`),
+      new Error(
+        `${this.#options.label} could not be consumed for ${this.#vanishedMs} ms although RabbitMQ is connected`,
+      ),
     )
   }
 }
