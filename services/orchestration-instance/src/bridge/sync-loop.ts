@@ -19,7 +19,6 @@ const WAIT_SECONDS = 5
 const FENCE_BEFORE_LOST_MS = 8_000
 /** At this time watchdogs kill commands. This happens only when this process hangs and has not killed them itself. */
 const CUT_BEFORE_LOST_MS = 4_000
-const WATCH_MS = 250
 const RETRY_MS = 1_000
 /** The longest time between two syncs with a refused credential. */
 const REFUSED_RETRY_MS = 15_000
@@ -76,7 +75,8 @@ export class SyncLoop {
   #probing = 0
   #probed: ProbeResult[] = []
   #done: Promise<void> = Promise.resolve()
-  #watch: NodeJS.Timeout | undefined
+  /** Ends when the instance must be fenced. Each heartbeat starts it again. */
+  #fenceTimer: NodeJS.Timeout | undefined
 
   constructor(options: SyncLoopOptions) {
     this.#options = options
@@ -85,14 +85,13 @@ export class SyncLoop {
 
   start(): void {
     this.#done = this.#run()
-    this.#watch = setInterval(() => this.#fenceIfLate(), WATCH_MS)
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#watch)
     this.#stop.abort()
     this.#current.abort()
     await this.#done
+    clearTimeout(this.#fenceTimer)
   }
 
   /** Whether the last sync succeeded. */
@@ -198,6 +197,8 @@ export class SyncLoop {
     this.#isRefused = false
     this.#lastHeartbeat = sentAt
     this.#fenced = false
+    clearTimeout(this.#fenceTimer)
+    this.#fenceTimer = setTimeout(() => this.#fence(), sentAt + this.#fenceAfterMs - performance.now())
     onRenewed(sentAt + lostAfterMs - CUT_BEFORE_LOST_MS)
   }
 
@@ -249,10 +250,9 @@ export class SyncLoop {
     }
   }
 
-  #fenceIfLate(): void {
+  #fence(): void {
     const { runs, logger } = this.#options
-    if (this.#fenced || this.#lastHeartbeat === null) return
-    if (performance.now() - this.#lastHeartbeat < this.#fenceAfterMs) return
+    if (this.#fenced) return
     this.#fenced = true
     logger.error('no sync has succeeded for too long: the commands of this instance are killed')
     void runs.fence()
