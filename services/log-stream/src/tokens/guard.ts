@@ -6,7 +6,7 @@ import { dropped } from '../streams/metrics.ts'
 import { type PresentRights, presentRightsOf } from './rights.ts'
 
 /** An event reports a revocation at once. If the event is lost, the stream ends after this time. */
-const CHECK_MS = 500
+const CHECK_MS = 1_000
 /** How long a stream may stay open while its rights cannot be checked. */
 const UNKNOWN_MS = 10_000
 
