@@ -210,6 +210,50 @@ describe('input and output of a command', () => {
     expect(bridge.output(spec)).toEqual(['action shared target', `it's "$(id)" & more`, '[1,2]', 'env'])
   })
 
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: a shell's, not ours
+  const HOSTILE = [
+    '"; echo taken; "',
+    "'; echo taken; '",
+    '$(echo taken)`echo taken`${HOME}',
+    "\\'; echo taken #",
+    '{{ other }} && echo taken',
+    '"""+__import__("os").system("echo taken")+"""',
+    '"+require("child_process").execSync("echo taken")+"',
+    '*?[a]~ | ; < > ( ) { } !',
+  ]
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above
+
+  test.each([
+    ['sh', `printf '%s\\n' {{ value }} "{{ value }}" "$SLIPWAY_VAR_VALUE"`],
+    ['bash', `printf '%s\\n' {{ value }} "{{ value }}" "$SLIPWAY_VAR_VALUE"`],
+    ['python3', 'import os\nprint({{ value }})\nprint({{ value }})\nprint(os.environ["SLIPWAY_VAR_VALUE"])'],
+    ['node', 'console.log({{ value }})\nconsole.log({{ value }})\nconsole.log(process.env.SLIPWAY_VAR_VALUE)'],
+  ] as const)('hostile values reach %s unchanged, by template and by environment', async (interpreter, script) => {
+    const all = HOSTILE.join(' ')
+    const values = interpreter === 'sh' ? [...HOSTILE, all] : [all]
+    const actions = values.map((value) => ({ interpreter, script, variables: { value } }))
+    const spec = specOf({ actions })
+    expect(await run(spec)).toMatchObject({ outcome: 'success' })
+    expect(bridge.output(spec)).toEqual(values.flatMap((value) => [value, value, value]))
+  })
+
+  test('a simulated timeout and a simulated lost connection fail with their reasons', async () => {
+    const spec = specOf({
+      targets: [
+        { name: 'slow', connection: { type: 'simulated', duration_ms: 60_000 } },
+        { name: 'dropped', connection: { type: 'simulated', drop_rate: 1 } },
+      ],
+      actions: [{ script: 'exit 99', timeout_seconds: 1 }],
+      options: { target_mode: 'parallel', failure_strategy: 'continue_on_failure' },
+    })
+    expect(await run(spec)).toMatchObject({ outcome: 'failed' })
+    const ends = bridge.eventsOf(spec, 'step_ended').map(({ target, error_message }) => [target, error_message])
+    expect(ends.sort()).toEqual([
+      [0, 'killed after 1 s (timeout_seconds)'],
+      [1, 'connection was lost while the command ran'],
+    ])
+  })
+
   test('a command gets no variable of the environment of the instance', async () => {
     const spec = specOf({ actions: [{ script: 'env | cut -d= -f1 | sort; ls -A' }] })
     await run(spec)
