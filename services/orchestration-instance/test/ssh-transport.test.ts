@@ -162,24 +162,6 @@ describe('commands', () => {
 })
 
 describe('a kill', () => {
-  test('ends the whole process group on the host', async () => {
-    const { made } = host.transport()
-    const { cancel, end, mark } = await startFamily(made)
-    cancel(10_000)
-    expect(await end).toEqual({ exitCode: null, signal: 'SIGTERM', confirmed: true })
-    await eventually('nothing is left', () => processesWith(mark).length === 0)
-    // The next command can still use the connection.
-    expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
-  })
-
-  test('sends KILL to processes that ignore TERM', async () => {
-    const { made } = host.transport()
-    const { cancel, end, mark } = await startFamily(made, `trap '' TERM; `)
-    cancel(1_000)
-    expect(await end).toEqual({ exitCode: null, signal: 'SIGKILL', confirmed: true })
-    await eventually('nothing is left', () => processesWith(mark).length === 0)
-  })
-
   test('before the start prevents the start', async () => {
     const { made } = host.transport()
     const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'slipway-killed-')), 'started')
