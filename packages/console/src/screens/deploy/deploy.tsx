@@ -41,8 +41,9 @@ export function Deploy() {
 
 /** The form as an earlier deployment was started. */
 function DeployFrom({ id }: { id: string }) {
+  const { user } = useSession()
   const earlier = useRead('getDeployment', { params: { id } })
-  if (earlier.data !== undefined) return <DeploySteps start={formFromDeployment(earlier.data)} />
+  if (earlier.data !== undefined) return <DeploySteps start={formFromDeployment(earlier.data, user.tenant_id)} />
   return (
     <Page title="Deploy">
       <Loaded read={earlier}>{() => null}</Loaded>

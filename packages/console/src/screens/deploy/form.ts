@@ -66,8 +66,9 @@ export function formFromAddress(search: Record<string, string | undefined>, kind
 /**
  * The form as an earlier deployment was started: everything but its version. Its timeouts and retries are left out too,
  * because the record does not say whether the request or the actions gave them. Secrets must be typed again.
+ * The tenant of the user is left out: the server adds it, and a request that names a tenant also needs an environment.
  */
-export function formFromDeployment(deployment: Answer<'getDeployment'>): Form {
+export function formFromDeployment(deployment: Answer<'getDeployment'>, ownTenant: string | null): Form {
   const { config, plan, source_type } = deployment
   const [tag, ...otherTags] = config.target_tags
   // With several tags, the record does not say whether targets had to have all of them. Its targets are known.
@@ -82,7 +83,7 @@ export function formFromDeployment(deployment: Answer<'getDeployment'>): Form {
     ...(byTag ? { tags: [{ row: 0, ...tag }] } : {}),
     values: Object.fromEntries(given.map(([name, value]) => [name, rawValue(value)])),
     environmentId: config.environment_id,
-    tenantId: config.tenant_id,
+    tenantId: config.tenant_id === ownTenant ? null : config.tenant_id,
     targetMode: typeof config.target_mode === 'string' ? config.target_mode : 'rolling',
     batchSize: typeof config.target_mode === 'string' ? 1 : config.target_mode.rolling.batch_size,
     failureStrategy: config.failure_strategy,
