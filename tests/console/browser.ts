@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { AxeBuilder } from '@axe-core/playwright'
 import { expect } from '@jest/globals'
-import { type Suite, waitForValue } from '@slipway/testing'
+import { type Suite, WAIT_MS, waitForValue } from '@slipway/testing'
 import {
   type Browser,
   type BrowserContext,
@@ -10,9 +10,6 @@ import {
   type Page,
   type ViewportSize,
 } from 'playwright-core'
-
-/** The timeout of browser operations on a busy machine with two cores. */
-const PATIENCE_MS = 60_000
 
 /** Starts Debian's browser, which `make test` installs. All windows share one process, because each start takes time. */
 export function launch(): Promise<Browser> {
@@ -104,7 +101,7 @@ export class Visitor {
       return new Visitor(used.context(), used, suite.url)
     }
     const context = await browser.newContext({ viewport: size })
-    context.setDefaultTimeout(PATIENCE_MS)
+    context.setDefaultTimeout(WAIT_MS)
     return new Visitor(context, await context.newPage(), suite.url)
   }
 
@@ -173,6 +170,11 @@ export class Visitor {
 
   async sees(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).first().waitFor()
+  }
+
+  /** Waits until nothing on the page is loading. */
+  async settled(): Promise<void> {
+    await this.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
   }
 
   async expectNoRefusal(): Promise<void> {

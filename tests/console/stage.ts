@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import {
   type Api,
@@ -13,26 +16,48 @@ import {
 import type { Browser, Page, ViewportSize } from 'playwright-core'
 import { type Login, launch, Visitor } from './browser.ts'
 
-/** One suite and one browser for the tests of a file. After each test its windows are cleared and used again. */
-export class Stage {
-  suite!: Suite
-  /** The API as the administrator. */
-  api!: Api
+/** Where the tests of a file work: a suite, and an account of it. */
+interface Ground {
+  suite: Pick<Suite, 'url' | 'databaseUrl' | 'admin'>
+  /** The API as the account. */
+  api: Api
+  account: Login
+  createLocalTarget(parts?: Record<string, unknown>): Promise<string>
+  /** Ends what is of this file alone. */
+  leave?(): Promise<void>
+}
+
+/** A new suite. The account is its administrator. */
+export async function openOwnSuite(options: SuiteOptions = {}) {
+  const suite = await startSuite(options)
+  const api = await loginToSuite(suite)
+  return {
+    suite,
+    api,
+    account: suite.admin,
+    createLocalTarget: (parts?: Record<string, unknown>) => createLocalTarget(api, parts),
+    leave: () => suite.stop(),
+  }
+}
+
+/** One ground and one browser for the tests of a file. After each test its windows are cleared and used again. */
+export class Stage<G extends Ground> {
+  ground!: G
+  /** A folder of this file. It is deleted at the end. */
+  folder!: string
   #browser: Browser | undefined
   readonly #visitors: Visitor[] = []
   /** Cleared windows of earlier visitors. */
   readonly #used: Page[] = []
 
-  constructor(options: SuiteOptions = {}) {
+  constructor(prepare: () => Promise<G>) {
     beforeAll(async () => {
-      this.suite = await startSuite(options)
-      this.api = await loginToSuite(this.suite)
-      this.#browser = await launch()
+      this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-console-'))
+      ;[this.ground, this.#browser] = await Promise.all([prepare(), launch()])
     })
     afterEach(async () => {
       const visitors = this.#visitors.splice(0)
       const left = await Promise.allSettled(visitors.map((visitor) => visitor.leave()))
-      await this.suite.restore()
       for (const result of left) {
         if (result.status === 'rejected') throw result.reason
         this.#used.push(result.value)
@@ -40,15 +65,31 @@ export class Stage {
     })
     afterAll(async () => {
       await this.#browser?.close()
-      await this.suite?.stop()
+      await this.ground?.leave?.()
+      fs.rmSync(this.folder, { recursive: true, force: true })
     })
+  }
+
+  get api(): Api {
+    return this.ground.api
+  }
+
+  get account(): G['account'] {
+    return this.ground.account
   }
 
   /** A window of a new visitor. */
   async arrive(size?: ViewportSize): Promise<Visitor> {
     if (this.#browser === undefined) throw new Error('the browser has not started')
-    const visitor = await Visitor.arrive(this.#browser, this.suite, { size, used: this.#used.pop() })
+    const visitor = await Visitor.arrive(this.#browser, this.ground.suite, { size, used: this.#used.pop() })
     this.#visitors.push(visitor)
+    return visitor
+  }
+
+  /** A window of the account, at an address with this heading. */
+  async login(address: string, heading?: string): Promise<Visitor> {
+    const visitor = await this.arrive()
+    await visitor.login(this.account, address, heading)
     return visitor
   }
 
@@ -62,18 +103,24 @@ export class Stage {
 
   /** Creates a user who can log in. */
   async createAccount(roles: string[], more: Record<string, unknown> = {}): Promise<Login & { username: string }> {
+    const { suite } = this.ground
     const username = `visitor-${randomBytes(4).toString('hex')}`
-    const account = { email: `${username}@example.com`, password: this.suite.admin.password }
+    const account = { email: `${username}@example.com`, password: suite.admin.password }
     await this.create('/admin/users', { ...account, username, roles, ...more })
-    await makeLoginCheap(this.suite.databaseUrl, account.email)
+    await makeLoginCheap(suite.databaseUrl, account.email)
     return { ...account, username }
   }
 
   /** Deploys the script to a new target. Returns the id of the deployment, or of the pending request. */
   async deploy(script: string, more: Record<string, unknown> = {}): Promise<string> {
     const action_id = await createAction(this.api, { script })
-    const target = await createLocalTarget(this.api)
-    const { body } = await this.api.post('/deployments', { action_id, target_ids: [target], ...more })
+    return await this.start({ action_id, target_ids: [await this.ground.createLocalTarget()], ...more })
+  }
+
+  /** Returns the id of the deployment, or of the pending request. */
+  async start(request: Record<string, unknown>): Promise<string> {
+    const { status, body } = await this.api.post('/deployments', request)
+    if (status !== 201 && status !== 202) throw new Error(`POST /deployments: ${status} ${JSON.stringify(body)}`)
     return String(body.deployment_id ?? body.pending_request_id)
   }
 }

@@ -57,7 +57,8 @@ test('a deployment is cancelled with a reason in one tab, and the other tabs sho
   const link = page.locator(`a[href="/deployments/${id}"]`)
   expect(await link.count()).toBe(0)
   const tab = await visitor.openTab(`/deployments/${id}`)
-  const cancel = (name: string) => tab.getByRole(name === 'dialog' ? 'dialog' : 'main').getByRole('button', { name: 'Cancel deployment' })
+  const cancel = (name: string) =>
+    tab.getByRole(name === 'dialog' ? 'dialog' : 'main').getByRole('button', { name: 'Cancel deployment' })
   await cancel('main').click()
   await tab.getByLabel('Reason').fill('wrong version')
   await cancel('dialog').click()

@@ -1,6 +1,14 @@
 // Records in a browser and their effects: targets, versions, freezes, webhooks and the audit log.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createAction, deploymentEnd, expectedSignature, openTenant, type Receiver, startReceiver, waitForValue } from '@slipway/testing'
+import { expect, test } from '@jest/globals'
+import {
+  createAction,
+  deploymentEnd,
+  expectedSignature,
+  openTenant,
+  type Receiver,
+  startReceiver,
+  waitForValue,
+} from '@slipway/testing'
 import type { Visitor } from '../console/browser.ts'
 import { Stage } from '../console/stage.ts'
 

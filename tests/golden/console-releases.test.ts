@@ -124,9 +124,7 @@ test('a check from the page of a target shows drift, and the matrix leads to it'
   // The output of a check is shown as text.
   await installed.getByText('<b>the gong is dark</b>').waitFor()
   await visitor.goTo('Matrix')
-  await rowOf(page, /^gong/)
-    .getByRole('link', { name: '1 drifted' })
-    .click()
+  await rowOf(page, /^gong/).getByRole('link', { name: '1 drifted' }).click()
   await visitor.heading('What is where')
   await rowOf(page, /gong east.*drifted/).waitFor()
   expect(new URL(page.url()).searchParams.get('state')).toBe('drifted')

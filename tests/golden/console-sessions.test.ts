@@ -1,6 +1,14 @@
 // Sessions in a browser: password, second factor, the end of a session, and what each role and each tenant sees.
 import { beforeAll, expect, test } from '@jest/globals'
-import { createAction, createGate, deploymentEnd, openTenant, steadyClock, type TestTenant, totp } from '@slipway/testing'
+import {
+  createAction,
+  createGate,
+  deploymentEnd,
+  openTenant,
+  steadyClock,
+  type TestTenant,
+  totp,
+} from '@slipway/testing'
 import { SCREENS, type Visitor } from '../console/browser.ts'
 import { Stage } from '../console/stage.ts'
 
@@ -57,7 +65,10 @@ test('a login needs the password and, once set up, the second factor, which a re
   await giveCode(second)
   await visitor.goTo('Account')
   await visitor.button('Disable two-factor authentication').click()
-  await page.getByRole('dialog').getByLabel('Code').fill(codes[2] ?? '')
+  await page
+    .getByRole('dialog')
+    .getByLabel('Code')
+    .fill(codes[2] ?? '')
   await page.keyboard.press('Enter')
   await visitor.button('Set up').waitFor()
 })
@@ -199,14 +210,14 @@ test('a user of one tenant sees no record of another one', async () => {
     ['Matrix', 'harbour red'],
     ['Targets', 'crane red'],
     ['Sources', 'harbour red'],
-    ['Tenants', stage.ground.account.username],
+    ['Tenants', stage.ground.username],
     ['Instances', 'one'],
     ['Queue', 'Nothing waits'],
   ] as const) {
     await visitor.goTo(screen)
     await visitor.sees(seen)
     await visitor.expectNoRefusal()
-    expect([screen, await blue(), await page.getByText(other.account.username).count()]).toEqual([screen, 0, 0])
+    expect([screen, await blue(), await page.getByText(other.username).count()]).toEqual([screen, 0, 0])
   }
   await page.keyboard.press('Control+k')
   await page.getByLabel('Screen, deployment or target').fill('crane')

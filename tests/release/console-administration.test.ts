@@ -146,13 +146,14 @@ test('a read that takes longer than the time between two reads goes on', async (
   let release = () => {}
   const released = new Promise<void>((resolve) => (release = resolve))
   let reads = 0
-  await page.route('**/api/v1/targets?*', async (route) => {
+  await page.route('**/api/v1/targets?*search=slow*', async (route) => {
     reads += 1
     if (reads === 2) await released
     await route.continue()
   })
   await visitor.open('/targets?search=slow')
-  await visitor.sees('No target fits')
+  await visitor.heading('Targets')
+  await visitor.settled()
   await page.clock.runFor(3_000)
   await waitFor(() => reads === 2, { what: 'the second read' })
   await stage.ground.createLocalTarget({ name: 'slow' })
@@ -237,7 +238,10 @@ test('every screen shows a command that works', async () => {
     '/account',
   ]) {
     await visitor.open(address)
-    const shown = page.getByRole('main').getByRole('button').filter({ has: page.locator('code') })
+    const shown = page
+      .getByRole('main')
+      .getByRole('button')
+      .filter({ has: page.locator('code') })
     await visitor.settled()
     // The form of a deployment shows its command after it has loaded the name of the source.
     if (address.startsWith('/deploy?')) await visitor.sees(/slipway preview 'Greet/)

@@ -1,6 +1,14 @@
 // Long lists of the console in a browser: a log of more than a million lines, a growing log, and a grid of many targets.
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
-import { addLocalTargets, connectTo, createAction, createSequence, deploymentEnd, SLOW, waitFor } from '@slipway/testing'
+import {
+  addLocalTargets,
+  connectTo,
+  createAction,
+  createSequence,
+  deploymentEnd,
+  SLOW,
+  waitFor,
+} from '@slipway/testing'
 import type { Locator } from 'playwright-core'
 import { openOwnSuite, Stage } from '../console/stage.ts'
 
