@@ -4,6 +4,7 @@ export const theme = createTheme({
   primaryColor: 'blue',
   primaryShade: { light: 8, dark: 8 },
   defaultRadius: 'sm',
+  respectReducedMotion: true,
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   components: {
     // Mantine's yellow and orange titles are too pale for WCAG AA.
