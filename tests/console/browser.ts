@@ -65,7 +65,7 @@ async function forget(page: Page): Promise<void> {
   const context = page.context()
   page.removeAllListeners()
   await Promise.all(context.pages().map((other) => other === page || other.close()))
-  await page.emulateMedia({ colorScheme: null, reducedMotion: null })
+  await page.emulateMedia({ colorScheme: null })
   // A blank page has no storage and refuses access to it.
   if (page.url() !== 'about:blank') await page.evaluate('localStorage.clear(); sessionStorage.clear()')
   // A pending answer may set a cookie, so leave the page before the cookies are deleted.
@@ -100,7 +100,8 @@ export class Visitor {
       await used.setViewportSize(size)
       return new Visitor(used.context(), used, suite.url)
     }
-    const context = await browser.newContext({ viewport: size })
+    // Each frame of an animation costs CPU time.
+    const context = await browser.newContext({ viewport: size, reducedMotion: 'reduce' })
     context.setDefaultTimeout(WAIT_MS)
     return new Visitor(context, await context.newPage(), suite.url)
   }
@@ -211,7 +212,7 @@ export class Visitor {
   }
 
   async #chooseTheme(colorScheme: 'light' | 'dark'): Promise<void> {
-    await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await this.page.emulateMedia({ colorScheme })
     await this.page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor({ state: 'attached' })
   }
 

@@ -73,20 +73,13 @@ test('a login needs the password and, once set up, the second factor, which a re
   await visitor.button('Set up').waitFor()
 })
 
-test('a session ends in all tabs, over a live log and over typed input, and the next login returns to the address', async () => {
-  const gate = createGate(stage)
-  const id = await stage.deploy(`echo begun; ${gate.script}; echo ended`)
+test('a new password ends the session over typed input, and the next user sees nothing of it', async () => {
   const account = await stage.createAccount(['operator'])
   const visitor = await stage.arrive()
   const { page } = visitor
   await visitor.login(account, '/deploy', 'Deploy')
-  const log = await visitor.openTab(`/deployments/${id}?tab=log`)
-  await log.getByText('begun').waitFor()
-  // Both tabs renew the session at the same time.
-  await Promise.all([page.reload(), log.reload()])
   const requirement = page.getByRole('combobox', { name: 'Version requirement' })
   await requirement.fill('^7.7.7')
-  await log.getByText('begun').waitFor()
 
   const elsewhere = await stage.arrive()
   await elsewhere.login(account, '/account', 'Account')
@@ -95,26 +88,38 @@ test('a session ends in all tabs, over a live log and over typed input, and the 
   await elsewhere.page.getByLabel(/^New password( \*)?$/).fill(password)
   await elsewhere.page.getByLabel('New password again').fill(password)
   await elsewhere.button('Change password').click()
-  await log.getByText(OVER).waitFor()
+  await elsewhere.page.getByRole('status').waitFor()
   await page.keyboard.press('Control+k')
   await page.getByLabel('Screen, deployment or target').fill('typed in the palette')
   await visitor.sees(OVER)
   expect(await page.locator('input').count()).toBe(2)
   expect(await page.getByText(account.username).count()).toBe(0)
+  // The window that changed the password keeps its session.
+  await elsewhere.goTo('Deployments')
 
   await visitor.giveCredentials(await stage.createAccount(['operator']))
   await visitor.heading('Deploy')
   expect(await requirement.inputValue()).toBe('')
   expect(await page.getByRole('dialog').count()).toBe(0)
+})
+
+test('tabs share a session: they renew it at the same time, a logout ends it over a live log, and a login returns to the log', async () => {
+  const gate = createGate(stage)
+  const id = await stage.deploy(`echo begun; ${gate.script}; echo ended`)
+  const account = await stage.createAccount(['user'])
+  const visitor = await stage.arrive()
+  await visitor.login(account, '/', 'Now')
+  const log = await visitor.openTab(`/deployments/${id}?tab=log`)
+  await log.getByText('begun').waitFor()
+  await Promise.all([visitor.page.reload(), log.reload()])
+  await log.getByText('begun').waitFor()
+  await visitor.button('Log out').click()
+  await log.getByText(OVER).waitFor()
+  await visitor.giveCredentials(account)
   gate.open()
   await log.getByRole('log').getByText('ended').waitFor()
   expect(new URL(log.url()).search).toBe('?tab=log')
   await deploymentEnd(stage.api, id)
-
-  // The window that changed the password keeps its session.
-  await elsewhere.goTo('Deployments')
-  await visitor.button('Log out').click()
-  await log.getByText(OVER).waitFor()
 })
 
 test('a user sees the screens and buttons that the roles allow, and is locked out when suspended', async () => {
