@@ -1,0 +1,100 @@
+// The form of a deployment: what it sends, how it is filled, and the command that does the same.
+import { expect, test } from '@jest/globals'
+import { deployCommand } from '../src/screens/deploy/deploy-command.ts'
+import { countingRequest, deploymentRequest } from '../src/screens/deploy/deployment-request.ts'
+import { formFromAddress, formFromDeployment } from '../src/screens/deploy/form.ts'
+import { strategyOf } from '../src/screens/deploy/strategy-text.ts'
+import { isList, type Variable, valueProblem } from '../src/screens/deploy/variable-values.ts'
+
+const VARIABLES = [
+  { name: 'colour', required: true },
+  { name: 'copies', type: 'number' },
+  { name: 'fast', type: 'boolean' },
+  { name: 'names', type: 'json', default: ['a'] },
+  { name: 'token', sensitive: true, prompted: true },
+] as Variable[]
+
+const form = {
+  ...formFromAddress({ id: 'source', targets: 'one,two,one,', version: ' ^1.0.0 ' }, 'action'),
+  values: { colour: 'red', copies: '3', fast: 'false', names: '["b"]', token: "it's", unknown: 'x' },
+}
+
+test('a request holds what was chosen, each value with the type of its variable', () => {
+  expect(deploymentRequest(form, VARIABLES)).toEqual({
+    action_id: 'source',
+    version_requirement: '^1.0.0',
+    target_ids: ['one', 'two'],
+    variables: { colour: 'red', copies: 3, fast: false, names: ['b'] },
+    prompted_values: { token: "it's" },
+    target_mode: 'sequential',
+    failure_strategy: 'stop_on_first_failure',
+    rollback_strategy: 'none',
+  })
+  const tags = [
+    { row: 0, key: 'role', value: 'web' },
+    { row: 1, key: '', value: 'left out' },
+  ]
+  const rolling = { targetMode: 'rolling', batchSize: '4', priority: '7', bypassCache: true } as const
+  expect(deploymentRequest({ ...form, targetsBy: 'tags', tags, ...rolling }, VARIABLES)).toMatchObject({
+    target_tags: [{ key: 'role', value: 'web' }],
+    target_tags_match_all: false,
+    target_mode: { rolling: { batch_size: 4 } },
+    priority: 7,
+    bypass_cache: true,
+  })
+})
+
+test('there is no request without a source or targets, and one that only counts has values for what is required', () => {
+  expect(deploymentRequest({ ...form, sourceId: null }, VARIABLES)).toBeNull()
+  expect(deploymentRequest({ ...form, targetIds: [] }, VARIABLES)).toBeNull()
+  expect(countingRequest({ ...form, values: {} }, VARIABLES)).toMatchObject({ variables: { colour: 'placeholder' } })
+})
+
+test('numbers and JSON are checked as they are typed', () => {
+  const problems = ['x', '1e3', '', undefined].map((raw) => valueProblem({ name: 'n', type: 'number' }, raw))
+  expect(problems).toEqual(['Must be a number', null, null, null])
+  expect(valueProblem({ name: 'j', type: 'json' }, '{')).toBe('Must be JSON')
+  expect(VARIABLES.filter(isList).map(({ name }) => name)).toEqual(['names'])
+})
+
+test('a form is filled from a deployment without its version, its secrets, and the tenant of the user', () => {
+  const config = {
+    target_ids: [],
+    target_tags: [{ key: 'role', value: 'web' }],
+    variables: { colour: 'red', copies: 3, names: ['b'], token: '***' },
+    environment_id: null,
+    tenant_id: 'mine',
+    target_mode: { rolling: { batch_size: 4 } },
+    failure_strategy: 'continue_on_failure',
+    rollback_strategy: 'none',
+    priority: 0,
+  }
+  const deployment = { config, plan: null, source_type: 'action', action_id: 'source' } as never
+  expect(formFromDeployment(deployment, 'mine')).toMatchObject({
+    sourceId: 'source',
+    version: '',
+    targetsBy: 'tags',
+    tags: [{ key: 'role', value: 'web' }],
+    values: { colour: 'red', copies: '3', names: ['b'] },
+    tenantId: null,
+    targetMode: 'rolling',
+    batchSize: 4,
+    failureStrategy: 'continue_on_failure',
+    priority: '',
+  })
+  expect(formFromDeployment(deployment, null)).toMatchObject({ tenantId: 'mine' })
+})
+
+test('the command quotes what a shell would read, and leaves secrets out', () => {
+  const request = deploymentRequest(form, VARIABLES)
+  expect(request && deployCommand('deploy', "Greet $(id) 'all'", request, VARIABLES)).toBe(
+    `slipway deploy 'Greet $(id) '\\''all'\\''' --kind action --source-version ^1.0.0 -t one -t two --var colour=red ` +
+      `--var copies:=3 --var fast:=false --var 'names:=["b"]' --prompted token="$TOKEN"`,
+  )
+})
+
+test('a strategy is a sentence', () => {
+  expect(strategyOf({})).toBe('One target after another; the first failure stops it; nothing is rolled back.')
+  const rolling = { target_mode: { rolling: { batch_size: 4 } }, rollback_strategy: 'all_executed' } as const
+  expect(strategyOf(rolling)).toMatch(/^4 targets at a time; .*; after a failure every target is rolled back\.$/)
+})

@@ -1,0 +1,61 @@
+// The grid of steps, and the scroll bar of lists that are higher than an element can be.
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { cellAfter } from '../src/screens/deployment/grid-keys.ts'
+import { arrange, outlookOf, type Step } from '../src/screens/deployment/grid-rows.ts'
+import { ScrollScale } from '../src/screens/deployment/scroll-scale.ts'
+
+const VIEWPORT = 600
+
+test('keys lead to a cell of the grid', () => {
+  const size = { rows: 200, columns: 10, page: 20 }
+  const after = (key: string, row: number, column: number, ctrlKey = false) =>
+    cellAfter({ key, ctrlKey }, { row, column }, size)
+  expect(after('ArrowDown', 3, 3)).toEqual({ row: 4, column: 3 })
+  expect(after('ArrowUp', 0, 0)).toEqual({ row: 0, column: 0 })
+  expect(after('PageDown', 190, 2)).toEqual({ row: 199, column: 2 })
+  expect(after('Home', 7, 5)).toEqual({ row: 7, column: 0 })
+  expect(after('End', 7, 5, true)).toEqual({ row: 199, column: 9 })
+  expect(after('x', 1, 1)).toBeNull()
+})
+
+test('steps are arranged by target, and a state of the live stream counts more than the plan', () => {
+  const step = (id: string, target: string, order: number, state: string) =>
+    ({
+      id,
+      target_id: target,
+      target_name: target,
+      sequence_order: 0,
+      action_order: order,
+      action_name: `a${order}`,
+      state,
+    }) as Step
+  const { rows, columns } = arrange([
+    step('2', 'north', 1, 'pending'),
+    step('1', 'north', 0, 'completed'),
+    step('3', 'south', 0, 'pending'),
+    step('4', 'south', 1, 'pending'),
+  ])
+  const outlooks = (live: Record<string, string>) =>
+    rows.map((row) => outlookOf(row, { get: (id: string) => live[id] } as never))
+  expect(columns).toEqual(['a0', 'a1'])
+  expect(rows.map(({ target, steps }) => [target, steps.map(({ id }) => id)])).toEqual([
+    ['north', ['1', '2']],
+    ['south', ['3', '4']],
+  ])
+  expect(outlooks({})).toEqual(['running', 'waiting'])
+  expect(outlooks({ 2: 'skipped', 4: 'rollback_failed' })).toEqual(['done', 'failed'])
+})
+
+test('a scroll bar reaches both ends of each list, and leads back to the position that it was put for', () => {
+  const totals = fc.integer({ min: 0, max: 100_000_000 })
+  fc.assert(
+    fc.property(totals, fc.double({ min: 0, max: 1, noNaN: true }), (total, share) => {
+      const scale = new ScrollScale(total, VIEWPORT)
+      expect(scale.positionAt(0)).toBe(0)
+      expect(scale.positionAt(scale.scrollEnd)).toBe(scale.end)
+      const position = share * scale.end
+      expect(Math.abs(scale.positionAt(scale.scrollTopAt(position)) - position)).toBeLessThan(0.01)
+    }),
+  )
+})

@@ -1,0 +1,59 @@
+// Definitions as text, and the differences between two of them.
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { definitionLines, parseDefinition } from '../src/screens/sources/definition-text.ts'
+import { foldUnchanged } from '../src/screens/sources/fold-unchanged.ts'
+import { highlightLines } from '../src/screens/sources/highlight.ts'
+import { diffLines } from '../src/screens/sources/line-diff.ts'
+
+const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 })
+
+test('a difference holds both texts in their order, and nothing that is the same as removed and added', () => {
+  fc.assert(
+    fc.property(lines, lines, (before, after) => {
+      const diff = diffLines(before, after)
+      const without = (change: string) => diff.filter((line) => line.change !== change).map(({ text }) => text)
+      expect(without('added')).toEqual(before)
+      expect(without('removed')).toEqual(after)
+    }),
+  )
+  expect(diffLines(['a', 'b', 'c'], ['a', 'x', 'c']).map(({ change, text }) => `${change} ${text}`)).toEqual([
+    'same a',
+    'removed b',
+    'added x',
+    'same c',
+  ])
+})
+
+test('only unchanged lines far from a change are folded', () => {
+  const same = Array.from({ length: 10 }, (_, n) => `line ${n}`)
+  const folded = foldUnchanged(diffLines([...same, 'old'], [...same, 'new']))
+  expect(folded[0]).toEqual({ hidden: 6 })
+  expect(folded).toHaveLength(1 + 4 + 2)
+})
+
+test('a definition is read from YAML and JSON, or a problem with its line is told', () => {
+  expect(parseDefinition('type: script\nscript: echo')).toEqual({ definition: { type: 'script', script: 'echo' } })
+  expect(parseDefinition('{"type": "script"}')).toEqual({ definition: { type: 'script' } })
+  expect(parseDefinition('type: script\nscript: [echo')).toMatchObject({
+    problem: expect.stringContaining('at line 2'),
+  })
+  expect(parseDefinition('- a')).toMatchObject({ problem: expect.stringContaining('Must consist of fields') })
+})
+
+test('a definition is shown with its script as lines and without the ids of variables', () => {
+  const definition = { script: 'one\ntwo\n', variables: [{ id: 'x', name: 'colour' }] }
+  expect(definitionLines(definition)).toEqual(['script: |', '  one', '  two', 'variables:', '  - name: colour'])
+})
+
+test('lines of a script are not highlighted like keys, and all text stays', () => {
+  const shown = ['script: |', '  name: value', 'count: 3', 'type: script']
+  const tokens = highlightLines(shown)
+  expect(tokens.map((line) => line.map(({ text }) => text).join(''))).toEqual(shown)
+  expect(tokens.map((line) => line.map(({ kind }) => kind))).toEqual([
+    ['key', 'plain', 'plain'],
+    ['plain'],
+    ['key', 'plain', 'value'],
+    ['key', 'plain', 'text'],
+  ])
+})
