@@ -244,6 +244,33 @@ describe('a pending request waits for', () => {
     ])
   })
 
+  test('a target, with the deployment that holds it since when', async () => {
+    await lease(await addInstance(2), 1)
+    const target = uuidv7()
+    await query(
+      `INSERT INTO targets (id, name, connection, concurrency, updated_at)
+       VALUES ($1, 'web-1', '{"type":"local"}', 'queue', now())`,
+      [target],
+    )
+    const { rows } = await query(
+      `INSERT INTO target_locks (target_id, deployment_id, epoch) SELECT $1, deployment_id, epoch FROM leases
+       RETURNING deployment_id, taken_at`,
+      [target],
+    )
+    const request = await addPending(gateway.database)
+    await query(
+      `WITH r AS (UPDATE pending_requests SET wants_targets = true WHERE id = $1 RETURNING id, rank)
+       INSERT INTO pending_targets (request_id, target_id, rank) SELECT id, $2, rank FROM r`,
+      [request, target],
+    )
+    const [deployment_id, since] = [rows[0]?.['deployment_id'], rows[0]?.['taken_at'].toISOString()]
+    expect(await reasons()).toEqual([
+      ['target_lock', `Waits for the target "web-1", held by deployment ${deployment_id} since ${since}`],
+    ])
+    const [{ held_targets } = {}] = await waiting()
+    expect(held_targets).toEqual([{ target_id: target, target_name: 'web-1', deployment_id, since }])
+  })
+
   test('nothing if it is being dispatched', async () => {
     await addPending(gateway.database, { status: 'processing' })
     expect(Object.keys((await waiting())[0] ?? {})).not.toContain('waiting_for')

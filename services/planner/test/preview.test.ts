@@ -102,6 +102,39 @@ describe('the warnings of a preview', () => {
     await database.query('DELETE FROM instance_slots')
   })
 
+  test('name targets that another deployment holds, and what the policy of the target does', async () => {
+    const instance = uuidv7()
+    await database.query(
+      `INSERT INTO instances (id, name, version, capacity, credential_hash) VALUES ($1, 'holder', '1.0.0', 1, '')`,
+      [instance],
+    )
+    await database.query('INSERT INTO instance_slots (instance_id, slot) VALUES ($1, 0)', [instance])
+    const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
+    const { rows } = await database.query<{ deployment_id: string }>(
+      `WITH lease AS (
+         INSERT INTO leases (instance_id, slot, deployment_id) VALUES ($1, 0, gen_random_uuid()) RETURNING epoch, deployment_id
+       )
+       INSERT INTO target_locks (target_id, deployment_id, epoch) SELECT $2, deployment_id, epoch FROM lease
+       RETURNING deployment_id`,
+      [instance, request.target_ids[0]],
+    )
+    const warnings = async (policy: string) => {
+      await database.query('UPDATE targets SET concurrency = $2::target_concurrency WHERE id = $1', [
+        request.target_ids[0],
+        policy,
+      ])
+      return (await rig.previewed(request)).warnings.filter((warning) => warning.includes('is held by'))
+    }
+    const held = (effect: string) => [
+      expect.stringMatching(
+        new RegExp(`is held by deployment ${rows[0]?.deployment_id} since .*: the deployment ${effect}$`),
+      ),
+    ]
+    expect(await warnings('allow')).toEqual([])
+    expect(await warnings('queue')).toEqual(held('would wait'))
+    expect(await warnings('reject')).toEqual(held('would be refused'))
+  })
+
   test('name freezes and their end, also overridden ones', async () => {
     const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
     const id = await addFreeze(database)

@@ -96,6 +96,7 @@ export async function testRig(thread?: Pick<PlanningThread, 'outcomeOf'>): Promi
   })
   beforeEach(async () => {
     await database.query('DELETE FROM freezes')
+    await database.query('DELETE FROM leases')
     await database.query('DELETE FROM instance_slots')
     await database.query('DELETE FROM instances')
   })

@@ -7,9 +7,9 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { environmentName, renderTemplate, toText } from '@slipway/domain'
 import { freePort } from '@slipway/testing'
-import { loadFileSet } from '../src/files/load.ts'
+import { loadFileSet } from '../../packages/cli/src/files/load.ts'
 
-const EXAMPLE = path.join(import.meta.dirname, '../../../examples/storefront')
+const EXAMPLE = path.join(import.meta.dirname, '../../examples/storefront')
 
 type Values = Record<string, unknown>
 interface Action {
