@@ -111,7 +111,7 @@ test('a request fails when the connection is lost, because its reply cannot arri
   }
   const channel = await harness.channel()
   const queue = queueName(harness.namespace, 'dispatcher.commands')
-  const asked = outcome(broker.request('pending.cancel', body, { timeoutMs: 25_000, request_id: null }))
+  const asked = outcome(broker.request('pending.cancel', body, { timeoutMs: 10_000, request_id: null }))
   await eventually(async () => (await channel.checkQueue(queue)).messageCount === 1)
   proxy.cut()
   const error = await asked

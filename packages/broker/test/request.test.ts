@@ -11,7 +11,7 @@ let dispatcher: Broker
 
 const caller = { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: ['admin'], ip: '127.0.0.1' }
 const cancel = (pending_request_id: string) => ({ pending_request_id, caller })
-const waiting = { timeoutMs: 60_000, request_id: 'req-1' }
+const waiting = { timeoutMs: 10_000, request_id: 'req-1' }
 
 /** Handles the commands of the dispatcher. Each test replaces it. */
 let handle: (body: unknown, delivery: Delivery) => void = () => {}

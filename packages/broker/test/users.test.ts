@@ -52,7 +52,7 @@ test('services wait until the dispatcher declares the queues, then work together
     },
   })
   const { type, body } = removeInstance()
-  const answer = await gateway.request('instance.delete', body as never, { request_id: null, timeoutMs: 30_000 })
+  const answer = await gateway.request('instance.delete', body as never, { request_id: null, timeoutMs: 10_000 })
   expect({ type, answer }).toMatchObject({ type: 'instance.delete', answer: { ok: true } })
 
   const event = { target_id: uuidv7(), tenant_id: null }

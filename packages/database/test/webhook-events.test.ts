@@ -31,7 +31,7 @@ beforeAll(async () => {
   }
 })
 
-beforeEach(() => all.query('TRUNCATE webhooks, webhook_events, outbox CASCADE').then(() => {}))
+beforeEach(() => all.query('DELETE FROM webhook_events; DELETE FROM webhooks; DELETE FROM outbox').then(() => {}))
 
 afterAll(async () => {
   await all.close()

@@ -12,7 +12,7 @@ const { database, asDispatcher, catalog } = await testDatabase()
 const { action_id, target_ids } = catalog
 
 beforeEach(async () => {
-  await database.query('TRUNCATE releases, release_heads, release_checks CASCADE')
+  await database.query('DELETE FROM release_checks; DELETE FROM release_heads; DELETE FROM releases')
   await declare({ script: 'true', timeout_seconds: 7, interval_seconds: 600 })
   await addInstance(database, 10)
 })

@@ -204,11 +204,18 @@ export async function outbox(database: Database, id: string): Promise<string[]> 
   return rows.map(({ type }) => type)
 }
 
-/** Deletes all deployments, pending requests, instances, freezes and messages of earlier tests. */
-export async function clear(database: Database): Promise<void> {
-  await database.query(`TRUNCATE leases, instance_slots, instances, deployments, deployment_actions, deployment_targets,
-    deployment_transitions, steps, run_progress, pending_requests, pending_targets, target_locks, freezes, outbox CASCADE`)
-}
+/** In an order in which no row is left that refers to a deleted one. */
+const CLEARED = [
+  ...['target_locks', 'leases', 'instance_slots', 'run_progress', 'steps', 'pending_targets', 'pending_requests'],
+  ...['deployment_transitions', 'deployment_targets', 'deployment_actions', 'deployments', 'instances'],
+  ...['freezes', 'outbox'],
+]
+
+/**
+ * Deletes all deployments, pending requests, instances, freezes and messages of earlier tests. TRUNCATE would take 50 times as
+ * long, because these tables have many indexes.
+ */
+export const clear = (database: Database) => database.query(CLEARED.map((table) => `DELETE FROM ${table}`).join('; '))
 
 /** Starts a deployment in a transaction of its own. */
 export const startDeployment = (database: Database, ...[command, received]: Parameters<StartDeployment>) =>

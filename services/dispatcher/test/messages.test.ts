@@ -53,7 +53,7 @@ afterAll(() => dispatchers.close())
 const request = <T extends 'deployment.start' | 'deployment.cancel' | 'pending.cancel' | 'pending.update'>(
   type: T,
   body: CommandBody<T>,
-) => gateway.request(type, body, { timeoutMs: 60_000, request_id: 'request-1' })
+) => gateway.request(type, body, { timeoutMs: 10_000, request_id: 'request-1' })
 
 async function start(options: Parameters<typeof startCommand>[1] = {}): Promise<CommandReply<'deployment.start'>> {
   const reply = await request('deployment.start', startCommand(catalog, options))
@@ -146,13 +146,4 @@ test('a pending request that is cancelled never starts', async () => {
   })
   const { rows } = await database.query('SELECT status, deployment_id FROM pending_requests')
   expect(rows).toEqual([{ status: 'cancelled', deployment_id: null }])
-})
-
-test('20 simultaneous starts on two dispatchers fill exactly the capacity', async () => {
-  await addInstance(database, 6)
-  const outcomes = await Promise.all(Array.from({ length: 20 }, () => start()))
-  expect(outcomes.filter(({ outcome }) => outcome === 'started')).toHaveLength(6)
-  await leasesAfter(1)
-  const { rows } = await database.query('SELECT count(*) AS live FROM leases WHERE ended_at IS NULL')
-  expect(rows).toEqual([{ live: 6 }])
 })

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => dispatchers.close())
 
 const request = <T extends 'deployment.start' | 'deployment.cancel'>(type: T, body: CommandBody<T>) =>
-  gateway.request(type, body, { timeoutMs: 60_000, request_id: 'request-1' })
+  gateway.request(type, body, { timeoutMs: 10_000, request_id: 'request-1' })
 
 async function start(): Promise<string> {
   const command = startCommand(catalog)

@@ -12,7 +12,9 @@ import { ADMIN, addCatalog, addInstance, startCommand, startDeployment } from '.
 const { database, asDispatcher, catalog } = await testDatabase()
 
 beforeEach(async () => {
-  await database.query('TRUNCATE log_chunks, command_results, run_progress, dropped_deployments')
+  await database.query(
+    'DELETE FROM log_chunks; DELETE FROM command_results; DELETE FROM run_progress; DELETE FROM dropped_deployments',
+  )
   await addInstance(database, 100)
   await apply({ logDays: 1 })
 })

@@ -191,21 +191,6 @@ test('supersede: a newer request of the same source replaces the older one and t
   expect(await deploymentOf(narrow)).toBeNull()
 })
 
-test('later requests for one target do not starve a request for two targets', async () => {
-  await addLockedTargets()
-  await addInstance(database, 9)
-  const [onA, onB] = [await deploy('a'), await deploy('b')]
-  const wide = await deploy('ab')
-  await finish(onA)
-  await dispatchAll()
-  const late = await deploy('a')
-  expect([await deploymentOf(late), await deploymentOf(wide)]).toEqual([null, null])
-  await finish(onB)
-  await dispatchAll()
-  expect(await deploymentOf(wide)).not.toBeNull()
-  expect(await deploymentOf(late)).toBeNull()
-})
-
 test('a more urgent create may take a free target before a pending request', async () => {
   await addLockedTargets()
   await addInstance(database, 9)
@@ -327,16 +312,6 @@ test('a target that got its policy while a request was pending is locked at the 
   await dispatchAll()
   expect(await deploymentOf(waiting)).toBe(waiting)
   expect(await holders()).toEqual({ b: waiting })
-})
-
-test('of simultaneous creates for the same target, one starts and the others wait', async () => {
-  await addLockedTargets()
-  await addInstance(database, 9)
-  const all = await Promise.all(['ab', 'ba', 'a', 'b', 'c'].map((targets) => deploy(targets)))
-  const started = await Promise.all(all.map(deploymentOf))
-  const held = await holders()
-  expect(new Set(Object.values(held))).toEqual(new Set(started.filter((id) => id !== null)))
-  expect(started[4]).toBe(all[4])
 })
 
 test('10,000 requests for one target do not delay the requests behind them', async () => {

@@ -42,7 +42,7 @@ async function theRun(): Promise<{ deployment_id: string; epoch: number }> {
 }
 
 test('the tick alone finds a request, an instance, a freed slot, and a freeze that has ended', async () => {
-  await dispatchers.start(database, 'dispatcher')
+  await dispatchers.start(database, 'dispatcher', { tickMs: 100 })
   await submit()
   await addInstance(database, 1)
   await untilStatuses('dispatched')
@@ -64,7 +64,7 @@ test('the tick alone finds a request, an instance, a freed slot, and a freeze th
 test('messages about an instance, the end of a run, a freeze and a cancel start a dispatch without the tick', async () => {
   await dispatchers.start(database, 'dispatcher', { tickMs: NEVER_MS })
   // The first tick comes at once, and this answer proves that it has begun. From here on, only messages start a dispatch.
-  await others.request('deployment.start', startCommand(catalog), { timeoutMs: 60_000, request_id: null })
+  await others.request('deployment.start', startCommand(catalog), { timeoutMs: 10_000, request_id: null })
   const instance_id = await addInstance(database, 1)
   await tell('instance.updated', { instance_id })
   await untilStatuses('dispatched')
@@ -76,7 +76,7 @@ test('messages about an instance, the end of a run, a freeze and a cancel start 
   await submit()
   await submit()
   const { deployment_id } = await theRun()
-  await others.request('deployment.cancel', { deployment_id, caller: ADMIN }, { timeoutMs: 60_000, request_id: null })
+  await others.request('deployment.cancel', { deployment_id, caller: ADMIN }, { timeoutMs: 10_000, request_id: null })
   await untilStatuses('dispatched', 'dispatched', 'dispatched', 'pending')
 
   const freeze = uuidv7()

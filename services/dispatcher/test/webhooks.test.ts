@@ -11,7 +11,7 @@ import { testDatabase } from './database.ts'
 import { testDispatchers } from './dispatchers.ts'
 import { ADMIN, addInstance, keys, startCommand } from './fixtures.ts'
 
-/** Two dispatchers on the real servers; the test plays the gateway and the receivers. */
+/** Dispatchers on the real servers; the test plays the gateway and the receivers. */
 const { database, asDispatcher, catalog } = await testDatabase()
 let other: string
 const dispatchers = testDispatchers()
@@ -27,12 +27,16 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  await database.query('TRUNCATE webhooks, webhook_events CASCADE')
+  await database.query('DELETE FROM webhook_events; DELETE FROM webhooks')
   destinations = { allowPrivate: true }
 })
 
-async function startDispatchers(): Promise<void> {
-  for (const name of ['dispatcher-1', 'dispatcher-2']) await dispatchers.start(database, name, { destinations })
+const TICK_MS = 50
+
+async function startDispatchers(count = 1): Promise<void> {
+  for (let n = 1; n <= count; n += 1) {
+    await dispatchers.start(database, `dispatcher-${n}`, { destinations, tickMs: TICK_MS })
+  }
 }
 
 afterEach(async () => {
@@ -117,7 +121,7 @@ const due = () => database.query(`UPDATE webhook_deliveries SET next_attempt_at 
 const counts = async (...hooks: string[]) => (await Promise.all(hooks.map(deliveries))).map((rows) => rows.length)
 
 test('an event is delivered once, signed as the standard says, with the item of the list', async () => {
-  await startDispatchers()
+  await startDispatchers(2)
   const to = await receiver()
   const webhook = await addWebhook(to.url)
   const freeze_id = await freeze()
@@ -266,7 +270,7 @@ describe('a delivery that fails', () => {
 })
 
 test('a receiver that does not answer delays no other webhook, and gets a bounded number of simultaneous calls', async () => {
-  await startDispatchers()
+  await startDispatchers(2)
   const [stuck, fine] = [await receiver(), await receiver()]
   stuck.answer = null
   await addWebhook(stuck.url)
@@ -319,7 +323,7 @@ describe('tenants', () => {
     ]
     const start = async (tenant: boolean) => {
       const reply = await gateway.request('deployment.start', startCommand(catalog, { tenant }), {
-        timeoutMs: 60_000,
+        timeoutMs: 10_000,
         request_id: 'r',
       })
       return reply.ok && reply.result.outcome === 'queued' ? reply.result.pending_request_id : JSON.stringify(reply)
@@ -376,7 +380,7 @@ describe('tenants', () => {
 
 describe('redelivery', () => {
   const redeliver = (webhook_id: string, delivery_id: string, caller = ADMIN) =>
-    gateway.request('webhook.redeliver', { webhook_id, delivery_id, caller }, { timeoutMs: 60_000, request_id: 'r' })
+    gateway.request('webhook.redeliver', { webhook_id, delivery_id, caller }, { timeoutMs: 10_000, request_id: 'r' })
 
   test('repeats a delivery with its id, and is refused for another tenant and for a disabled webhook', async () => {
     await startDispatchers()

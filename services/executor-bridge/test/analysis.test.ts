@@ -187,7 +187,7 @@ describe('an endpoint', () => {
     })
     const endpoint = endpointOf(config)
     if (!endpoint) throw new Error('no endpoint is configured')
-    const analyst: Analyst = createAnalyst({ endpoint, database: db.as('executor-bridge'), logger })
+    const analyst: Analyst = createAnalyst({ endpoint, database: db.as('executor-bridge'), logger, stopMs: 200 })
     const bridge = await startBridge(db.database, undefined, analyst)
     running.push({ close: () => Promise.all([analyst.stop(), bridge.close()]).then(() => {}) })
     return { bridge, analyst }

@@ -115,7 +115,7 @@ describe('a sync', () => {
   test('ends after its wait, also if garbage was collected meanwhile', async () => {
     const instance = await joinInstance(bridge)
     const { wakeUps } = bridge.bridge
-    const answer = beat(instance, [], { wait_seconds: 2 })
+    const answer = beat(instance, [], { wait_seconds: 1 })
     await waitFor(() => wakeUps.size === 1, { what: 'a waiting sync' })
     setFlagsFromString('--expose-gc')
     const collect: () => void = runInNewContext('gc')

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => bridge?.close())
 
-beforeEach(() => bridge.database.query('TRUNCATE targets, target_facts, outbox CASCADE'))
+beforeEach(() => bridge.database.query('DELETE FROM target_facts; DELETE FROM targets; DELETE FROM outbox'))
 afterEach(() => bridge.database.query('UPDATE instances SET last_heartbeat_at = NULL'))
 
 interface Prober extends Joined {

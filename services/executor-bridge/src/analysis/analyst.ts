@@ -15,6 +15,7 @@ export interface Analyst {
 /** The most questions at a time, and the most that are queued. Beyond that, the explanations of the rules stay. */
 const AT_ONCE = 4
 const MAX_WAITING = 200
+/** How long a stop waits for the questions in progress. */
 const STOP_MS = 3_000
 const WARN_EVERY_MS = 10_000
 
@@ -31,10 +32,12 @@ interface AnalystOptions {
   endpoint: Endpoint
   database: Database
   logger: Logger
+  /** See STOP_MS. */
+  stopMs?: number
 }
 
 /** Asks an endpoint about failures, and replaces the explanations of the rules by its answers. */
-export function createAnalyst({ endpoint, database, logger }: AnalystOptions): Analyst {
+export function createAnalyst({ endpoint, database, logger, stopMs = STOP_MS }: AnalystOptions): Analyst {
   const waiting = new Map<string, Question>()
   const inHand = new Set<Promise<void>>()
   let stopped = false
@@ -87,7 +90,7 @@ export function createAnalyst({ endpoint, database, logger }: AnalystOptions): A
       stopped = true
       waiting.clear()
       const over = new AbortController()
-      await Promise.race([Promise.all(inHand), sleep(STOP_MS, over.signal)])
+      await Promise.race([Promise.all(inHand), sleep(stopMs, over.signal)])
       over.abort()
     },
   }
