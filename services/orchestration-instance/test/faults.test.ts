@@ -180,7 +180,8 @@ async function loseBridgeBeforeSecond() {
 describe('an instance without the bridge for too long', () => {
   beforeEach(async () => {
     // The instance kills its commands 8 s before the lease ends.
-    bridge.lostAfterSeconds = 9
+    bridge.lostAfterSeconds = 10
+    bridge.syncWaitMs = 100
     await instance.start()
   })
 
@@ -238,13 +239,14 @@ describe('an instance without the bridge for too long', () => {
 })
 
 test('each sync extends the time in which a command may run', async () => {
-  // Without another sync, the instance would kill the command after 1 s.
-  bridge.lostAfterSeconds = 9
+  // Without another sync, the instance would kill the command after 2 s.
+  bridge.lostAfterSeconds = 10
+  bridge.syncWaitMs = 100
   await instance.start()
   const gate = createTestGate()
   const spec = specOf({ actions: [{ script: `${gate.script}; echo done` }] })
   await bridge.startRun(spec)
-  await delay(1_500)
+  await delay(2_500)
   gate.open()
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
   expect(bridge.output(spec)).toEqual(['done'])

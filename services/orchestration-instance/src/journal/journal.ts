@@ -159,13 +159,13 @@ export class Journal {
   #flush(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = null
-    })
+    this.#writing ??= this.#writeAll()
     return this.#writing
   }
 
   async #writeAll(): Promise<void> {
+    // The caller stores the promise first.
+    await null
     try {
       while (!this.#broken && !this.#closed && this.#hasWork) {
         const lines = this.#lines
@@ -190,6 +190,9 @@ export class Journal {
     } catch (error) {
       this.#broken = true
       this.#options.onFailure(error as Error)
+    } finally {
+      // In the same turn as the last look for work: no work may come in between and wait for a writer that has ended.
+      this.#writing = null
     }
   }
 

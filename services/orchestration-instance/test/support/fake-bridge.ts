@@ -63,6 +63,8 @@ export class FakeBridge {
   /** Targets to probe. Each is sent once. */
   toProbe: ProbeTarget[] = []
   lostAfterSeconds = 30
+  /** How long a sync waits. It is shorter than the wait of the bridge, so that tests are faster. */
+  syncWaitMs = 1_000
   /** The version in its answers. */
   version = SLIPWAY_VERSION
   /** Runs that the answers to syncs and batches disown. */
@@ -263,8 +265,7 @@ export class FakeBridge {
     this.syncs.push(said)
     response.writeHead(200).flushHeaders()
     const over = new Promise<void>((resolve) => {
-      // The wait is shorter than that of the bridge, so that tests are faster.
-      setTimeout(resolve, Math.min(said.wait_seconds, 1) * 1_000)
+      setTimeout(resolve, Math.min(said.wait_seconds * 1_000, this.syncWaitMs))
       response.on('close', resolve)
     })
     let isOver = false
