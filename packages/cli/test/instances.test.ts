@@ -13,9 +13,9 @@ const page = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, h
 let server: Awaited<ReturnType<typeof startFakeServer>>
 beforeAll(async () => {
   server = await startFakeServer({
-    'GET /instances': (_request, response) =>
+    'GET /admin/instances': (_request, response) =>
       sendJson(response, 200, { data: [{ id: ID, name: 'runner-1' }], meta: page }),
-    [`PATCH /instances/${ID}`]: (_request, response, body) =>
+    [`PATCH /admin/instances/${ID}`]: (_request, response, body) =>
       sendJson(response, 200, {
         ...{ id: ID, name: 'runner-1', active: 1 },
         status: (body as { draining: boolean }).draining ? 'draining' : 'online',
@@ -74,5 +74,5 @@ test.each([
   ['resume', false, 'instance runner-1 is online and runs 1 deployments\n'],
 ])('%s sends draining: %j', async (command, draining, stdout) => {
   expect(await slipway(command, 'runner-1')).toMatchObject({ code: 0, stdout })
-  expect(server.requests.at(-1)).toMatchObject({ route: `PATCH /instances/${ID}`, body: { draining } })
+  expect(server.requests.at(-1)).toMatchObject({ route: `PATCH /admin/instances/${ID}`, body: { draining } })
 })
