@@ -22,6 +22,8 @@ import {
 const INSTANCES = 3
 const SLOTS = 2
 const TICKS_PER_SECOND = 5
+/** Longer than a cut, the loss of a lease and two commands after each other. */
+const END_MS = 240_000
 
 interface Journey {
   id: string
@@ -81,7 +83,7 @@ export class CutOffSuite {
         })
         expect([201, 202]).toContain(status)
         const ticks = () => completeLines(file).map(Number)
-        const id = status === 201 ? body.deployment_id : await dispatchedDeployment(this.#api, body.pending_request_id)
+        const id = status === 201 ? body.deployment_id : await dispatchedDeployment(this.#api, body.pending_request_id, END_MS)
         return { id, ticks }
       }),
     )
@@ -131,7 +133,7 @@ export class CutOffSuite {
     network?.restore()
     const tries: number[] = []
     for (const { id, ticks } of await journeys) {
-      const end = await deploymentEnd(this.#api, id, 240_000)
+      const end = await deploymentEnd(this.#api, id, END_MS)
       expect(end.state).toBe('success')
       // All ticks of an earlier attempt come before those of a later one.
       expect(ticks()).toEqual([...ticks()].sort((a, b) => a - b))
