@@ -439,6 +439,30 @@ describe('an instance that is stopped', () => {
     expect(starts()).toEqual(['a@one 0', 'a@one 1'])
   })
 
+  test('does not resume a killed run while it waits for the end of another command', async () => {
+    bridge.syncWaitMs = 50
+    await instance.start()
+    const { note, starts } = witness()
+    const gate = createTestGate()
+    const killed = specOf({ actions: [{ script: `echo up; ${note}; sleep 600`, max_retries: 1 }] })
+    const stubborn = specOf({
+      actions: [
+        { script: `trap '${gate.script.replaceAll("'", '"')}; exit' TERM; echo up; while :; do sleep 0.1; done` },
+      ],
+    })
+    for (const spec of [killed, stubborn]) {
+      await bridge.startRun(spec)
+      await eventually('it runs', () => bridge.output(spec).includes('up'))
+    }
+    await eventually('it has noted its start', () => starts().length === 1)
+    const stopped = instance.stop()
+    const before = bridge.syncs.length
+    await eventually('the instance sends more syncs', () => bridge.syncs.length > before + 10)
+    gate.open()
+    await stopped
+    expect(starts()).toEqual(['action-0@one 0'])
+  })
+
   test('without the bridge, starts after a restart a command that was reported and not begun', async () => {
     await instance.start()
     const { expectBothRanOnce } = await loseBridgeBeforeSecond()

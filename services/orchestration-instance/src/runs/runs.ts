@@ -177,7 +177,8 @@ export class Runs {
 
   /** Applies the answer to a sync: stops unwanted runs and resumes restored ones. */
   reconcile(reported: readonly RunRef[], unwanted: SyncResponse['stop']): void {
-    this.#mayRun = true
+    // Syncs go on while a stopping instance kills its commands. They must not resume a run that is suspended already.
+    this.#mayRun = !this.#stopping
     for (const { reason, ...run } of unwanted) this.stop(run, stopText(reason))
     for (const { deployment_id, epoch } of reported) {
       const entry = this.#entries.get(deployment_id)
