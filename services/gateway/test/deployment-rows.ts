@@ -1,4 +1,4 @@
-import type { Database } from '@slipway/database'
+import type { Database, Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 
 export interface DeploymentParts {
@@ -22,7 +22,7 @@ export interface DeploymentParts {
 }
 
 /** Inserts a deployment like the dispatcher and returns its id. The action declares `token` sensitive. */
-export async function addDeployment(database: Database, parts: DeploymentParts = {}): Promise<string> {
+export async function addDeployment(database: Queryable, parts: DeploymentParts = {}): Promise<string> {
   const { id = uuidv7(), tenant_id = null, state = 'running', targets = 2, actions = 2 } = parts
   const { target_ids = Array.from({ length: targets }, () => uuidv7()), values_hash = null } = parts
   const { source_id = uuidv7(), source_version = '1.2.0', environment_id = null, triggered_by = 'admin' } = parts

@@ -58,7 +58,8 @@ const create = (key: string, more: object = {}, client = admin) =>
 
 const start = async ({ body: { command_id } }: StartPlan): Promise<ReplyEnvelope> => {
   const warnings = ['careful']
-  await addDeployment(gateway.database, { id: command_id, warnings })
+  // In one transaction, as the dispatcher does: a repeated call may read the deployment as soon as its row is visible.
+  await gateway.database.transaction((tx) => addDeployment(tx, { id: command_id, warnings }))
   return { ok: true, result: { outcome: 'started', deployment_id: command_id, warnings } }
 }
 const queue = async ({ body: { command_id } }: StartPlan): Promise<ReplyEnvelope> => {
