@@ -4,6 +4,7 @@
 const PACKAGES = {
   domain: [],
   analysis: ['domain'],
+  scripts: ['domain'],
   contracts: ['domain'],
   runtime: [],
   broker: ['contracts', 'domain', 'runtime'],
@@ -21,7 +22,7 @@ const PACKAGES = {
 
 const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'runtime']
 const SERVICES = {
-  gateway: [...INFRASTRUCTURE, 'analysis', 'audit', 'limits', 'redis', 'views'],
+  gateway: [...INFRASTRUCTURE, 'analysis', 'audit', 'limits', 'redis', 'scripts', 'views'],
   planner: [...INFRASTRUCTURE, 'views'],
   dispatcher: [...INFRASTRUCTURE, 'audit', 'views'],
   'executor-bridge': [...INFRASTRUCTURE, 'analysis', 'audit', 'redis', 'views'],

@@ -2,6 +2,7 @@
 // imports: a process then loads a few files and not a thousand, which halves the CPU of its start (goal 18 of the benchmarks).
 // With --failpoints: the services with their failpoints, into .slipway/failpoints, for the campaign that kills them.
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import { build } from 'esbuild'
 import { NODE_BUNDLE, NODE_BUNDLE_WITH_FAILPOINTS } from './bundle-options.mjs'
@@ -9,7 +10,22 @@ import { NODE_BUNDLE, NODE_BUNDLE_WITH_FAILPOINTS } from './bundle-options.mjs'
 const root = path.dirname(import.meta.dirname)
 
 // A worker thread starts from a file of its own. The code that starts the thread names this file.
-const THREADS = { 'services/planner': { thread: 'dist/large/thread.js' } }
+const THREADS = {
+  'services/planner': { thread: 'dist/large/thread.js' },
+  'services/gateway': { 'reading-thread': '../../packages/scripts/dist/reading-thread.js' },
+}
+
+// Grammars that the reading thread loads from its own folder. Their packages hold 20 MB of sources, which no service needs.
+const GRAMMARS = {
+  'services/gateway': [
+    'web-tree-sitter/web-tree-sitter.wasm',
+    'tree-sitter-bash/tree-sitter-bash.wasm',
+    'tree-sitter-javascript/tree-sitter-javascript.wasm',
+    'tree-sitter-powershell/tree-sitter-powershell.wasm',
+    'tree-sitter-python/tree-sitter-python.wasm',
+  ],
+}
+const fromScripts = createRequire(path.join(root, 'packages/scripts/package.json'))
 
 // The entry of the command line is a file of its own, so that tests can import its main.ts without running it.
 const ENTRIES = { 'packages/cli': 'dist/executable.js' }
@@ -43,6 +59,9 @@ async function bundle(program) {
     sourcemap: true,
     sourcesContent: false,
   })
+  for (const file of GRAMMARS[program] ?? []) {
+    fs.copyFileSync(fromScripts.resolve(file), path.join(dist, path.basename(file)))
+  }
   // A running service may still load files of an earlier build, so they are kept for a day.
   for (const name of fs.readdirSync(dist).filter((name) => name.startsWith('bundle-'))) {
     if (changed(path.join(dist, name)) < Date.now() - DAY_MS) fs.rmSync(path.join(dist, name))

@@ -83,7 +83,8 @@ export class CutOffSuite {
         })
         expect([201, 202]).toContain(status)
         const ticks = () => completeLines(file).map(Number)
-        const id = status === 201 ? body.deployment_id : await dispatchedDeployment(this.#api, body.pending_request_id, END_MS)
+        const id =
+          status === 201 ? body.deployment_id : await dispatchedDeployment(this.#api, body.pending_request_id, END_MS)
         return { id, ticks }
       }),
     )

@@ -5,7 +5,8 @@ import { existsSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { environmentName, renderTemplate, toText } from '@slipway/domain'
+import { environmentName, insertValues, toText } from '@slipway/domain'
+import { readScript } from '@slipway/scripts'
 import { freePort } from '@slipway/testing'
 import { loadFileSet } from '../../packages/cli/src/files/load.ts'
 
@@ -63,10 +64,11 @@ async function prepare(id: string, version: string, more: Values = {}) {
     ...Object.fromEntries([...packed.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value])),
     ...more,
   }
-  const run = (script: string) => {
+  const run = async (script: string) => {
     const directory = mkdtempSync(path.join(tmpdir(), 'slipway-command-'))
     const file = path.join(directory, 'script')
-    writeFileSync(file, renderTemplate(script, values).text)
+    const { template } = await readScript(script, 'sh')
+    writeFileSync(file, insertValues(script, template, values))
     const { PATH, HOME } = process.env
     const variables = Object.entries(values).map(([name, value]) => [environmentName(name), toText(value)])
     const result = spawnSync('sh', [file], {
@@ -97,17 +99,18 @@ async function prepare(id: string, version: string, more: Values = {}) {
 
 async function deploy(id: string, version: string) {
   const { step } = await prepare(id, version)
-  for (const name of order) expect({ name, ...outcome(step(name)) }).toMatchObject({ name, code: 0, stderr: '' })
+  for (const name of order) expect({ name, ...outcome(await step(name)) }).toMatchObject({ name, code: 0, stderr: '' })
 }
 
 /** Runs all steps, of which the last fails, and then the rollbacks in reverse order. */
 async function deployAndRollBack(id: string, version: string) {
   const { step, rollback } = await prepare(id, version, { fail_health: true, health_seconds: 1 })
-  const results = order.map((name) => outcome(step(name)))
+  const results = []
+  for (const name of order) results.push(outcome(await step(name)))
   expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 1])
   expect(results.at(-1)?.stderr).toContain(`storefront ${version} is not well after 1 s`)
   expect(results.at(-1)?.stderr).toContain('status 500')
-  for (const name of order.toReversed()) expect(outcome(rollback(name))).toMatchObject({ code: 0, stderr: '' })
+  for (const name of order.toReversed()) expect(outcome(await rollback(name))).toMatchObject({ code: 0, stderr: '' })
 }
 
 const outcome = ({ status, stdout, stderr }: ReturnType<typeof spawnSync>) => ({
@@ -160,16 +163,16 @@ describe('the storefront example', () => {
 
   test('every step and every rollback can run twice', async () => {
     const { step, rollback } = await prepare('f', '1.3.0')
-    for (const name of order) for (const _ of [1, 2]) expect(outcome(step(name)).code).toBe(0)
+    for (const name of order) for (const _ of [1, 2]) expect(outcome(await step(name)).code).toBe(0)
     expect(await health()).toMatchObject({ version: '1.3.0' })
-    for (const name of order.toReversed()) for (const _ of [1, 2]) expect(outcome(rollback(name)).code).toBe(0)
+    for (const name of order.toReversed()) for (const _ of [1, 2]) expect(outcome(await rollback(name)).code).toBe(0)
     expect(await health()).toMatchObject({ status: 'ok', version: '1.1.0' })
   })
 
   test('an artifact with another checksum is refused', async () => {
     const { step } = await prepare('g', '1.4.0')
     writeFileSync(path.join(base, 'artifacts', 'storefront-1.4.0.tar.gz'), 'something else')
-    const { code, stderr } = outcome(step('Unpack storefront'))
+    const { code, stderr } = outcome(await step('Unpack storefront'))
     expect(code).toBe(1)
     expect(stderr).toMatch(/has the checksum [0-9a-f]{64}, expected [0-9a-f]{64}/)
     expect(current()).toBe('releases/1.1.0')

@@ -36,6 +36,8 @@ export interface ActionDefinition {
   timeout_seconds?: number
   max_retries?: number
   variables?: VariableDefinition[]
+  /** False: nothing is inserted into the scripts, so `{{ name }}` is the text of another tool. */
+  templates?: boolean
 }
 
 /** An action in a sequence. `variables` are values. */

@@ -7,10 +7,10 @@ import type {
   TargetMode,
   VariableValues,
 } from './plan-schema.ts'
+import { templateNames, templateProblems } from './plan-templates.ts'
 import { OwnValues, promptedByName, type ValueLayers, valueProblems } from './plan-values.ts'
 import { type FieldError, validationProblem } from './problem.ts'
 import type { ResolvedAction, ResolvedSource } from './source.ts'
-import { templateNames } from './templates.ts'
 import {
   type CollectedDefinition,
   collectDefinitions,
@@ -94,7 +94,7 @@ export function buildPlan(input: PlanInput): BuiltPlan {
     variables: request.variables ?? {},
     ...promptedByName(request.prompted_values ?? {}, definitions, errors),
   }
-  errors.push(...valueProblems(layers, definitions))
+  errors.push(...valueProblems(layers, definitions), ...templateProblems(layers))
   if (errors.length > 0) throw validationProblem(errors)
 
   const plan: Plan = {
@@ -184,7 +184,7 @@ function templateWarnings(plan: Plan, actions: readonly ResolvedAction[], target
   const warnings = new Set<string>()
   for (const [index, { definition, action_name }] of actions.entries()) {
     const values = mergeValues(plan.actions[index]?.variables, plan.shared_variables, plan.override_variables)
-    for (const name of templateNames(scriptsOf(definition))) {
+    for (const name of templateNames(definition)) {
       const lacking = Object.hasOwn(values, name) ? 0 : targets.lacking(name)
       if (lacking === 0) continue
       const where = lacking === targets.total ? '' : ` on ${lacking} of ${targets.total} targets`
@@ -202,8 +202,9 @@ function unusedWarnings(
 ): string[] {
   const undeclared = names.filter((name) => !definitions.has(name))
   if (undeclared.length === 0) return []
-  const scripts = [...new Set(actions.map(({ definition }) => definition))].map(scriptsOf)
-  const templates = new Set(scripts.flatMap(templateNames))
+  const used = [...new Set(actions.map(({ definition }) => definition))]
+  const templates = new Set(used.flatMap(templateNames))
+  const scripts = used.map(scriptsOf)
   const mentioned = new Set(scripts.flatMap((script) => script.match(/SLIPWAY_VAR_[A-Z0-9_]+/g) ?? []))
   return undeclared
     .filter((name) => !templates.has(name) && !mentioned.has(environmentName(name)))

@@ -1,6 +1,7 @@
-import type { ActionDefinition, SequenceDefinition, SolutionDefinition, VariableDefinition } from './definitions.ts'
+import type { SequenceDefinition, SolutionDefinition, VariableDefinition } from './definitions.ts'
 import type { SourceType, VariableValues } from './plan-schema.ts'
 import { conflict, type FieldError, missingRecords, type Problem, validationProblem } from './problem.ts'
+import type { PublishedAction } from './published-action.ts'
 import { compareVersions, isVersionRequirement, resolveVersion } from './versions.ts'
 
 export interface CatalogRecord<Definition> {
@@ -12,7 +13,7 @@ export interface CatalogRecord<Definition> {
 
 /** The source and everything that its versions refer to, by id. */
 export interface SourceCatalog {
-  actions: ReadonlyMap<string, CatalogRecord<ActionDefinition>>
+  actions: ReadonlyMap<string, CatalogRecord<PublishedAction>>
   sequences: ReadonlyMap<string, CatalogRecord<SequenceDefinition>>
   solutions: ReadonlyMap<string, CatalogRecord<SolutionDefinition>>
 }
@@ -34,7 +35,7 @@ export interface ResolvedAction {
   action_name: string
   action_version: string
   action_order: number
-  definition: ActionDefinition
+  definition: PublishedAction
   /** Of the action, its sequence and its solution. */
   definitions: (readonly VariableDefinition[])[]
   /** Values that the sequence gives the action, and that the solution gives the sequence. */
@@ -146,7 +147,7 @@ class SourceResolver {
   }
 
   #addAction(
-    { record, version, definition }: ResolvedRecord<ActionDefinition>,
+    { record, version, definition }: ResolvedRecord<PublishedAction>,
     order: number,
     around: ActionContext,
   ): void {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  type ActionDefinition,
   buildPlan,
   mapSensitiveValues,
   type PlanInput,
   Problem,
+  type PublishedAction,
   pinsOf,
   resolvedVariables,
   resolveSource,
@@ -14,11 +14,23 @@ import {
   targetSummary,
 } from '../src/index.ts'
 
-const script = (text: string, more: Partial<ActionDefinition> = {}): ActionDefinition => ({
+/** A version of an action. Each template in its script is a word of a shell. */
+const script = (text: string, more: Partial<PublishedAction> = {}): PublishedAction => ({
   type: 'script',
   script: text,
+  places: { script: { places: wordsIn(text), refused: [], documents: [] } },
   ...more,
 })
+
+const wordsIn = (text: string) =>
+  Array.from(text.matchAll(/\{\{ (\w+) \}\}/g), ({ 0: word, 1: name = '', index: start }) => ({
+    name,
+    start,
+    end: start + word.length,
+    encoding: 'shell-word' as const,
+    line: 1,
+    column: start + 1,
+  }))
 
 const record = <D>(id: string, versions: Record<string, D>, tenant_id: string | null = null) => ({
   id,
@@ -31,12 +43,12 @@ const mapOf = <T extends { id: string }>(...records: T[]) => new Map(records.map
 
 const catalog: SourceCatalog = {
   actions: mapOf(
-    record<ActionDefinition>('unpack', {
+    record<PublishedAction>('unpack', {
       '1.0.0': script('old'),
       '1.2.0': script('tar {{ path }}', { timeout_seconds: 60, variables: [{ name: 'path', default: '/srv' }] }),
       '2.0.0-beta.1': script('beta'),
     }),
-    record<ActionDefinition>('start', {
+    record<PublishedAction>('start', {
       '1.0.0': script('start {{ port }} {{ nothing }}', {
         rollback: { script: 'stop' },
         max_retries: 2,
@@ -163,7 +175,7 @@ describe('resolveSource', () => {
     const later: SourceCatalog = {
       ...catalog,
       actions: mapOf(
-        record<ActionDefinition>('unpack', { '1.2.0': script('tar'), '1.9.0': script('newer') }),
+        record<PublishedAction>('unpack', { '1.2.0': script('tar'), '1.9.0': script('newer') }),
         ...[...catalog.actions.values()].filter(({ id }) => id !== 'unpack'),
       ),
     }
@@ -263,7 +275,11 @@ describe('buildPlan', () => {
     const [first] = input().source.actions
     if (!first) throw new Error('no action')
     const script = 'echo {{ templated }} $SLIPWAY_VAR_READ'
-    const definition = { ...first.definition, script, rollback: { script: '{{ undone }}' } }
+    const places = {
+      script: { places: wordsIn(script), refused: [], documents: [] },
+      rollback: { places: wordsIn('{{ undone }}'), refused: [], documents: [] },
+    }
+    const definition = { ...first.definition, script, rollback: { script: '{{ undone }}' }, places }
     const actions = [{ ...first, definition, definitions: [[{ name: 'declared' }]] }]
     const source = { ...input().source, actions }
     const variables = { templated: 1, Read: 2, undone: 3, declared: 'x', reads: 4 }
@@ -280,6 +296,30 @@ describe('buildPlan', () => {
         }),
       ).warnings,
     ).toEqual([])
+  })
+
+  test('refuses a value that a script would evaluate, from whichever layer it comes', () => {
+    const [first] = input().source.actions
+    if (!first) throw new Error('no action')
+    const place = { name: 'n', start: 0, end: 7, encoding: 'shell-quoted' as const, line: 2, column: 3 }
+    const places = {
+      script: {
+        places: [{ ...place, only: 'integer' as const }],
+        refused: [{ name: 'code', line: 4, column: 1, reason: 'is evaluated by `eval`' }],
+        documents: [],
+      },
+    }
+    const actions = [{ ...first, definition: { ...first.definition, places }, definitions: [] }]
+    const source = { ...input().source, actions }
+    const refused = (more: Partial<PlanInput>) =>
+      (errorsOf({ source, ...more }) as { path: string }[]).map(({ path }) => path)
+    expect(refused({ request: { variables: { n: 'a[$(id)]' } } })).toEqual(['/variables/n'])
+    expect(refused({ request: { variables: { code: 'x' } } })).toEqual(['/variables/code'])
+    expect(refused({ targets: [target('t1', { variables: { n: '1.5' } })] })).toEqual(['/target_ids'])
+    expect(() => buildPlan(input({ source, request: { variables: { n: 7 } } }))).not.toThrow()
+    // The value of the request replaces that of the target.
+    const targets = [target('t1', { variables: { n: 'a' } })]
+    expect(() => buildPlan(input({ source, targets, request: { variables: { n: -3 } } }))).not.toThrow()
   })
 
   test('counts the targets for which a required variable has no value', () => {

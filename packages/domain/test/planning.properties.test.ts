@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import {
-  type ActionDefinition,
   buildPlan,
+  type PublishedAction,
   resolveSource,
   resolveVersion,
   type SequenceDefinition,
@@ -65,7 +65,7 @@ test('a requirement selects the highest matching version in any order of publica
   )
 })
 
-const script = (name: string): ActionDefinition => ({ type: 'script', script: name })
+const script = (name: string): PublishedAction => ({ type: 'script', script: name, places: null })
 const catalogRecord = <D>(id: string, definitions: [string, D][]) => ({
   id,
   name: id,

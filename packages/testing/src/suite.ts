@@ -253,13 +253,7 @@ async function describe(made: {
     const management = await freePort()
     const network = networks[instances.indexOf(name)]
     processes.set(name, {
-      main: path.join(
-        repositoryRoot,
-        options.bundles ?? '',
-        'services',
-        name.replace(/-[23]$/, ''),
-        'dist/bundle.js',
-      ),
+      main: path.join(repositoryRoot, options.bundles ?? '', 'services', name.replace(/-[23]$/, ''), 'dist/bundle.js'),
       management: `http://${network?.address ?? '127.0.0.1'}:${management}`,
       network,
       child: null,

@@ -2,6 +2,7 @@ import type { Broker } from '@slipway/broker'
 import type { Database } from '@slipway/database'
 import type { AddressRange, Limits } from '@slipway/limits'
 import type { DestinationRules, HealthReport, KeyRing, Logger } from '@slipway/runtime'
+import type { ScriptReader } from '@slipway/scripts'
 import type { Cache } from './cache.ts'
 import type { AccessTokens } from './credentials/access-token.ts'
 import type { PasswordHasher } from './credentials/passwords.ts'
@@ -20,6 +21,7 @@ export interface Dependencies {
   broker: Pick<Broker, 'request'>
   cache: Cache
   keys: KeyRing
+  scripts: ScriptReader
   accessTokens: AccessTokens
   passwords: PasswordHasher
   /** The clock of authenticator codes, in ms since 1970. */

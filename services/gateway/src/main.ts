@@ -9,6 +9,7 @@ import {
 } from '@slipway/database'
 import { connectLimits, createLimits, readLimitSettings } from '@slipway/limits'
 import { KeyRing, runService } from '@slipway/runtime'
+import { ScriptReader } from '@slipway/scripts'
 import { measureAuditHead, startAuditLinker } from './audit/linker.ts'
 import { connectCache } from './cache.ts'
 import { gatewayConfig } from './config.ts'
@@ -31,6 +32,8 @@ await runService({
     const accessTokens = createAccessTokens(config.SLIPWAY_JWT_KEYS)
     const limitSettings = readLimitSettings(config)
     const passwords = createPasswordHasher()
+    const scripts = new ScriptReader()
+    onStop('script reader', () => scripts.close())
 
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: `slipway ${name}`, logger })
     onStop('database', () => database.close())
@@ -60,6 +63,7 @@ await runService({
       broker,
       cache,
       keys,
+      scripts,
       accessTokens,
       passwords,
       codeClock: Date.now,

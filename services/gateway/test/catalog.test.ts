@@ -41,7 +41,7 @@ describe('sources', () => {
     expect(created.body).toMatchObject({ name, description: null, tenant_id: null, latest_version: '1.0.0' })
     for (const id of [created.body.id, created.body.id.toUpperCase(), created.body.sqid]) {
       const read = await admin.send('getAction', `/actions/${id}`)
-      expect(read.body).toEqual(created.body)
+      expect({ ...read.body, warnings: [] }).toEqual(created.body)
     }
     const version = await admin.send('getActionVersion', `/actions/${created.body.sqid}/versions/1.0.0`)
     expect(version.body.definition).toEqual(script())
@@ -182,28 +182,47 @@ describe('sources', () => {
     ])
   })
 
-  test('a template in shell arithmetic is refused unless its variable is declared as a number', async () => {
-    const publish = (definition: object) =>
-      admin.send('createAction', '/actions', {
-        name: unique('Arithmetic'),
-        version: '1.0.0',
-        definition: script(definition),
-      })
-    const text = 'echo $(( {{ n }} + 1 ))'
-    const refusedAt = async (definition: object) => {
-      const { status, body } = await publish(definition)
-      return [status, ...(body.error?.details.errors.map(({ path }: { path: string }) => path) ?? [])]
+  test('a declared name is refused where its value would be evaluated, with its place', async () => {
+    const refusals = async (definition: object) => {
+      const version = { name: unique('Places'), version: '1.0.0', definition: script(definition) }
+      const { body } = await admin.send('createAction', '/actions', version)
+      return body.error?.details.errors ?? []
     }
-    expect(await refusedAt({ script: text })).toEqual([400, '/definition/script'])
-    expect(await refusedAt({ script: text, interpreter: 'bash', variables: [{ name: 'n' }] })).toEqual([
-      ...[400, '/definition/script'],
+    const sum = 'echo a\necho $(( {{ n }} + 1 ))'
+    const variables = [{ name: 'n' }]
+    expect(await refusals({ script: sum, variables })).toMatchObject([
+      { path: '/definition/script', message: expect.stringMatching(/^line 2, column 10: .*type number/) },
     ])
-    expect(await refusedAt({ script: 'true', rollback: { script: text } })).toEqual([
-      400,
-      '/definition/rollback/script',
+    expect(await refusals({ script: 'true', rollback: { script: 'eval {{ n }}' }, variables })).toMatchObject([
+      { path: '/definition/rollback/script', message: expect.stringContaining('`eval`') },
     ])
-    expect(await refusedAt({ script: text, variables: [{ name: 'n', type: 'number' }] })).toEqual([201])
-    expect(await refusedAt({ script: 'print((({{ n }})))', interpreter: 'python3' })).toEqual([201])
+    expect(await refusals({ script: 'true', check: { script: sum }, variables })).toMatchObject([
+      { path: '/definition/check/script' },
+    ])
+    expect(await refusals({ script: sum, variables: [{ name: 'n', type: 'number' }] })).toEqual([])
+    // Another name may be the text of another tool.
+    expect(await refusals({ script: sum })).toEqual([])
+    expect(await refusals({ script: 'eval {{ n }}', variables, templates: false })).toEqual([])
+  })
+
+  test('a script is stored as its interpreter can read it, with warnings', async () => {
+    const publish = (definition: object) =>
+      admin.send('createAction', '/actions', { name: unique('Text'), version: '1.0.0', definition: script(definition) })
+    const stored = async (definition: object) => {
+      const { status, body } = await publish(definition)
+      const version = await admin.send('getActionVersion', `/actions/${body.id}/versions/1.0.0`)
+      return { status, warnings: body.warnings, ...version.body.definition }
+    }
+    expect(await stored({ script: '\uFEFFset -eu\r\nfalse\r\n' })).toMatchObject({
+      ...{ status: 201, script: 'set -eu\nfalse\n', warnings: [expect.stringContaining('CRLF')] },
+    })
+    expect(await stored({ script: '#!/usr/bin/env bash\ntrue' })).toMatchObject({ interpreter: 'bash', warnings: [] })
+    expect(await stored({ script: 'if true; then\n' })).toMatchObject({
+      ...{ status: 201, warnings: [expect.stringContaining('cannot be read as sh')] },
+    })
+    expect((await publish({ script: '#!/bin/bash\ntrue', interpreter: 'sh' })).status).toBe(400)
+    expect((await publish({ script: '#!/usr/bin/awk -f\n' })).status).toBe(400)
+    expect((await publish({ script: 'é'.repeat(150_000) })).status).toBe(400)
   })
 })
 

@@ -4,6 +4,7 @@ import { compile, errorCodesOf, OPERATIONS, type Operation, type OperationId } f
 import { createDatabase, type Database, type DatabaseOptions } from '@slipway/database'
 import type { Limits } from '@slipway/limits'
 import { createLogger, KeyRing, randomToken, uuidv7 } from '@slipway/runtime'
+import { ScriptReader } from '@slipway/scripts'
 import { createTestDatabase, removeNamespace, serverUrl } from '@slipway/testing'
 import bcrypt from 'bcrypt'
 import request from 'supertest'
@@ -14,6 +15,9 @@ import type { Dependencies } from '../src/dependencies.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import { ANSWER_TIMES } from '../src/http/answer-bounds.ts'
 import { seedIdentity } from '../src/identity/first-admin.ts'
+
+/** One thread for all files of a worker. It ends with the process. */
+const scripts = new ScriptReader()
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct-horse-battery' }
 export const JWT_KEY = Buffer.alloc(32, 9)
@@ -73,6 +77,7 @@ export async function startGateway(
     database: ofCallers,
     broker,
     cache,
+    scripts,
     keys: KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`),
     accessTokens,
     passwords,

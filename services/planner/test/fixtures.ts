@@ -3,6 +3,7 @@ import type { CommandBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { DefinitionSecrets, VariableValues } from '@slipway/domain'
 import { KeyRing, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
+import { readScript } from '@slipway/scripts'
 
 export type StartCommand = CommandBody<'deployment.start'>
 export type Request = CommandBody<'plan.create'>['request'] & {
@@ -48,11 +49,17 @@ export async function addSource(
   for (const [version, definition] of Object.entries(versions)) {
     const sealed = secrets[version] ? keyRing.seal(JSON.stringify(secrets[version]), `source:${id}:${version}`) : null
     await database.query(
-      'INSERT INTO source_versions (source_id, version, definition, secrets) VALUES ($1, $2, $3, $4)',
-      [id, version, JSON.stringify(definition), sealed],
+      'INSERT INTO source_versions (source_id, version, definition, secrets, templates) VALUES ($1, $2, $3, $4, $5)',
+      [id, version, JSON.stringify(definition), sealed, JSON.stringify(await templatesOf(definition))],
     )
   }
   return { id, number: rows[0]?.number ?? 0 }
+}
+
+/** What the gateway stores when it publishes an action. */
+async function templatesOf(definition: { script?: string }): Promise<object | null> {
+  if (definition.script === undefined) return null
+  return { script: (await readScript(definition.script, 'sh')).template }
 }
 
 interface TargetOptions {

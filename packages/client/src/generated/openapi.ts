@@ -42,8 +42,13 @@ export interface components {
                 /** @description The script that undoes the action */
                 script: string;
             };
-            /** @description The script, at most 512 KiB. `{{ name }}` becomes the value of the variable, quoted for the interpreter */
+            /** @description The script, at most 256 KiB. `{{ name }}` becomes the value of the variable, quoted for its place in the script. A place that a program evaluates takes numbers only, or is refused */
             script: string;
+            /**
+             * @description Whether `{{ name }}` in the scripts becomes a value. False: it is the text of another tool, such as Jinja or Helm
+             * @default true
+             */
+            templates?: boolean;
             /**
              * @description Seconds until an attempt of the command is killed. A deployment may set another timeout
              * @default 3600
@@ -1880,6 +1885,52 @@ export interface components {
             /** @description The warnings of a create, and whether it would be queued */
             warnings: string[];
         };
+        PublishedSource: {
+            /**
+             * Format: date-time
+             * @description When the record was created
+             */
+            created_at: string;
+            /** @description Free text for people */
+            description: string | null;
+            /**
+             * Format: uuid
+             * @description UUID of the record. It never changes
+             */
+            id: string;
+            /** @description The highest version that is no pre-release; null: there is none */
+            latest_version: string | null;
+            /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
+            managed_by: string | null;
+            /** @description Name, unique among the records of this kind that belong to the same tenant, or to none */
+            name: string;
+            /** @description Short id of the record. Paths and bodies accept it wherever they accept the UUID */
+            sqid: string;
+            /** @description The tenant that owns the record; null: the record belongs to no tenant */
+            tenant_id: string | null;
+            /**
+             * Format: date-time
+             * @description When the record was last changed
+             */
+            updated_at: string;
+            /** @description All published versions, the newest first */
+            versions: components["schemas"]["SourceVersionListItem"][];
+            /** @description What people should know about the scripts: what was changed in them, what cannot be read, which values another program evaluates */
+            warnings: string[];
+        };
+        PublishedVersion: {
+            /**
+             * Format: date-time
+             * @description When the version was published
+             */
+            created_at: string;
+            /** @description The definition as it was published: an ActionDefinition, SequenceDefinition or SolutionDefinition. Sensitive values are `***` */
+            definition: unknown;
+            /** @description The semantic version */
+            version: string;
+            /** @description What people should know about the scripts: what was changed in them, what cannot be read, which values another program evaluates */
+            warnings: string[];
+        };
         /** @description Fields that are omitted keep the value of the earlier deployment. bypass_cache, override_freeze, only_changed, strict and dry_run are false when omitted. */
         RedeployDeployment: {
             /** @description Whether instances download all files again instead of using those that they keep; false when omitted */
@@ -2836,7 +2887,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Source"];
+                    "application/json": components["schemas"]["PublishedSource"];
                 };
             };
         };
@@ -2969,7 +3020,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SourceVersion"];
+                    "application/json": components["schemas"]["PublishedVersion"];
                 };
             };
         };
@@ -4906,7 +4957,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Source"];
+                    "application/json": components["schemas"]["PublishedSource"];
                 };
             };
         };
@@ -5039,7 +5090,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SourceVersion"];
+                    "application/json": components["schemas"]["PublishedVersion"];
                 };
             };
         };
@@ -5159,7 +5210,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Source"];
+                    "application/json": components["schemas"]["PublishedSource"];
                 };
             };
         };
@@ -5292,7 +5343,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SourceVersion"];
+                    "application/json": components["schemas"]["PublishedVersion"];
                 };
             };
         };

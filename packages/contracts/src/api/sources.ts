@@ -52,7 +52,7 @@ export const VariableDefinition = Strict({
 })
 
 const script = (description: string, example: string) =>
-  describe(Type.String({ minLength: 1, maxLength: 512 * 1024 }), description, example)
+  describe(Type.String({ minLength: 1, maxLength: 256 * 1024 }), description, example)
 
 const definitions = describe(
   Type.Array(VariableDefinition, { maxItems: 1_000 }),
@@ -102,7 +102,7 @@ export const ActionDefinition = Strict(
   {
     type: describe(Type.Literal('script'), 'The only kind of action', 'script'),
     script: script(
-      'The script, at most 512 KiB. `{{ name }}` becomes the value of the variable, quoted for the interpreter',
+      'The script, at most 256 KiB. `{{ name }}` becomes the value of the variable, quoted for its place in the script. A place that a program evaluates takes numbers only, or is refused',
       'systemctl restart "$SLIPWAY_VAR_SERVICE"',
     ),
     interpreter: Omissible(
@@ -156,6 +156,13 @@ export const ActionDefinition = Strict(
       DEFAULT_MAX_RETRIES,
     ),
     variables: Type.Optional(definitions),
+    templates: Omissible(
+      Flag(
+        'Whether `{{ name }}` in the scripts becomes a value. False: it is the text of another tool, such as Jinja or Helm',
+        true,
+      ),
+      true,
+    ),
   },
   { description: 'A script with all that it needs' },
 )
@@ -231,6 +238,15 @@ export const SourceVersion = Strict({
     { sequences: [{ sequence_id: STORY.sequence, version_requirement: '^1.0.0' }] },
   ),
 })
+
+const warnings = describe(
+  Type.Array(Type.String()),
+  'What people should know about the scripts: what was changed in them, what cannot be read, which values another program evaluates',
+  [],
+)
+
+export const PublishedSource = Strict({ ...Source.properties, warnings })
+export const PublishedVersion = Strict({ ...SourceVersion.properties, warnings })
 
 const version = describe(
   Version,

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { COMMAND_FAILURE_REASONS, PlanHead, PlannedAction, PlannedTarget } from '@slipway/domain'
+import { COMMAND_FAILURE_REASONS, PlanHead, PlannedAction, PlannedTarget, ScriptTemplate } from '@slipway/domain'
 import { INTERPRETERS, SimulatedConnection } from '../api/catalog.ts'
 import { runEnd } from '../messages/events.ts'
 import { ContentId, FileMode, literals, Nullable, Strict, Timestamp, tagged, Uuid } from '../schema.ts'
@@ -68,7 +68,10 @@ export const RunAction = Strict({
   name: Type.String(),
   sequence_name,
   script: Type.String(),
+  /** Where values are inserted into the script; null: nowhere. */
+  template: Nullable(ScriptTemplate),
   rollback_script: Nullable(Type.String()),
+  rollback_template: Nullable(ScriptTemplate),
   interpreter: literals(INTERPRETERS),
   working_directory: Nullable(Type.String()),
   /** Absent if there are none. */

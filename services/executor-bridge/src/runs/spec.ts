@@ -1,11 +1,11 @@
 import type { RunAction, RunConnection, RunSpec, RunTarget } from '@slipway/contracts'
 import {
-  type ActionDefinition,
   type ActionFile,
   DEFAULT_FILE_MODE,
   type Plan,
   type PlannedAction,
   type PlannedTarget,
+  type PublishedAction,
   plainFilePath,
   type VariableValues,
 } from '@slipway/domain'
@@ -18,7 +18,7 @@ import { sshConnection } from '../targets/ssh-connection.ts'
 export interface RunRecords {
   plan: Plan
   /** Of each action; null if the version is gone. */
-  definitions: (ActionDefinition | null)[]
+  definitions: (PublishedAction | null)[]
   /** To each target. */
   access: TargetAccess[]
   steps: StepRecord[]
@@ -72,7 +72,7 @@ interface ActionContext {
 
 function specAction(
   action: PlannedAction,
-  definition: ActionDefinition | null,
+  definition: PublishedAction | null,
   { open, isCheck }: ActionContext,
 ): RunAction {
   if (definition === null) {
@@ -91,15 +91,25 @@ function specAction(
   }
 }
 
-type Scripts = Pick<RunAction, 'script' | 'rollback_script' | 'interpreter'>
+type Scripts = Pick<RunAction, 'script' | 'template' | 'rollback_script' | 'rollback_template' | 'interpreter'>
 
-const scripts = ({ script, rollback, interpreter = 'sh' }: ActionDefinition): Scripts => {
-  return { script, rollback_script: rollback?.script ?? null, interpreter }
-}
+const scripts = ({ script, rollback, interpreter = 'sh', places }: PublishedAction): Scripts => ({
+  script,
+  template: places?.script ?? null,
+  rollback_script: rollback?.script ?? null,
+  rollback_template: places?.rollback ?? null,
+  interpreter,
+})
 
-function checkScripts(action: PlannedAction, { check, interpreter = 'sh' }: ActionDefinition): Scripts {
+function checkScripts(action: PlannedAction, { check, interpreter = 'sh', places }: PublishedAction): Scripts {
   if (check === undefined) throw new CannotRun(`Action "${action.action_name}" declares no check`)
-  return { script: check.script, rollback_script: null, interpreter: check.interpreter ?? interpreter }
+  return {
+    script: check.script,
+    template: places?.check ?? null,
+    rollback_script: null,
+    rollback_template: null,
+    interpreter: check.interpreter ?? interpreter,
+  }
 }
 
 /** Omitted without files, because an instance of the release before refuses the field. */

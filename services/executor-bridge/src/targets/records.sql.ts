@@ -16,7 +16,7 @@ import {
   text,
   uuid,
 } from '@slipway/database'
-import type { ActionDefinition, PlanHead, VariableValues } from '@slipway/domain'
+import type { PlanHead, PublishedAction, VariableValues } from '@slipway/domain'
 import { STILL_HELD } from '@slipway/views'
 
 export type StoredConnection =
@@ -69,11 +69,12 @@ export const findActions = statement({
     ...{ deployment_id: uuid, action_index: int4, sequence_id: uuid, sequence_name: text, sequence_version: text },
     ...{ sequence_order: int4, action_id: uuid, action_name: text, action_version: text, action_order: int4 },
     ...{ timeout_seconds: int4, max_retries: int4, has_rollback: bool, variables: jsonb<VariableValues>() },
-    definition: nullable(jsonb<ActionDefinition>()),
+    definition: nullable(jsonb<PublishedAction>()),
   },
   sql: `SELECT a.deployment_id, a.action_index, a.sequence_id, a.sequence_name, a.sequence_version, a.sequence_order,
            a.action_id, a.action_name, a.action_version, a.action_order, a.timeout_seconds, a.max_retries,
-           a.has_rollback, a.variables, v.definition
+           a.has_rollback, a.variables,
+           v.definition || jsonb_build_object('places', v.templates) AS definition
       FROM deployment_actions a
       LEFT JOIN source_versions v ON v.source_id = a.action_id AND v.version = a.action_version
      WHERE a.deployment_id = ANY (:deployment_ids) ORDER BY a.deployment_id, a.action_index`,

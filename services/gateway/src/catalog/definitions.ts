@@ -13,7 +13,6 @@ import {
   type SequenceDefinition,
   type SolutionDefinition,
   type SourceType,
-  templatesInArithmetic,
   type VariableDefinition,
   type VariableValues,
 } from '@slipway/domain'
@@ -51,7 +50,6 @@ export const definitionRules =
         return problem === null ? [] : [{ path: pointer('definition', 'env', name), message: problem }]
       }),
       ...pathProblems(files),
-      ...(kind === 'action' ? arithmeticProblems(definition) : []),
       ...(Array.isArray(entries) ? entries : []).flatMap((entry, index) =>
         isObject(entry)
           ? valueProblems(entry['variables'], 'definition', ENTRIES[kind]?.list ?? '', index, 'variables')
@@ -59,39 +57,6 @@ export const definitionRules =
       ),
     ]
   }
-
-/** A shell executes code in arithmetic, so a variable in a template there must have the type number. */
-function arithmeticProblems({
-  script,
-  rollback,
-  check,
-  interpreter = 'sh',
-  variables,
-}: Record<string, unknown>): FieldError[] {
-  const declared = (Array.isArray(variables) ? variables : []).filter(
-    (each) => isObject(each) && each['type'] === 'number',
-  )
-  const numbers = new Set(declared.map(({ name }) => name))
-  const undone = isObject(rollback) ? rollback['script'] : undefined
-  const checked = isObject(check) ? check : {}
-  const scripts = [
-    { path: pointer('definition', 'script'), text: script, interpreter },
-    { path: pointer('definition', 'rollback', 'script'), text: undone, interpreter },
-    {
-      path: pointer('definition', 'check', 'script'),
-      text: checked['script'],
-      interpreter: checked['interpreter'] ?? interpreter,
-    },
-  ].filter((each) => each.interpreter === 'sh' || each.interpreter === 'bash')
-  return scripts.flatMap(({ path, text }) =>
-    (typeof text === 'string' ? templatesInArithmetic(text) : [])
-      .filter((name) => !numbers.has(name))
-      .map((name) => ({
-        path,
-        message: `has {{ ${name} }} where the shell evaluates arithmetic and would run code in its value: declare the variable with type number, or move the template out`,
-      })),
-  )
-}
 
 function pathProblems(files: unknown): FieldError[] {
   // The schema reports a path that is no string.

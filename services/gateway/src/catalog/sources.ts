@@ -1,6 +1,8 @@
 import type { ChangeSource, Static } from '@slipway/contracts'
 import type { Prisma, PrismaTransaction } from '@slipway/database'
 import {
+  type ActionDefinition,
+  type ActionTemplates,
   compareVersions,
   type DefinitionSecrets,
   encodeSqid,
@@ -30,12 +32,19 @@ import {
 import { answerPageOf } from './listing.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
+import { readScripts } from './scripts.ts'
 import { type SourceLine, sourcePage, type VersionLine, versionPage } from './source-pages.ts'
 import { lockComposition, requireStillThere, requireUnused } from './uses.ts'
 
 interface VersionInput {
   version: string
   definition: Definition
+}
+
+interface ReadInput extends VersionInput {
+  /** Where values are inserted into the scripts; null for other kinds than actions. */
+  places: ActionTemplates | null
+  warnings: string[]
 }
 
 interface SourceInput extends VersionInput {
@@ -52,7 +61,7 @@ type SourceRow = Prisma.SourceGetPayload<{ include: typeof withVersions }>
 const secretsOf = (sourceId: string, version: string) => `source:${sourceId}:${version}`
 
 /** The handlers of actions, sequences or solutions. Only their definitions differ. */
-export function sourceHandlers(kind: SourceType, { database, keys }: Dependencies) {
+export function sourceHandlers(kind: SourceType, { database, keys, scripts }: Dependencies) {
   const { prisma } = database
   const what = `The ${kind}`
   const describeTaken = (name: string) => `There is already ${kind === 'action' ? 'an' : 'a'} ${kind} named "${name}"`
@@ -120,12 +129,19 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     )
   }
 
-  function versionRow(sourceId: string, { version, definition }: VersionInput, references: References) {
+  /** Reads the scripts of an action. The other kinds have none. */
+  async function readInput(input: VersionInput): Promise<ReadInput> {
+    if (kind !== 'action') return { ...input, places: null, warnings: [] }
+    return { ...input, ...(await readScripts(scripts, input.definition as ActionDefinition)) }
+  }
+
+  function versionRow(sourceId: string, { version, definition, places }: ReadInput, references: References) {
     const stored = storedDefinition(kind, definition, references)
     const hasSecrets = Object.keys(stored.secrets).length > 0
     return {
       version,
       definition: stored.definition as unknown as Prisma.InputJsonObject,
+      ...(places === null ? {} : { templates: places as unknown as Prisma.InputJsonObject }),
       content: {
         create: [...new Set(filesOf(definition).map(({ content }) => content))].map((content_id) => ({ content_id })),
       },
@@ -156,7 +172,8 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
   }
 
   const create = async ({ caller, body, audit }: SourceCall): Promise<Answer> => {
-    const input = body as SourceInput
+    const given = body as SourceInput
+    const input = { ...given, ...(await readInput(given)) }
     await requireNoMask(caller, input.definition)
     const references = await References.resolve(database, caller, [
       ...fieldReferences(input, { tenant_id: 'tenant' }),
@@ -179,11 +196,11 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
         })
       }),
     )
-    return { status: 201, body: toRecord(kind, source) }
+    return { status: 201, body: { ...toRecord(kind, source), warnings: input.warnings } }
   }
 
   const createVersion = async ({ caller, params, body, audit }: SourceCall): Promise<Answer> => {
-    const input = body as VersionInput
+    const input = await readInput(body as VersionInput)
     const source = await find(caller, params['id'] ?? '')
     requireOwn(caller, source, `${kind}s:update`)
     await requireNoMask(caller, input.definition)
@@ -201,7 +218,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
         })
       }),
     )
-    return { status: 201, body: await shownVersion(caller, row) }
+    return { status: 201, body: { ...(await shownVersion(caller, row)), warnings: input.warnings } }
   }
 
   const update = async ({ caller, params, body, audit }: SourceCall): Promise<Answer> => {

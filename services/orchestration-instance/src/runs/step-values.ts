@@ -1,5 +1,5 @@
 import type { RunAction, RunSpec, RunTarget } from '@slipway/contracts'
-import { environmentName, renderTemplate, type StepRef, toText, valuesFor } from '@slipway/domain'
+import { environmentName, insertValues, type StepRef, toText, valuesFor } from '@slipway/domain'
 import type { Command } from '@slipway/execution'
 import { LRUCache } from 'lru-cache'
 import { Masker } from '../output/masking.ts'
@@ -22,13 +22,14 @@ export class StepValues {
     const action = this.action(step)
     const rollback = kind === 'rollback'
     const script = (rollback ? action.rollback_script : action.script) ?? ''
+    const template = rollback ? action.rollback_template : action.template
     const target = this.target(step)
     const values = valuesFor(this.#spec, step.action, target)
     const variables = Object.entries(values).map(([name, value]) => [environmentName(name), toText(value)])
     const { deployment_id: deploymentId, epoch } = this.#spec
     return {
       identity: { deploymentId, epoch, target: step.target, action: step.action, attempt, rollback },
-      script: renderTemplate(script, values, action.interpreter).text,
+      script: template === null ? script : insertValues(script, template, values),
       interpreter: action.interpreter,
       workingDirectory: action.working_directory,
       timeoutSeconds: action.timeout_seconds,

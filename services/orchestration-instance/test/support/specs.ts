@@ -8,6 +8,20 @@ interface SpecOptions extends Partial<Omit<RunSpec, 'actions' | 'targets' | 'opt
   options?: Partial<RunSpec['options']>
 }
 
+/** Each template is a word of a shell. The gateway reads real scripts with a grammar. */
+const templateOf = (script: string) => ({
+  places: Array.from(script.matchAll(/\{\{ (\w+) \}\}/g), ({ 0: text, 1: name = '', index: start }) => ({
+    name,
+    start,
+    end: start + text.length,
+    encoding: 'shell-word' as const,
+    line: 1,
+    column: start + 1,
+  })),
+  refused: [],
+  documents: [],
+})
+
 /** The specification of a run, as the bridge sends it. */
 export function specOf({ actions, targets = ['one'], options, ...rest }: SpecOptions): RunSpec {
   return {
@@ -36,7 +50,9 @@ export function specOf({ actions, targets = ['one'], options, ...rest }: SpecOpt
     actions: actions.map((action, index) => ({
       name: `action-${index}`,
       sequence_name: 'sequence',
+      template: templateOf(action.script),
       rollback_script: null,
+      rollback_template: null,
       interpreter: 'sh' as const,
       working_directory: null,
       env: {},

@@ -1,8 +1,8 @@
 import { array, int4, jsonb, nullable, sourceKind, statement, text, uuid } from '@slipway/database'
-import type { ActionDefinition, SequenceDefinition, SolutionDefinition } from '@slipway/domain'
+import type { PublishedAction, SequenceDefinition, SolutionDefinition } from '@slipway/domain'
 import { visibleSql } from '@slipway/views'
 
-export type Definition = ActionDefinition | SequenceDefinition | SolutionDefinition
+export type Definition = PublishedAction | SequenceDefinition | SolutionDefinition
 
 /** Sources by id or number that the caller may see, with all their versions. */
 export const findSources = statement({
@@ -20,7 +20,7 @@ export const findDefinitions = statement({
   name: 'planner.source_versions.find',
   parameters: { ids: array(uuid), versions: array(text) },
   row: { id: uuid, version: text, definition: jsonb<Definition>(), secrets: nullable(text), size: int4 },
-  sql: `SELECT v.source_id AS id, v.version, v.definition, v.secrets, pg_column_size(v.definition) AS size
+  sql: `SELECT v.source_id AS id, v.version, v.definition || jsonb_build_object('places', v.templates) AS definition, v.secrets, pg_column_size(v.definition) AS size
       FROM unnest(:ids::uuid[], :versions::text[]) AS wanted (id, version)
       JOIN source_versions v ON v.source_id = wanted.id AND v.version = wanted.version`,
 })

@@ -33,7 +33,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       tag,
       access: access('create'),
       body: create,
-      responses: { 201: catalog.Source },
+      responses: { 201: catalog.PublishedSource },
     }),
     get: op({
       method: 'GET',
@@ -75,7 +75,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       tag,
       access: access('update'),
       body: createVersion,
-      responses: { 201: catalog.SourceVersion },
+      responses: { 201: catalog.PublishedVersion },
     }),
     listVersions: list(
       {

@@ -1,0 +1,156 @@
+import type { Encoding } from '@slipway/domain'
+import type { Node } from 'web-tree-sitter'
+import type { Found } from './found.ts'
+import type { Placeholder } from './placeholders.ts'
+import { isSame, type Rules } from './tree.ts'
+
+interface LanguageContext {
+  /** Why no value may stand here. */
+  refused: string | null
+}
+
+const NO_EXPRESSION = 'stands where neither a string nor a value is; read it from the environment: SLIPWAY_VAR_…'
+const CODE = 'is evaluated there; read it from the environment: SLIPWAY_VAR_…'
+const RAW = 'stands in a literal that knows no escapes; use an ordinary string'
+
+/** Finds places by the innermost node, unless a node around it is refused. */
+function rulesOf(
+  found: Found,
+  refusedIn: (parent: Node, child: Node) => string | null,
+  encodingOf: (node: Node, placeholder: Placeholder) => Encoding | { refused: string } | null,
+): Rules<LanguageContext> {
+  return {
+    start: { refused: null },
+    enter: (context, parent, child) => {
+      const refused = context.refused ?? refusedIn(parent, child)
+      return refused === context.refused ? context : { refused }
+    },
+    found(context, node, placeholder) {
+      if (node.type === 'comment') return
+      const encoding = context.refused === null ? encodingOf(node, placeholder) : { refused: context.refused }
+      if (typeof encoding === 'string') found.place(placeholder, encoding)
+      else found.refuse(placeholder, encoding?.refused ?? NO_EXPRESSION)
+    },
+  }
+}
+
+const isWhole = (node: Node, { start, end }: Placeholder) => node.startIndex === start && node.endIndex === end
+const isBehindBackslash = (script: string, { start }: Placeholder) =>
+  /(^|[^\\])(\\\\)*\\$/.test(script.slice(Math.max(0, start - 64), start))
+
+/** The functions of Python that run their argument as code. */
+const PYTHON_CODE = new Set(['eval', 'exec', 'compile', '__import__', 'execfile', 'getattr', 'setattr'])
+const PYTHON_SHELLS = /(^|\.)(system|popen|getoutput|getstatusoutput|check_output|run|call|Popen|check_call)$/
+/** Nodes in which an identifier is the value of an expression. */
+const PYTHON_VALUES = new Set(
+  'argument_list binary_operator boolean_operator comparison_operator conditional_expression list tuple set parenthesized_expression not_operator return_statement assert_statement expression_list named_expression await'.split(
+    ' ',
+  ),
+)
+
+export function pythonRules(script: string, found: Found): Rules<LanguageContext> {
+  const isValue = (node: Node): boolean => {
+    const parent = node.parent
+    if (parent === null) return false
+    if (PYTHON_VALUES.has(parent.type)) return true
+    const is = (field: string) => isSame(node, parent.childForFieldName(field))
+    if (parent.type === 'assignment' || parent.type === 'augmented_assignment') return is('right')
+    if (parent.type === 'keyword_argument' || parent.type === 'pair' || parent.type === 'default_parameter')
+      return is('value')
+    if (parent.type === 'subscript') return is('subscript')
+    if (parent.type === 'attribute') return is('object')
+    if (parent.type === 'for_statement' || parent.type === 'for_in_clause') return is('right')
+    if (parent.type === 'match_statement') return is('subject')
+    return (parent.type === 'if_statement' || parent.type === 'while_statement') && is('condition')
+  }
+  const refusedIn = (parent: Node, child: Node): string | null => {
+    if (parent.type === 'interpolation')
+      return 'stands in the interpolation of an f-string; name it outside of the string'
+    if (parent.type !== 'call' || child.type !== 'argument_list') return null
+    const name = parent.childForFieldName('function')?.text ?? ''
+    if (PYTHON_CODE.has(name)) return `is evaluated by ${name}(); ${CODE}`
+    const isShell = PYTHON_SHELLS.test(name) && /^(os|subprocess|commands)\b/.test(name)
+    const runsShell =
+      /(^|\.)(system|popen|getoutput|getstatusoutput)$/.test(name) || /shell\s*=\s*True/.test(child.text)
+    return isShell && runsShell ? `is evaluated by the shell that ${name}() starts; hand over a list of words` : null
+  }
+  return rulesOf(found, refusedIn, (node, placeholder) => {
+    if (node.type === 'identifier') return isWhole(node, placeholder) && isValue(node) ? 'python-value' : null
+    const string = node.type === 'string_content' ? node.parent : node.type === 'string' ? node : null
+    if (string === null) return null
+    const prefix = (string.namedChildren.find((child) => child?.type === 'string_start')?.text ?? '')
+      .replace(/['"]/g, '')
+      .toLowerCase()
+    if (prefix.includes('r')) return { refused: RAW }
+    if (prefix.includes('t')) return { refused: CODE }
+    if (isBehindBackslash(script, placeholder)) return { refused: 'stands behind a backslash' }
+    return prefix.includes('b') ? 'python-bytes' : 'python-string'
+  })
+}
+
+const NODE_CODE = new Set(['eval', 'Function', 'execSync', 'exec', 'require', 'setTimeout', 'setInterval'])
+const NODE_VALUES = new Set(
+  'arguments array parenthesized_expression binary_expression ternary_expression return_statement unary_expression await_expression sequence_expression'.split(
+    ' ',
+  ),
+)
+
+export function nodeRules(script: string, found: Found): Rules<LanguageContext> {
+  const isValue = (node: Node): boolean => {
+    const parent = node.parent
+    if (parent === null) return false
+    if (NODE_VALUES.has(parent.type)) return parent.type !== 'unary_expression' || !/^(delete|typeof)/.test(parent.text)
+    const is = (field: string) => isSame(node, parent.childForFieldName(field))
+    if (parent.type === 'variable_declarator' || parent.type === 'pair' || parent.type === 'field_definition')
+      return is('value')
+    if (parent.type === 'assignment_expression' || parent.type === 'augmented_assignment_expression') return is('right')
+    if (parent.type === 'subscript_expression') return is('index')
+    if (parent.type === 'member_expression') return is('object')
+    if (parent.type === 'for_in_statement') return is('right')
+    return parent.type === 'arrow_function' && is('body')
+  }
+  const refusedIn = (parent: Node, child: Node): string | null => {
+    if (parent.type === 'template_substitution')
+      return 'stands in the interpolation of a template string; name it outside of the string'
+    if (parent.type === 'regex') return 'would be a regular expression there'
+    if (parent.type === 'import_statement') return 'would be the name of a module'
+    if (parent.type !== 'call_expression' && parent.type !== 'new_expression') return null
+    if (child.type === 'template_string') return 'stands in a tagged template string; use an ordinary string'
+    if (child.type !== 'arguments') return null
+    const name = (parent.childForFieldName('function') ?? parent.childForFieldName('constructor'))?.text ?? ''
+    const last = name.slice(name.lastIndexOf('.') + 1)
+    return NODE_CODE.has(last) || name === 'import' ? `is evaluated by ${name}(); ${CODE}` : null
+  }
+  return rulesOf(found, refusedIn, (node, placeholder) => {
+    if (node.type === 'identifier') return isWhole(node, placeholder) && isValue(node) ? 'node-value' : null
+    if (!['string_fragment', 'string', 'template_string'].includes(node.type)) return null
+    return isBehindBackslash(script, placeholder) ? { refused: 'stands behind a backslash' } : 'node-string'
+  })
+}
+
+const PWSH_CODE =
+  /^(iex|invoke-expression|invoke-command|icm|pwsh|powershell|cmd|sh|bash|start-process|add-type|\.|&)(\.exe)?$/i
+
+/** Templates are `${word}` in the text that the grammar reads. */
+export function pwshRules(_script: string, found: Found): Rules<LanguageContext> {
+  const refusedIn = (parent: Node): string | null => {
+    if (/here_string/.test(parent.type)) return RAW
+    if (parent.type === 'left_assignment_expression' || parent.type === 'param_block') return NO_EXPRESSION
+    if (parent.type === 'sub_expression')
+      return 'stands in the interpolation of a string; name it outside of the string'
+    if (parent.type !== 'command') return null
+    const name = parent.childForFieldName('command_name')?.text ?? parent.namedChild(0)?.text ?? ''
+    return PWSH_CODE.test(name) ? `is evaluated by ${name}; ${CODE}` : null
+  }
+  return rulesOf(found, refusedIn, (node, placeholder) => {
+    if (node.type === 'verbatim_string_characters' || node.type === 'verbatim_string_literal') return 'pwsh-verbatim'
+    const variable = node.type === 'variable' || node.type === 'braced_variable' ? node : node.parent
+    if (variable === null || !/variable$/.test(variable.type)) return null
+    const place =
+      variable.type === 'braced_variable' && variable.parent?.type === 'variable' ? variable.parent : variable
+    if (!isWhole(place, placeholder)) return null
+    const around = place.parent?.type ?? ''
+    if (around === 'expandable_string_literal') return 'pwsh-string'
+    return around === 'unary_expression' && place.parent?.namedChildCount === 1 ? 'pwsh-value' : null
+  })
+}

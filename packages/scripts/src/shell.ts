@@ -1,0 +1,360 @@
+import type { Encoding, LiteralDocument } from '@slipway/domain'
+import type { Node } from 'web-tree-sitter'
+import type { Found } from './found.ts'
+import type { Placeholder } from './placeholders.ts'
+import {
+  type CommandWords,
+  commandWords,
+  EVALUATED_NAMES,
+  readsItsInput,
+  runsItsInput,
+  useOf,
+} from './shell-commands.ts'
+import { isSame, type Rules } from './tree.ts'
+
+/** What the nodes around a template say about it. */
+interface ShellContext {
+  /** Why no value may stand here. */
+  refused: string | null
+  only: 'integer' | 'number' | null
+  /** What surrounds the innermost text: nothing, double quotes, or a here-document. */
+  quoting: 'none' | 'double' | 'document'
+  isBacktick: boolean
+  warning: string | null
+  /** Where the name in `NAME=value`, an argument of `env`, ends. */
+  nameEnds: number
+}
+
+const START: ShellContext = {
+  refused: null,
+  only: null,
+  quoting: 'none',
+  isBacktick: false,
+  warning: null,
+  nameEnds: 0,
+}
+
+/** Nodes that only group commands or words. All nodes that no rule names are refused. */
+const GROUPS = new Set(
+  'program list subshell if_statement elif_clause else_clause while_statement do_group negated_command variable_assignments'.split(
+    ' ',
+  ),
+)
+const ARITHMETIC = 'is evaluated as arithmetic there; declare a variable of type number'
+const NAME = 'would be a name there; write the name into the script'
+const UNKNOWN = 'stands where no value can be inserted; use "$SLIPWAY_VAR_…" in a command of its own'
+
+/** Names that the script declares as integers: an assignment evaluates its value. */
+function integerNames(script: string): Set<string> {
+  const declarations = script
+    .replaceAll('\\\n', ' ')
+    .matchAll(/\b(?:declare|typeset|local|readonly|export|integer)[ \t]+([^\n;&|]*)/g)
+  return new Set(
+    Array.from(declarations).flatMap(([text, words = '']) =>
+      text.startsWith('integer') || /(^|\s)["']?-[A-Za-z]*[inaA]/.test(words)
+        ? (words.match(/[A-Za-z_][A-Za-z0-9_]*/g) ?? [])
+        : [],
+    ),
+  )
+}
+
+/** The rules of sh and bash. `sh` has only what every POSIX shell knows. */
+export function shellRules(script: string, isBash: boolean, found: Found): Rules<ShellContext> {
+  const integers = integerNames(script)
+  const commands = new Map<number, CommandWords>()
+  const wordsOf = (command: Node): CommandWords => {
+    const known = commands.get(command.startIndex) ?? commandWords(command)
+    commands.set(command.startIndex, known)
+    return known
+  }
+
+  const refuse = (context: ShellContext, reason: string): ShellContext => ({
+    ...context,
+    refused: context.refused ?? reason,
+  })
+  const onlyBash = (context: ShellContext): ShellContext =>
+    isBash ? context : refuse(context, 'stands in syntax that sh does not know; set `interpreter: bash`')
+  const integer = (context: ShellContext): ShellContext => ({ ...context, only: 'integer' })
+
+  function enter(context: ShellContext, parent: Node, child: Node): ShellContext {
+    const { type } = parent
+    if (GROUPS.has(type)) return context
+    const rule = ENTER[type]
+    return rule === undefined ? refuse(context, UNKNOWN) : rule(context, parent, child)
+  }
+
+  const inPipeline = (context: ShellContext, parent: Node, child: Node): ShellContext => {
+    const later = parent.namedChildren.filter((node) => node !== null && node.startIndex >= child.endIndex)
+    if (later.some(startsShell))
+      return refuse(context, 'is evaluated by the shell at the end of the pipe; hand it over as an argument')
+    const other = later.find((node) => node !== null && node.type === 'command' && readsItsInput(node))
+    return other === undefined || other === null ? context : { ...context, warning: warningOf(other) }
+  }
+
+  /** Whether a node starts a shell that runs its standard input. */
+  function startsShell(node: Node | null): boolean {
+    if (node === null) return false
+    if (node.type === 'command') return runsItsInput(node)
+    if (!PASS_INPUT.has(node.type)) return false
+    return node.namedChildren.some(startsShell)
+  }
+
+  const warningOf = (command: Node) =>
+    `\`${wordsOf(command).name}\` evaluates its input once more: the value is data for the shell only`
+
+  const inRedirect = (context: ShellContext, parent: Node, child: Node): ShellContext => {
+    if (!INPUTS.has(child.type)) return context
+    const body = parent.childForFieldName('body')
+    if (startsShell(body))
+      return refuse(context, 'is evaluated by the shell that reads it; hand it over as an argument')
+    if (body?.type === 'command' && readsItsInput(body)) return { ...context, warning: warningOf(body) }
+    return context
+  }
+
+  const inAssignment = (context: ShellContext, parent: Node, child: Node): ShellContext => {
+    if (child.type === 'subscript') return context
+    if (child.type === 'variable_name') return refuse(context, NAME)
+    const name = /^[A-Za-z_][A-Za-z0-9_]*/.exec(parent.text)?.[0] ?? ''
+    if (EVALUATED_NAMES.has(name))
+      return refuse(context, `would be evaluated: a shell runs or splits by what ${name} holds`)
+    if (integers.has(name) && child.type !== 'array') {
+      return integer(context)
+    }
+    return context
+  }
+
+  const inCommand = (context: ShellContext, parent: Node, child: Node): ShellContext => {
+    if (child.type === 'variable_assignment' || child.type === 'file_redirect') return context
+    if (child.type === 'herestring_redirect') {
+      return runsItsInput(parent)
+        ? refuse(context, 'is evaluated by the shell that reads it; hand it over as an argument')
+        : context
+    }
+    const equals = child.text.indexOf('=')
+    const use = useOf(wordsOf(parent), child, child.text)
+    const named = equals < 0 || wordsOf(parent).program === 0 ? context.nameEnds : child.startIndex + equals
+    if (use.kind === 'refused') return refuse(context, use.reason)
+    if (use.kind === 'number') return { ...context, only: context.only ?? 'number' }
+    return { ...context, nameEnds: named, warning: 'warning' in use ? use.warning : context.warning }
+  }
+
+  const inDeclaration = (context: ShellContext, parent: Node, child: Node): ShellContext => {
+    if (child.type !== 'variable_assignment') return refuse(context, NAME)
+    const options = parent.namedChildren.filter((node) => node?.type === 'word' && /^[-+]/.test(node.text))
+    const isPlain = options.every((node) => /^-[gxr]+$/.test(node?.text ?? ''))
+    return isPlain ? context : refuse(context, 'is evaluated by this declaration; assign it in a command of its own')
+  }
+
+  const inExpansion = (context: ShellContext, parent: Node, child: Node): ShellContext => {
+    if (child.type === 'subscript') return context
+    const previous = child.previousSibling
+    const operator = previous?.isNamed ? previous.previousSibling?.type : previous?.type
+    if (operator === ':' && isAfterParameter(parent, child)) return onlyBash(integer(context))
+    const isDefault = operator !== undefined && /^:?[-=+]$/.test(operator) && isAfterParameter(parent, child)
+    if (!isDefault) return refuse(context, isAfterParameter(parent, child) ? 'would be a pattern there' : NAME)
+    if (child.type === 'string' && context.quoting !== 'none') return refuse(context, UNKNOWN)
+    const name = /[A-Za-z_][A-Za-z0-9_]*/.exec(parent.text)?.[0] ?? ''
+    return operator.endsWith('=') && (integers.has(name) || EVALUATED_NAMES.has(name))
+      ? refuse(context, ARITHMETIC)
+      : context
+  }
+
+  const inSubstitution = (context: ShellContext, parent: Node): ShellContext => {
+    const isBacktick = parent.text.startsWith('`')
+    if (isBacktick && (context.quoting !== 'none' || context.isBacktick)) {
+      return refuse(context, 'stands in backticks inside of quotes; write $( … ) instead')
+    }
+    return { ...context, quoting: 'none', isBacktick: context.isBacktick || isBacktick }
+  }
+
+  const inTest = (context: ShellContext, parent: Node): ShellContext =>
+    parent.text.startsWith('[[') ? onlyBash(context) : context
+
+  const inComparison = (context: ShellContext, parent: Node, child: Node): ShellContext => {
+    if (context.only === 'integer') return context
+    const operator = operatorOf(parent)
+    const isConditional = isInDoubleBrackets(parent)
+    if (operator === '=~')
+      return isSame(child, parent.firstNamedChild) ? context : refuse(context, 'would be a regular expression there')
+    if (/^-(eq|ne|lt|le|gt|ge)$/.test(operator)) return isConditional ? integer(context) : context
+    return COMPARISONS.has(operator) ? context : refuse(context, UNKNOWN)
+  }
+
+  const inUnaryTest = (context: ShellContext, parent: Node): ShellContext => {
+    if (context.only === 'integer') return context
+    const operator = operatorOf(parent)
+    if (operator === '-v' || operator === '-R') return refuse(context, `would be a name for ${operator}`)
+    return operator === '!' || /^-[abcdefghkLnpOrsSuGNwxz]$/.test(operator) ? context : refuse(context, UNKNOWN)
+  }
+
+  const inCompound = (context: ShellContext, parent: Node): ShellContext =>
+    parent.text.startsWith('((') ? onlyBash(integer(context)) : context
+
+  const inFor = (context: ShellContext, parent: Node, child: Node): ShellContext => {
+    if (child.type === 'variable_name') return refuse(context, NAME)
+    return parent.text.startsWith('select') ? onlyBash(context) : context
+  }
+
+  const inConcatenation = (context: ShellContext, parent: Node): ShellContext => {
+    const { text } = parent
+    if (text.startsWith('[') && parent.parent?.type === 'array')
+      return refuse(context, 'stands in an element with a subscript')
+    return parent.namedChildren.some((node) => node?.type === 'word' && /^[{}]|[^\\][{}]/.test(node.text))
+      ? refuse(context, 'stands in braces that the shell expands')
+      : context
+  }
+
+  const same = (context: ShellContext) => context
+  const ENTER: Record<string, (context: ShellContext, parent: Node, child: Node) => ShellContext> = {
+    pipeline: inPipeline,
+    redirected_statement: inRedirect,
+    compound_statement: inCompound,
+    function_definition: (context, parent, child) =>
+      isSame(child, parent.childForFieldName('body')) ? context : refuse(context, NAME),
+    for_statement: inFor,
+    c_style_for_statement: (context, parent, child) =>
+      isSame(child, parent.childForFieldName('body')) ? context : onlyBash(integer(context)),
+    case_statement: same,
+    case_item: same,
+    command: inCommand,
+    command_name: same,
+    declaration_command: inDeclaration,
+    variable_assignment: inAssignment,
+    array: (context) => onlyBash(context),
+    subscript: (context, _parent, child) =>
+      child.previousSibling?.type === '[' ? onlyBash(integer(context)) : refuse(context, NAME),
+    expansion: inExpansion,
+    command_substitution: inSubstitution,
+    process_substitution: (context) => onlyBash({ ...context, quoting: 'none' }),
+    arithmetic_expansion: (context, parent) =>
+      parent.text.startsWith('$[') ? onlyBash(integer(context)) : integer(context),
+    parenthesized_expression: same,
+    ternary_expression: same,
+    postfix_expression: same,
+    test_command: inTest,
+    binary_expression: inComparison,
+    unary_expression: inUnaryTest,
+    concatenation: inConcatenation,
+    string: (context, parent) =>
+      parent.previousSibling?.type === '$' && parent.previousSibling.endIndex === parent.startIndex
+        ? refuse(context, 'stands in a string that the shell translates; leave out the $')
+        : { ...context, quoting: 'double' },
+    file_redirect: same,
+    herestring_redirect: (context) => onlyBash(context),
+    heredoc_redirect: inDocument,
+    heredoc_body: (context) => ({ ...context, quoting: 'document' }),
+  }
+
+  function inDocument(context: ShellContext, parent: Node, child: Node): ShellContext {
+    if (child.type === 'pipeline') return context
+    if (child.type === 'file_redirect') return context
+    if (child.type !== 'heredoc_body') return refuse(context, UNKNOWN)
+    // The grammar takes a first line that begins with a backslash for words of the command.
+    const opening = documentStart(child)?.endIndex ?? 0
+    if (script.slice(opening, child.startIndex).split('\n').length !== 2) return refuse(context, UNKNOWN)
+    const behind = parent.namedChildren.filter((node) => node !== null && node.startIndex < child.startIndex)
+    if (behind.some(startsShell))
+      return refuse(context, 'is evaluated by the shell at the end of the pipe; hand it over as an argument')
+    return { ...context, quoting: 'document' }
+  }
+
+  function place(context: ShellContext, node: Node, placeholder: Placeholder): void {
+    const { refused, only, warning } = context
+    if (node.type === 'comment') return
+    const reason = refused ?? positionProblem(node, placeholder, context)
+    const encoding = encodingOf(node, context)
+    if (reason !== null || encoding === null) {
+      found.refuse(placeholder, reason ?? UNKNOWN)
+      return
+    }
+    if (warning !== null) found.warn(placeholder, warning)
+    found.place(placeholder, encoding, only)
+  }
+
+  function positionProblem(node: Node, { start }: Placeholder, { nameEnds, only }: ShellContext): string | null {
+    if (start < nameEnds) return NAME
+    const before = script.slice(Math.max(node.startIndex, start - 64), start)
+    const isRaw = node.type === 'raw_string' || isLiteralDocument(node)
+    if (!isRaw && /(^|[^\\])(\\\\)*\\$/.test(before)) return 'stands behind a backslash'
+    if (node.type === 'word' && /^~[^/]*$/.test(script.slice(node.startIndex, start)))
+      return 'stands behind ~, which is not expanded with a value'
+    if (
+      only !== 'integer' &&
+      node.type === 'word' &&
+      /[{}]/.test(script.slice(node.startIndex, node.endIndex).replaceAll('{{', '').replaceAll('}}', ''))
+    ) {
+      return 'stands in braces that the shell expands'
+    }
+    return null
+  }
+
+  function encodingOf(node: Node, { quoting, only, isBacktick }: ShellContext): Encoding | null {
+    const { type } = node
+    if (type === 'raw_string') return quoting === 'none' ? 'shell-single' : null
+    if (type === 'ansi_c_string') return isBash && quoting === 'none' ? 'shell-ansi' : null
+    if (type === 'string_content' || type === 'heredoc_content') return 'shell-quoted'
+    if (type === 'string') return 'shell-quoted'
+    if (type === 'heredoc_body') return isLiteralDocument(node) ? documentEncoding(node, isBacktick) : 'shell-quoted'
+    if (only === 'integer' && ARITHMETIC_LEAVES.has(type)) return 'shell-quoted'
+    if (type === 'word') return quoting === 'none' ? 'shell-word' : 'shell-quoted'
+    if (type === 'extglob_pattern') return isPlainPattern(node) ? 'shell-word' : null
+    return null
+  }
+
+  const isPlainPattern = (node: Node) =>
+    (isBash || !isInDoubleBrackets(node)) && /^[A-Za-z0-9_.*?/@:-]+$/.test(node.text)
+
+  function documentEncoding(body: Node, isBacktick: boolean): Encoding | null {
+    if (isBacktick) return null
+    const [opening, closing] = [documentStart(body), documentEnd(body)]
+    if (opening === null || closing === null) return null
+    const word = opening.text.replace(/['"\\]/g, '')
+    if (script.slice(closing.endIndex - word.length, closing.endIndex) !== word) return null
+    const isSimple = /^[A-Za-z0-9_]+$/.test(word)
+    const document: LiteralDocument = {
+      body: { start: body.startIndex, end: body.endIndex },
+      opening: { start: opening.startIndex, end: opening.endIndex },
+      closing: { start: closing.endIndex - word.length, end: closing.endIndex },
+      delimiter: isSimple ? word : found.unusedDelimiter(),
+    }
+    found.literalDocument(document)
+    return 'shell-quoted'
+  }
+
+  return { start: START, enter, found: place }
+}
+
+const INPUTS = new Set(['heredoc_redirect', 'herestring_redirect', 'file_redirect'])
+/** Nodes whose commands read the input of the whole. */
+const PASS_INPUT = new Set(
+  'pipeline list subshell compound_statement redirected_statement negated_command if_statement while_statement do_group'.split(
+    ' ',
+  ),
+)
+const COMPARISONS = new Set(['=', '==', '!=', '<', '>', '&&', '||', '-a', '-o', '-nt', '-ot', '-ef'])
+const ARITHMETIC_LEAVES = new Set(['word', 'variable_name', 'number', 'extglob_pattern'])
+
+const operatorOf = (node: Node): string =>
+  node.childForFieldName('operator')?.text ??
+  node.children.find((child) => child !== null && (!child.isNamed || child.type === 'test_operator'))?.text ??
+  ''
+
+const isAfterParameter = (expansion: Node, child: Node): boolean =>
+  expansion.namedChildren.some((node) => node !== null && node.endIndex <= child.startIndex)
+
+function isInDoubleBrackets(node: Node): boolean {
+  let at: Node | null = node
+  while (at !== null && at.type !== 'test_command') {
+    if (at.type === 'command_substitution' || at.type === 'case_item') return false
+    at = at.parent
+  }
+  return at?.text.startsWith('[[') === true
+}
+
+const documentStart = (body: Node): Node | null =>
+  body.parent?.namedChildren.find((node) => node?.type === 'heredoc_start') ?? null
+const documentEnd = (body: Node): Node | null =>
+  body.parent?.namedChildren.find((node) => node?.type === 'heredoc_end') ?? null
+
+const isLiteralDocument = (node: Node): boolean =>
+  node.type === 'heredoc_body' && /['"\\]/.test(documentStart(node)?.text ?? '')
