@@ -62,7 +62,8 @@ test('an agent enrols, sends heartbeats and runs a command over TLS', async () =
   agent = await startAgent({ bridgeUrl: suite.bridgeUrl, token, settings: trust() })
   const seenAt = async () => (await api.get(`/targets/${id}`)).body.last_seen_at
   const enrolledAt = await seenAt()
-  await waitFor(async () => (await seenAt()) !== enrolledAt, { what: 'a heartbeat' })
+  // An agent sends a heartbeat every 10 s.
+  await waitFor(async () => (await seenAt()) !== enrolledAt, { timeoutMs: 30_000, what: 'a heartbeat' })
   expect(await outputOn(id, { script: 'echo through the agent' })).toEqual({
     ...{ state: 'success', lines: ['through the agent'] },
   })
