@@ -224,17 +224,17 @@ describe('input and output of a command', () => {
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above
 
   test.each([
-    ['sh', `printf '%s\\n' {{ value }} "{{ value }}" "$SLIPWAY_VAR_VALUE"`],
-    ['bash', `printf '%s\\n' {{ value }} "{{ value }}" "$SLIPWAY_VAR_VALUE"`],
-    ['python3', 'import os\nprint({{ value }})\nprint({{ value }})\nprint(os.environ["SLIPWAY_VAR_VALUE"])'],
-    ['node', 'console.log({{ value }})\nconsole.log({{ value }})\nconsole.log(process.env.SLIPWAY_VAR_VALUE)'],
-  ] as const)('hostile values reach %s unchanged, by template and by environment', async (interpreter, script) => {
+    ['sh', `printf '%s\\n' "$SLIPWAY_VAR_VALUE"`],
+    ['bash', `printf '%s\\n' "$SLIPWAY_VAR_VALUE"`],
+    ['python3', 'import os\nprint(os.environ["SLIPWAY_VAR_VALUE"])'],
+    ['node', 'console.log(process.env.SLIPWAY_VAR_VALUE)'],
+  ] as const)('hostile values reach %s unchanged by the environment', async (interpreter, script) => {
     const all = HOSTILE.join(' ')
     const values = interpreter === 'sh' ? [...HOSTILE, all] : [all]
     const actions = values.map((value) => ({ interpreter, script, variables: { value } }))
     const spec = specOf({ actions })
     expect(await run(spec)).toMatchObject({ outcome: 'success' })
-    expect(bridge.output(spec)).toEqual(values.flatMap((value) => [value, value, value]))
+    expect(bridge.output(spec)).toEqual(values)
   })
 
   test('a simulated timeout and a simulated lost connection fail with their reasons', async () => {

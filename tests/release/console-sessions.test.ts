@@ -1,10 +1,12 @@
 // Sessions in a browser: password, second factor, the end of a session, and what each role and each tenant sees.
-import { beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   createAction,
   createGate,
   deploymentEnd,
   openTenant,
+  type Suite,
+  startSharedSuite,
   steadyClock,
   type TestTenant,
   totp,
@@ -14,11 +16,14 @@ import { Stage } from '../console/stage.ts'
 
 const OVER = 'Your session has ended'
 
-const stage = new Stage(openTenant)
+let suite: Suite
 let other: TestTenant
 beforeAll(async () => {
+  suite = await startSharedSuite()
   other = await openTenant()
 })
+afterAll(() => suite?.stop())
+const stage = new Stage(openTenant)
 
 test('a login needs the password and, once set up, the second factor, which a recovery code replaces once', async () => {
   const account = await stage.createAccount(['user'])
