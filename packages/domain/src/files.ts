@@ -29,13 +29,20 @@ export function filePathProblems(paths: readonly string[]): { index: number; mes
   const known = new Set<string>()
   const folders = new Set(plain.flatMap((path) => (path === null ? [] : foldersOf(path))))
   return plain.flatMap((path, index) => {
-    const message = path === null ? OUTSIDE : (namesProblem(path) ?? clash(path, known, folders))
+    const message =
+      path === null ? OUTSIDE : (expansionProblem(path) ?? namesProblem(path) ?? clash(path, known, folders))
     if (path !== null) known.add(path)
     return message === null ? [] : [{ index, message }]
   })
 }
 
 const OUTSIDE = 'must be the path of a file, relative to the working directory and below it'
+
+/** Why a path would not be what its author means, or null: nothing expands `~`, variables and templates in it. */
+export function expansionProblem(path: string): string | null {
+  const found = /^~|\$\w+|\$\{|\{\{/.exec(path)
+  return found === null ? null : `has ${found[0]}, which is not expanded here: write the whole path`
+}
 
 function namesProblem(path: string): string | null {
   if (/\p{Cc}/u.test(path)) return 'must not contain control characters'

@@ -205,6 +205,20 @@ describe('sources', () => {
     expect(await refusals({ script: 'eval {{ n }}', variables, templates: false })).toEqual([])
   })
 
+  test.each(['~/site', '$HOME/app', '/srv/$' + '{APP}', '{{ d }}/app'])(
+    'a directory that looks expanded is refused: %s',
+    async (path) => {
+      const definition = script({ working_directory: path })
+      const answer = await admin.send('createAction', '/actions', {
+        name: unique('Paths'),
+        version: '1.0.0',
+        definition,
+      })
+      expect(refusal(answer)).toMatchObject({ status: 400 })
+      expect(answer.body.error.details.errors).toMatchObject([{ path: '/definition/working_directory' }])
+    },
+  )
+
   test('a script is stored as its interpreter can read it, with warnings', async () => {
     const publish = (definition: object) =>
       admin.send('createAction', '/actions', { name: unique('Text'), version: '1.0.0', definition: script(definition) })

@@ -4,6 +4,7 @@ import {
   type ActionFile,
   type DefinitionSecrets,
   environmentNameProblem,
+  expansionProblem,
   type FieldError,
   filePathProblems,
   MASK,
@@ -41,7 +42,7 @@ export const definitionRules =
   (kind: SourceType): Check =>
   ({ definition }) => {
     if (!isObject(definition)) return []
-    const { env, files, variables } = definition
+    const { env, files, variables, working_directory } = definition
     const entries = definition[ENTRIES[kind]?.list ?? '']
     return [
       ...variableDefinitionProblems(variables, 'definition', 'variables'),
@@ -50,6 +51,7 @@ export const definitionRules =
         return problem === null ? [] : [{ path: pointer('definition', 'env', name), message: problem }]
       }),
       ...pathProblems(files),
+      ...directoryProblems(working_directory),
       ...(Array.isArray(entries) ? entries : []).flatMap((entry, index) =>
         isObject(entry)
           ? valueProblems(entry['variables'], 'definition', ENTRIES[kind]?.list ?? '', index, 'variables')
@@ -57,6 +59,11 @@ export const definitionRules =
       ),
     ]
   }
+
+function directoryProblems(directory: unknown): FieldError[] {
+  const problem = typeof directory === 'string' ? expansionProblem(directory) : null
+  return problem === null ? [] : [{ path: pointer('definition', 'working_directory'), message: problem }]
+}
 
 function pathProblems(files: unknown): FieldError[] {
   // The schema reports a path that is no string.
