@@ -2,7 +2,7 @@ import type { Encoding } from '@slipway/domain'
 import type { Node } from 'web-tree-sitter'
 import type { Found } from './found.ts'
 import type { Placeholder } from './placeholders.ts'
-import { isSame, type Rules } from './tree.ts'
+import { isBehindBackslash, isSame, type Rules } from './tree.ts'
 
 interface LanguageContext {
   /** Why no value may stand here. */
@@ -34,13 +34,29 @@ function rulesOf(
   }
 }
 
+/** Whether the value would become a part of an escape sequence. */
+const isEscaped = (script: string, { start }: Placeholder) =>
+  isBehindBackslash(script, start) || /\\[xNuU]\{?[\w ]{0,8}$/.test(script.slice(Math.max(0, start - 12), start))
 const isWhole = (node: Node, { start, end }: Placeholder) => node.startIndex === start && node.endIndex === end
-const isBehindBackslash = (script: string, { start }: Placeholder) =>
-  /(^|[^\\])(\\\\)*\\$/.test(script.slice(Math.max(0, start - 64), start))
+/** A list of words that starts a shell with code, such as `["sh", "-c", …]`. */
+const STARTS_SHELL =
+  /['"`](\/[\w/]*\/)?(sh|bash|dash|zsh|ksh|python3?|node|perl|ruby)['"`][\s\S]*['"`]-{1,2}[a-z]*[ce][a-z]*['"`]/
+const lastName = (callee: string) => /([A-Za-z_$][\w$]*)[^\w$]*$/.exec(callee)?.[1] ?? ''
+/** What a call names, without its own arguments: the work for a chain of calls stays linear. */
+const MAX_CALLEE = 512
+const calleeOf = (call: Node, field: string): string => {
+  const node = call.childForFieldName(field)
+  return node === null || node.endIndex - node.startIndex > MAX_CALLEE ? '' : node.text
+}
 
-/** The functions of Python that run their argument as code. */
-const PYTHON_CODE = new Set(['eval', 'exec', 'compile', '__import__', 'execfile', 'getattr', 'setattr'])
-const PYTHON_SHELLS = /(^|\.)(system|popen|getoutput|getstatusoutput|check_output|run|call|Popen|check_call)$/
+/** The functions of Python that run their argument as code, whatever module they are taken from. */
+const PYTHON_CODE = new Set(
+  'eval exec compile __import__ execfile getattr setattr timeit repeat system popen getoutput getstatusoutput create_subprocess_shell runpy run_path'.split(
+    ' ',
+  ),
+)
+const PYTHON_PROCESS =
+  /^(run|call|Popen|check_call|check_output|create_subprocess_exec|subprocess_exec|exec[lv]\w*|spawn\w*|posix_spawn\w*)$/
 /** Nodes in which an identifier is the value of an expression. */
 const PYTHON_VALUES = new Set(
   'argument_list binary_operator boolean_operator comparison_operator conditional_expression list tuple set parenthesized_expression not_operator return_statement assert_statement expression_list named_expression await'.split(
@@ -67,28 +83,30 @@ export function pythonRules(script: string, found: Found): Rules<LanguageContext
     if (parent.type === 'interpolation')
       return 'stands in the interpolation of an f-string; name it outside of the string'
     if (parent.type !== 'call' || child.type !== 'argument_list') return null
-    const name = parent.childForFieldName('function')?.text ?? ''
+    const name = lastName(calleeOf(parent, 'function'))
     if (PYTHON_CODE.has(name)) return `is evaluated by ${name}(); ${CODE}`
-    const isShell = PYTHON_SHELLS.test(name) && /^(os|subprocess|commands)\b/.test(name)
-    const runsShell =
-      /(^|\.)(system|popen|getoutput|getstatusoutput)$/.test(name) || /shell\s*=\s*True/.test(child.text)
-    return isShell && runsShell ? `is evaluated by the shell that ${name}() starts; hand over a list of words` : null
+    if (!PYTHON_PROCESS.test(name)) return null
+    const text = script.slice(child.startIndex, child.endIndex)
+    const startsShell = /shell\s*=\s*(?!False\b)/.test(text) || text.includes('**') || STARTS_SHELL.test(text)
+    return startsShell ? `is evaluated by the shell that ${name}() starts; hand over a list of words` : null
   }
   return rulesOf(found, refusedIn, (node, placeholder) => {
     if (node.type === 'identifier') return isWhole(node, placeholder) && isValue(node) ? 'python-value' : null
     const string = node.type === 'string_content' ? node.parent : node.type === 'string' ? node : null
     if (string === null) return null
-    const prefix = (string.namedChildren.find((child) => child?.type === 'string_start')?.text ?? '')
-      .replace(/['"]/g, '')
-      .toLowerCase()
+    const prefix = (string.firstNamedChild?.text ?? '').replace(/['"]/g, '').toLowerCase()
     if (prefix.includes('r')) return { refused: RAW }
     if (prefix.includes('t')) return { refused: CODE }
-    if (isBehindBackslash(script, placeholder)) return { refused: 'stands behind a backslash' }
+    if (isEscaped(script, placeholder)) return { refused: 'stands behind a backslash' }
     return prefix.includes('b') ? 'python-bytes' : 'python-string'
   })
 }
 
-const NODE_CODE = new Set(['eval', 'Function', 'execSync', 'exec', 'require', 'setTimeout', 'setInterval'])
+/** Functions that run an argument as code, wherever they stand in the name of what is called. */
+const NODE_CODE =
+  /\b(eval|Function|execSync|exec|require|import|runInThisContext|runInNewContext|runInContext|compileFunction|Script|Worker|constructor|construct)\b/
+const NODE_PROCESS = /\b(spawn|spawnSync|execFile|execFileSync|fork)\b/
+const NODE_TIMER = /^(setTimeout|setInterval|setImmediate)$/
 const NODE_VALUES = new Set(
   'arguments array parenthesized_expression binary_expression ternary_expression return_statement unary_expression await_expression sequence_expression'.split(
     ' ',
@@ -117,14 +135,23 @@ export function nodeRules(script: string, found: Found): Rules<LanguageContext> 
     if (parent.type !== 'call_expression' && parent.type !== 'new_expression') return null
     if (child.type === 'template_string') return 'stands in a tagged template string; use an ordinary string'
     if (child.type !== 'arguments') return null
-    const name = (parent.childForFieldName('function') ?? parent.childForFieldName('constructor'))?.text ?? ''
-    const last = name.slice(name.lastIndexOf('.') + 1)
-    return NODE_CODE.has(last) || name === 'import' ? `is evaluated by ${name}(); ${CODE}` : null
+    const callee = parent.childForFieldName('function') ?? parent.childForFieldName('constructor')
+    // `/…/.exec()` only compares.
+    if (callee?.childForFieldName('object')?.type === 'regex') return null
+    const name = calleeOf(parent, 'function') || calleeOf(parent, 'constructor')
+    const text = script.slice(child.startIndex, child.endIndex)
+    if (NODE_CODE.test(name)) return `is evaluated by ${name}(); ${CODE}`
+    if (NODE_TIMER.test(name) && !/^\(\s*(async\s*)?(\(|function\b|\w+\s*[,)=])/.test(text))
+      return `is evaluated by ${name}(); ${CODE}`
+    if (!NODE_PROCESS.test(name)) return null
+    return /\bshell\b/.test(text) || STARTS_SHELL.test(text)
+      ? `is evaluated by the shell that ${name}() starts; hand over a list of words`
+      : null
   }
   return rulesOf(found, refusedIn, (node, placeholder) => {
     if (node.type === 'identifier') return isWhole(node, placeholder) && isValue(node) ? 'node-value' : null
     if (!['string_fragment', 'string', 'template_string'].includes(node.type)) return null
-    return isBehindBackslash(script, placeholder) ? { refused: 'stands behind a backslash' } : 'node-string'
+    return isEscaped(script, placeholder) ? { refused: 'stands behind a backslash' } : 'node-string'
   })
 }
 

@@ -6,11 +6,12 @@ import {
   type CommandWords,
   commandWords,
   EVALUATED_NAMES,
+  INTEGER_NAMES,
   readsItsInput,
   runsItsInput,
   useOf,
 } from './shell-commands.ts'
-import { isSame, type Rules } from './tree.ts'
+import { isBehindBackslash, isSame, type Rules } from './tree.ts'
 
 /** What the nodes around a template say about it. */
 interface ShellContext {
@@ -23,6 +24,10 @@ interface ShellContext {
   warning: string | null
   /** Where the name in `NAME=value`, an argument of `env`, ends. */
   nameEnds: number
+  /** The value must end before this position: behind it stands the name of a program, after a slash. */
+  folderEnds: number
+  /** Whether the nearest test is `[[`, which evaluates. */
+  isConditional: boolean
 }
 
 const START: ShellContext = {
@@ -32,6 +37,8 @@ const START: ShellContext = {
   isBacktick: false,
   warning: null,
   nameEnds: 0,
+  folderEnds: Number.POSITIVE_INFINITY,
+  isConditional: false,
 }
 
 /** Nodes that only group commands or words. All nodes that no rule names are refused. */
@@ -44,23 +51,72 @@ const ARITHMETIC = 'is evaluated as arithmetic there; declare a variable of type
 const NAME = 'would be a name there; write the name into the script'
 const UNKNOWN = 'stands where no value can be inserted; use "$SLIPWAY_VAR_…" in a command of its own'
 
-/** Names that the script declares as integers: an assignment evaluates its value. */
-function integerNames(script: string): Set<string> {
-  const declarations = script
-    .replaceAll('\\\n', ' ')
-    .matchAll(/\b(?:declare|typeset|local|readonly|export|integer)[ \t]+([^\n;&|]*)/g)
-  return new Set(
-    Array.from(declarations).flatMap(([text, words = '']) =>
-      text.startsWith('integer') || /(^|\s)["']?-[A-Za-z]*[inaA]/.test(words)
-        ? (words.match(/[A-Za-z_][A-Za-z0-9_]*/g) ?? [])
-        : [],
-    ),
-  )
+/** What the declarations of a script say of names. */
+interface Names {
+  /** An assignment evaluates its value. */
+  integers: Set<string>
+  arrays: Set<string>
 }
 
+const DECLARATION = /\b(?:declare|typeset|local|readonly|export|integer)[ \t]+([^\n]*)/g
+const ARRAY =
+  /\b([A-Za-z_][A-Za-z0-9_]*)(?:\+?=\(|\[)|\b(?:mapfile|readarray|read[ \t]+-[A-Za-z]*a)[ \t]+(?:-[^ \t\n]+[ \t]+)*([A-Za-z_]\w*)/g
+
+/** Finds more than there is: a name of these lines that is no integer only takes fewer values. */
+function namesOf(script: string, root: Node): Names {
+  const text = script.replaceAll('\\\n', '')
+  const integers = new Set<string>(INTEGER_NAMES)
+  const arrays = new Set(Array.from(text.matchAll(ARRAY), ([, name, read]) => name ?? read ?? ''))
+  const namesIn = (words: string) => words.match(/[A-Za-z_][A-Za-z0-9_]*/g) ?? []
+  for (const [declaration, words = ''] of text.matchAll(DECLARATION)) {
+    const options = words.match(/(?<=^|\s)["']?[-+][A-Za-z]+/g)?.join('') ?? ''
+    if (declaration.startsWith('integer') || /[in]/.test(options)) for (const name of namesIn(words)) integers.add(name)
+    if (/[aA]/.test(options)) for (const name of namesIn(words)) arrays.add(name)
+  }
+  for (const node of root.descendantsOfType('declaration_command')) {
+    const children = node?.namedChildren ?? []
+    const options = children.filter((child) => child?.type === 'word').map((child) => child?.text ?? '')
+    // A word that is expanded may be any option.
+    const isOpen = children.some((child) => child !== null && !KNOWN_WORDS.has(child.type))
+    if (!isOpen && !options.some((option) => /^[-+][A-Za-z]*[in]/.test(option))) continue
+    for (const child of children) for (const name of namesIn(child?.text ?? '')) integers.add(name)
+  }
+  return { integers, arrays }
+}
+
+const KNOWN_WORDS = new Set(['word', 'variable_name', 'variable_assignment', 'number'])
+
 /** The rules of sh and bash. `sh` has only what every POSIX shell knows. */
-export function shellRules(script: string, isBash: boolean, found: Found): Rules<ShellContext> {
-  const integers = integerNames(script)
+export function shellRules(script: string, isBash: boolean, found: Found, root: Node): Rules<ShellContext> {
+  const { integers, arrays } = namesOf(script, root)
+  const plain = script.replaceAll('\\\n', '')
+  const exportsFunctions = /\b(export|declare|typeset)[ \t]+-[A-Za-z]*f/.test(plain)
+  // What is read into such a name is evaluated, from wherever it comes.
+  const readsEvaluated = Array.from(plain.matchAll(/\b(?:read|mapfile|readarray)\b([^\n;|&<]*)/g)).some(
+    ([, words = '']) =>
+      (words.match(/[A-Za-z_]\w*/g) ?? []).some((name) => EVALUATED_NAMES.has(name) || integers.has(name)),
+  )
+  const feedsShell = />\([^)]*\b(sh|bash|dash|ksh|zsh|eval|source)\b/.test(plain)
+  const start: ShellContext = readsEvaluated
+    ? { ...START, refused: 'could be read into a variable that the shell evaluates; use "$SLIPWAY_VAR_…"' }
+    : feedsShell
+      ? { ...START, refused: 'could be handed to the shell behind >( ); hand it over as an argument' }
+      : START
+  /** Functions of the script that run their arguments or their input. */
+  const risky = new Set(
+    root
+      .descendantsOfType('function_definition')
+      .filter((node) => /\b(eval|sh|bash|dash|ksh|zsh|source)\b/.test(node?.childForFieldName('body')?.text ?? ''))
+      .map((node) => node?.childForFieldName('name')?.text ?? ''),
+  )
+  const known = new Map<string, unknown>()
+  /** Computes once for each node, so that the work stays linear. */
+  const once = <T>(what: string, { startIndex, endIndex }: Node, compute: () => T): T => {
+    const key = `${what} ${startIndex} ${endIndex}`
+    if (!known.has(key)) known.set(key, compute())
+    return known.get(key) as T
+  }
+  const startsWith = (node: Node, text: string) => script.startsWith(text, node.startIndex)
   const commands = new Map<number, CommandWords>()
   const wordsOf = (command: Node): CommandWords => {
     const known = commands.get(command.startIndex) ?? commandWords(command)
@@ -84,17 +140,24 @@ export function shellRules(script: string, isBash: boolean, found: Found): Rules
   }
 
   const inPipeline = (context: ShellContext, parent: Node, child: Node): ShellContext => {
-    const later = parent.namedChildren.filter((node) => node !== null && node.startIndex >= child.endIndex)
-    if (later.some(startsShell))
+    const { shell, other } = once('pipeline', parent, () => {
+      const commands = parent.namedChildren.filter((node) => node !== null)
+      const reader = commands.findLast((node) => node.type === 'command' && readsItsInput(node))
+      return {
+        shell: commands.findLast(startsShell)?.startIndex ?? -1,
+        other: reader === undefined ? null : { at: reader.startIndex, warning: warningOf(reader) },
+      }
+    })
+    if (shell > child.startIndex) {
       return refuse(context, 'is evaluated by the shell at the end of the pipe; hand it over as an argument')
-    const other = later.find((node) => node !== null && node.type === 'command' && readsItsInput(node))
-    return other === undefined || other === null ? context : { ...context, warning: warningOf(other) }
+    }
+    return other !== null && other.at > child.startIndex ? { ...context, warning: other.warning } : context
   }
 
   /** Whether a node starts a shell that runs its standard input. */
   function startsShell(node: Node | null): boolean {
     if (node === null) return false
-    if (node.type === 'command') return runsItsInput(node)
+    if (node.type === 'command') return runsItsInput(node) || risky.has(wordsOf(node).name ?? '')
     if (!PASS_INPUT.has(node.type)) return false
     return node.namedChildren.some(startsShell)
   }
@@ -111,98 +174,131 @@ export function shellRules(script: string, isBash: boolean, found: Found): Rules
     return context
   }
 
+  /** A value that is assigned to this name. */
+  const assigned = (context: ShellContext, name: string): ShellContext => {
+    if (EVALUATED_NAMES.has(name))
+      return refuse(context, `would be evaluated: a shell runs or splits by what ${name} holds`)
+    return integers.has(name) ? integer(context) : context
+  }
+  const nameAt = (node: Node) =>
+    /^[A-Za-z_][A-Za-z0-9_]*/.exec(script.slice(node.startIndex, node.startIndex + 256))?.[0] ?? ''
+
   const inAssignment = (context: ShellContext, parent: Node, child: Node): ShellContext => {
     if (child.type === 'subscript') return context
     if (child.type === 'variable_name') return refuse(context, NAME)
-    const name = /^[A-Za-z_][A-Za-z0-9_]*/.exec(parent.text)?.[0] ?? ''
-    if (EVALUATED_NAMES.has(name))
-      return refuse(context, `would be evaluated: a shell runs or splits by what ${name} holds`)
-    if (integers.has(name) && child.type !== 'array') {
-      return integer(context)
-    }
-    return context
+    return assigned(context, nameAt(parent))
   }
 
   const inCommand = (context: ShellContext, parent: Node, child: Node): ShellContext => {
     if (child.type === 'variable_assignment' || child.type === 'file_redirect') return context
     if (child.type === 'herestring_redirect') {
-      return runsItsInput(parent)
+      return once('input', parent, () => runsItsInput(parent))
         ? refuse(context, 'is evaluated by the shell that reads it; hand it over as an argument')
         : context
     }
-    const equals = child.text.indexOf('=')
-    const use = useOf(wordsOf(parent), child, child.text)
-    const named = equals < 0 || wordsOf(parent).program === 0 ? context.nameEnds : child.startIndex + equals
+    const text = script.slice(child.startIndex, child.endIndex)
+    const words = wordsOf(parent)
+    if (risky.has(words.name ?? ''))
+      return refuse(context, 'is handed to a function that runs code; use "$SLIPWAY_VAR_…" in it')
+    const use = useOf(words, child.startIndex, text)
     if (use.kind === 'refused') return refuse(context, use.reason)
     if (use.kind === 'number') return { ...context, only: context.only ?? 'number' }
-    return { ...context, nameEnds: named, warning: 'warning' in use ? use.warning : context.warning }
+    if (use.kind === 'folder') {
+      const slash = text.replace(/["']$/, '').lastIndexOf('/')
+      const name = text.slice(slash + 1).replace(/["']/g, '')
+      const isProgram = slash > 0 && /^[\w.+-]+$/.test(name)
+      return isProgram ? { ...context, folderEnds: child.startIndex + slash } : refuse(context, use.reason)
+    }
+    const equals = text.indexOf('=')
+    const nameEnds = equals < 0 || words.program === 0 ? context.nameEnds : child.startIndex + equals
+    return { ...context, nameEnds, warning: use.warning ?? context.warning }
   }
 
   const inDeclaration = (context: ShellContext, parent: Node, child: Node): ShellContext => {
     if (child.type !== 'variable_assignment') return refuse(context, NAME)
-    const options = parent.namedChildren.filter((node) => node?.type === 'word' && /^[-+]/.test(node.text))
-    const isPlain = options.every((node) => /^-[gxr]+$/.test(node?.text ?? ''))
-    return isPlain ? context : refuse(context, 'is evaluated by this declaration; assign it in a command of its own')
+    const isPlain = once('options', parent, () => {
+      const options = parent.namedChildren.filter((node) => node?.type === 'word' && /^[-+]/.test(node.text))
+      return options.every((node) => /^-[gxr]+$/.test(node?.text ?? ''))
+    })
+    const isArray =
+      arrays.has(nameAt(child)) && !/^(export|readonly)\b/.test(script.slice(parent.startIndex, parent.startIndex + 9))
+    return isPlain && !isArray
+      ? context
+      : refuse(context, 'is evaluated by this declaration; assign it in a command of its own')
   }
 
   const inExpansion = (context: ShellContext, parent: Node, child: Node): ShellContext => {
     if (child.type === 'subscript') return context
+    const text = script.slice(parent.startIndex, parent.endIndex)
+    if (text.includes('`') || text.startsWith('${!')) return refuse(context, UNKNOWN)
     const previous = child.previousSibling
     const operator = previous?.isNamed ? previous.previousSibling?.type : previous?.type
     if (operator === ':' && isAfterParameter(parent, child)) return onlyBash(integer(context))
-    const isDefault = operator !== undefined && /^:?[-=+]$/.test(operator) && isAfterParameter(parent, child)
+    const isDefault = operator !== undefined && /^:?[-=+?]$/.test(operator) && isAfterParameter(parent, child)
     if (!isDefault) return refuse(context, isAfterParameter(parent, child) ? 'would be a pattern there' : NAME)
     if (child.type === 'string' && context.quoting !== 'none') return refuse(context, UNKNOWN)
-    const name = /[A-Za-z_][A-Za-z0-9_]*/.exec(parent.text)?.[0] ?? ''
+    const name = /[A-Za-z_][A-Za-z0-9_]*/.exec(text)?.[0] ?? ''
     return operator.endsWith('=') && (integers.has(name) || EVALUATED_NAMES.has(name))
       ? refuse(context, ARITHMETIC)
       : context
   }
 
   const inSubstitution = (context: ShellContext, parent: Node): ShellContext => {
-    const isBacktick = parent.text.startsWith('`')
-    if (isBacktick && (context.quoting !== 'none' || context.isBacktick)) {
+    const isBacktick = startsWith(parent, '`')
+    const hasBackslash = isBacktick && script.slice(parent.startIndex, parent.endIndex).includes('\\')
+    if (isBacktick && (context.quoting !== 'none' || context.isBacktick || hasBackslash)) {
       return refuse(context, 'stands in backticks inside of quotes; write $( … ) instead')
     }
     return { ...context, quoting: 'none', isBacktick: context.isBacktick || isBacktick }
   }
 
-  const inTest = (context: ShellContext, parent: Node): ShellContext =>
-    parent.text.startsWith('[[') ? onlyBash(context) : context
+  const inTest = (context: ShellContext, parent: Node): ShellContext => {
+    const isConditional = startsWith(parent, '[[')
+    return { ...(isConditional ? onlyBash(context) : context), isConditional }
+  }
 
   const inComparison = (context: ShellContext, parent: Node, child: Node): ShellContext => {
     if (context.only === 'integer') return context
-    const operator = operatorOf(parent)
-    const isConditional = isInDoubleBrackets(parent)
+    const operator = once('operator', parent, () => operatorOf(parent))
     if (operator === '=~')
       return isSame(child, parent.firstNamedChild) ? context : refuse(context, 'would be a regular expression there')
-    if (/^-(eq|ne|lt|le|gt|ge)$/.test(operator)) return isConditional ? integer(context) : context
+    if (/^-(eq|ne|lt|le|gt|ge)$/.test(operator)) return context.isConditional ? integer(context) : context
     return COMPARISONS.has(operator) ? context : refuse(context, UNKNOWN)
   }
 
   const inUnaryTest = (context: ShellContext, parent: Node): ShellContext => {
     if (context.only === 'integer') return context
-    const operator = operatorOf(parent)
+    const operator = once('unary', parent, () => operatorOf(parent))
     if (operator === '-v' || operator === '-R') return refuse(context, `would be a name for ${operator}`)
     return operator === '!' || /^-[abcdefghkLnpOrsSuGNwxz]$/.test(operator) ? context : refuse(context, UNKNOWN)
   }
 
   const inCompound = (context: ShellContext, parent: Node): ShellContext =>
-    parent.text.startsWith('((') ? onlyBash(integer(context)) : context
+    startsWith(parent, '((') ? onlyBash(integer(context)) : context
 
   const inFor = (context: ShellContext, parent: Node, child: Node): ShellContext => {
     if (child.type === 'variable_name') return refuse(context, NAME)
-    return parent.text.startsWith('select') ? onlyBash(context) : context
+    if (child.type === 'do_group' || child.type === 'compound_statement') return context
+    const name = parent.childForFieldName('variable')?.text ?? ''
+    return assigned(startsWith(parent, 'select') ? onlyBash(context) : context, name)
   }
 
-  const inConcatenation = (context: ShellContext, parent: Node): ShellContext => {
-    const { text } = parent
-    if (text.startsWith('[') && parent.parent?.type === 'array')
-      return refuse(context, 'stands in an element with a subscript')
-    return parent.namedChildren.some((node) => node?.type === 'word' && /^[{}]|[^\\][{}]/.test(node.text))
+  const inConcatenation = (context: ShellContext, parent: Node): ShellContext =>
+    once('braces', parent, () =>
+      parent.namedChildren.some((node) => node?.type === 'word' && /^[{}]|[^\\][{}]/.test(node.text)),
+    )
       ? refuse(context, 'stands in braces that the shell expands')
       : context
-  }
+
+  const inArray = (context: ShellContext, parent: Node): ShellContext =>
+    once('subscripts', parent, () => /[\s(]\[/.test(script.slice(parent.startIndex, parent.endIndex)))
+      ? refuse(context, 'stands in a list with subscripts; assign the elements one by one')
+      : onlyBash(context)
+
+  const inFile = (context: ShellContext, parent: Node): ShellContext =>
+    /^\d*[<>]&/.test(script.slice(parent.startIndex, parent.startIndex + 8))
+      ? refuse(context, 'stands behind >&, which expands it twice; write > FILE 2>&1')
+      : context
 
   const same = (context: ShellContext) => context
   const ENTER: Record<string, (context: ShellContext, parent: Node, child: Node) => ShellContext> = {
@@ -210,7 +306,11 @@ export function shellRules(script: string, isBash: boolean, found: Found): Rules
     redirected_statement: inRedirect,
     compound_statement: inCompound,
     function_definition: (context, parent, child) =>
-      isSame(child, parent.childForFieldName('body')) ? context : refuse(context, NAME),
+      !isSame(child, parent.childForFieldName('body'))
+        ? refuse(context, NAME)
+        : exportsFunctions
+          ? refuse(context, 'stands in a function that is exported, where the value is missing; use "$SLIPWAY_VAR_…"')
+          : context,
     for_statement: inFor,
     c_style_for_statement: (context, parent, child) =>
       isSame(child, parent.childForFieldName('body')) ? context : onlyBash(integer(context)),
@@ -220,14 +320,14 @@ export function shellRules(script: string, isBash: boolean, found: Found): Rules
     command_name: same,
     declaration_command: inDeclaration,
     variable_assignment: inAssignment,
-    array: (context) => onlyBash(context),
+    array: inArray,
     subscript: (context, _parent, child) =>
       child.previousSibling?.type === '[' ? onlyBash(integer(context)) : refuse(context, NAME),
     expansion: inExpansion,
     command_substitution: inSubstitution,
     process_substitution: (context) => onlyBash({ ...context, quoting: 'none' }),
     arithmetic_expansion: (context, parent) =>
-      parent.text.startsWith('$[') ? onlyBash(integer(context)) : integer(context),
+      startsWith(parent, '$[') ? onlyBash(integer(context)) : integer(context),
     parenthesized_expression: same,
     ternary_expression: same,
     postfix_expression: same,
@@ -239,7 +339,7 @@ export function shellRules(script: string, isBash: boolean, found: Found): Rules
       parent.previousSibling?.type === '$' && parent.previousSibling.endIndex === parent.startIndex
         ? refuse(context, 'stands in a string that the shell translates; leave out the $')
         : { ...context, quoting: 'double' },
-    file_redirect: same,
+    file_redirect: inFile,
     herestring_redirect: (context) => onlyBash(context),
     heredoc_redirect: inDocument,
     heredoc_body: (context) => ({ ...context, quoting: 'document' }),
@@ -251,7 +351,10 @@ export function shellRules(script: string, isBash: boolean, found: Found): Rules
     if (child.type !== 'heredoc_body') return refuse(context, UNKNOWN)
     // The grammar takes a first line that begins with a backslash for words of the command.
     const opening = documentStart(child)?.endIndex ?? 0
-    if (script.slice(opening, child.startIndex).split('\n').length !== 2) return refuse(context, UNKNOWN)
+    if (!/^[^\n\\]*\n[\n\t]*$/.test(script.slice(opening, child.startIndex))) return refuse(context, UNKNOWN)
+    if (!isLiteralDocument(child) && once('backtick', child, () => /(^|[^\\])`/.test(child.text))) {
+      return refuse(context, 'stands in a here-document with backticks; write $( … ) instead')
+    }
     const behind = parent.namedChildren.filter((node) => node !== null && node.startIndex < child.startIndex)
     if (behind.some(startsShell))
       return refuse(context, 'is evaluated by the shell at the end of the pipe; hand it over as an argument')
@@ -271,11 +374,15 @@ export function shellRules(script: string, isBash: boolean, found: Found): Rules
     found.place(placeholder, encoding, only)
   }
 
-  function positionProblem(node: Node, { start }: Placeholder, { nameEnds, only }: ShellContext): string | null {
+  function positionProblem(
+    node: Node,
+    { start, end }: Placeholder,
+    { nameEnds, folderEnds, only }: ShellContext,
+  ): string | null {
     if (start < nameEnds) return NAME
-    const before = script.slice(Math.max(node.startIndex, start - 64), start)
+    if (end > folderEnds) return 'would name the program to run; write the program into the script'
     const isRaw = node.type === 'raw_string' || isLiteralDocument(node)
-    if (!isRaw && /(^|[^\\])(\\\\)*\\$/.test(before)) return 'stands behind a backslash'
+    if (!isRaw && isBehindBackslash(script, start)) return 'stands behind a backslash'
     if (node.type === 'word' && /^~[^/]*$/.test(script.slice(node.startIndex, start)))
       return 'stands behind ~, which is not expanded with a value'
     if (
@@ -301,8 +408,7 @@ export function shellRules(script: string, isBash: boolean, found: Found): Rules
     return null
   }
 
-  const isPlainPattern = (node: Node) =>
-    (isBash || !isInDoubleBrackets(node)) && /^[A-Za-z0-9_.*?/@:-]+$/.test(node.text)
+  const isPlainPattern = (node: Node) => /^[A-Za-z0-9_.*?/@:-]+$/.test(node.text)
 
   function documentEncoding(body: Node, isBacktick: boolean): Encoding | null {
     if (isBacktick) return null
@@ -321,13 +427,13 @@ export function shellRules(script: string, isBash: boolean, found: Found): Rules
     return 'shell-quoted'
   }
 
-  return { start: START, enter, found: place }
+  return { start, enter, found: place }
 }
 
 const INPUTS = new Set(['heredoc_redirect', 'herestring_redirect', 'file_redirect'])
 /** Nodes whose commands read the input of the whole. */
 const PASS_INPUT = new Set(
-  'pipeline list subshell compound_statement redirected_statement negated_command if_statement while_statement do_group'.split(
+  'pipeline list subshell compound_statement redirected_statement negated_command if_statement elif_clause else_clause while_statement for_statement do_group case_statement case_item function_definition'.split(
     ' ',
   ),
 )
@@ -341,15 +447,6 @@ const operatorOf = (node: Node): string =>
 
 const isAfterParameter = (expansion: Node, child: Node): boolean =>
   expansion.namedChildren.some((node) => node !== null && node.endIndex <= child.startIndex)
-
-function isInDoubleBrackets(node: Node): boolean {
-  let at: Node | null = node
-  while (at !== null && at.type !== 'test_command') {
-    if (at.type === 'command_substitution' || at.type === 'case_item') return false
-    at = at.parent
-  }
-  return at?.text.startsWith('[[') === true
-}
 
 const documentStart = (body: Node): Node | null =>
   body.parent?.namedChildren.find((node) => node?.type === 'heredoc_start') ?? null

@@ -29,8 +29,7 @@ export function visit<Context>(root: Node, placeholders: readonly Placeholder[],
       if (from === to) break
       if (child === null) continue
       while (from < to && (placeholders[from]?.start ?? 0) < child.startIndex) found(from++)
-      let end = from
-      while (end < to && (placeholders[end]?.end ?? 0) <= child.endIndex) end += 1
+      const end = firstBehind(placeholders, child.endIndex, from, to)
       if (end > from) {
         frames.push({ node: child, context: rules.enter(context, node, child, index), from, to: end })
         from = end
@@ -43,6 +42,24 @@ export function visit<Context>(root: Node, placeholders: readonly Placeholder[],
       if (placeholder !== undefined) rules.found(context, node, placeholder)
     }
   }
+}
+
+/** The index of the first template that does not end before the position. */
+function firstBehind(placeholders: readonly Placeholder[], position: number, from: number, to: number): number {
+  let [low, high] = [from, to]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((placeholders[middle]?.end ?? 0) <= position) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Whether an odd number of backslashes stands before the position. */
+export function isBehindBackslash(text: string, position: number): boolean {
+  let count = 0
+  while (text[position - 1 - count] === '\\') count += 1
+  return count % 2 === 1
 }
 
 /** Whether two objects are one node. The ids of small nodes are not unique. */

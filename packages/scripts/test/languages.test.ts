@@ -22,6 +22,7 @@ const NODE = [
   'process.stdout.write(`{{ value }}` + "\\u0001")',
   'process.stdout.write({ a: {{ value }} }.a + "\\u0001")',
   'process.stdout.write([{{ value }}][0] + "\\u0001")',
+  'setTimeout(() => 0, 0); /a/.exec("{{ value }}"); process.stdout.write({{ value }} + "\\u0001")',
 ]
 const REFUSED = {
   python3: [
@@ -37,6 +38,10 @@ const REFUSED = {
     'import subprocess; subprocess.run("ls {{ value }}", shell=True)',
     'x = "\\{{ value }}"',
     'print("a" {{ value }})',
+    'from os import system; system("ls {{ value }}")',
+    'import subprocess as sp; sp.run("ls {{ value }}", shell=1)',
+    'subprocess.run(["sh", "-c", "ls {{ value }}"])',
+    'print("\\x{{ value }}")',
   ],
   node: [
     'x = `${ {{ value }} }`',
@@ -50,6 +55,10 @@ const REFUSED = {
     'new Function({{ value }})',
     'require("child_process").execSync("ls {{ value }}")',
     '{{ value }} = 1',
+    '(0, eval)("{{ value }}")',
+    'vm.runInThisContext("{{ value }}")',
+    'spawnSync("ls {{ value }}", { shell: true })',
+    'spawnSync("sh", ["-c", "ls {{ value }}"])',
   ],
   pwsh: [
     'iex "{{ value }}"',

@@ -30,6 +30,8 @@ const ANY_SHELL = [
   `( printf '%s.' {{ value }} )`,
   `true && printf '%s.' {{ value }} || false`,
   `# {{ value }}\nprintf '%s.' {{ value }}`,
+  `command -v {{ value }} >/dev/null 2>&1; printf '%s.' {{ value }}`,
+  `test {{ value }} = a; printf '%s.' {{ value }}`,
   `printf '%s' "\`printf '%s.' x\`" >/dev/null; printf '%s.' {{ value }}`,
 ]
 const ONLY_BASH = [
@@ -46,6 +48,7 @@ const DOCUMENTS = [
   `cat <<"E O F"\n{{ value }}\nE O F`,
   `cat <<\\END-X\n{{ value }}\nEND-X`,
   `cat <<!\n{{ value }}\n!`,
+  `cat <<EOF | sed 1d\n\n{{ value }}\nEOF`,
   `cat <<-EOF\n\t{{ value }}\n\tEOF`,
   `cat <<'EOF' | cat\n{{ value }}\nEOF`,
   `v="$(cat <<EOF\n{{ value }}.\nEOF\n)"; printf '%s\\n' "\${v%.}"`,
@@ -90,8 +93,45 @@ const REFUSED = [
   `[ -v {{ value }} ]`,
   `printf -v {{ value }} a`,
   `printf {{ value }} a`,
+  'cat <<EOF\n`eval {{ value }}`\nEOF',
+  'echo ${x:-`eval {{ value }}`}',
+  `ev\\
+al "{{ value }}"`,
+  'sh -c -e "{{ value }}"',
+  'sudo -nu app sh -ceu "{{ value }}"',
+  '"$SHELL" -c "{{ value }}"',
+  'docker exec c python3 -c "{{ value }}"',
+  'runuser root -c "{{ value }}"',
+  `sh -euo errexit <<EOF\n{{ value }}\nEOF`,
+  `sudo -iu app <<EOF\n{{ value }}\nEOF`,
+  `echo {{ value }} | sh $OPTS`,
+  `echo {{ value }} | sh -c 'eval "$(cat)"'`,
+  `echo {{ value }} | case a in a) sh;; esac`,
+  `. /dev/stdin <<EOF\n{{ value }}\nEOF`,
+  `run() { bash -s; }\nrun <<EOF\n{{ value }}\nEOF`,
+  `env -S"sh -c '{{ value }}'"`,
+  `env "BASH_ENV={{ value }}" a`,
+  `test a = a -a {{ value }} {{ value }}`,
+  'x=`printf %s "a\\\\{{ value }}"`',
+  'for PS4 in {{ value }}; do :; done',
+  'read -r PS4 <<EOF\n{{ value }}\nEOF',
   `cat <<{{ value }}\na\n`,
   `echo 'unclosed {{ value }}`,
+]
+const REFUSED_BY_BASH = [
+  'echo a >&{{ value }}',
+  'a=(1); declare a={{ value }}',
+  'a=([ {{ value }} ]=x)',
+  'a=(x [1 + {{ value }}]=2)',
+  '"$\\\n(( {{ value }} ))"',
+  'a\\\n[{{ value }}]=x',
+  'echo {{ value }} | tee >(bash)',
+  'f() { echo "{{ value }}"; }; export -f f',
+  `$'eval' "{{ value }}"`,
+  'coproc N { eval "{{ value }}"; }',
+  'mapfile -C eval -c 1 <<< "{{ value }}"',
+  'echo ${!r:={{ value }}}',
+  'bash -O extglob <<< "{{ value }}"',
 ]
 const REFUSED_BY_SH = [`printf '%s' $'{{ value }}'`, `cat <<< {{ value }}`, `a=({{ value }})`, `[[ {{ value }} ]]`]
 const NUMBERS = [
@@ -104,6 +144,9 @@ const BASH_NUMBERS = [
   ['s=0123456789; echo ${s:{{ value }}:2}', '56'],
   ['[[ 4 -lt {{ value }} ]] && echo yes', 'yes'],
   ['declare -i n; n={{ value }}; echo $n', '5'],
+  ['declare -i a=$((1|2)) n; n={{ value }}; echo $n', '5'],
+  ['declare -ai n; n=({{ value }}); echo ${n[0]}', '5'],
+  ['OPTIND={{ value }}; echo $OPTIND', '5'],
   ['for ((i=0;i<{{ value }};i++)); do :; done; echo $i', '5'],
 ] as const
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above
@@ -149,6 +192,10 @@ describe('a text is refused', () => {
         await expect(withValue(script, value, interpreter)).rejects.toThrow(/line \d+, column \d+/)
     },
   )
+
+  test.each(REFUSED_BY_BASH)('by bash: %s', async (script) => {
+    await expect(withValue(script, 'a[$(touch X)]', 'bash')).rejects.toThrow(/line \d+, column \d+/)
+  })
 
   test.each(REFUSED_BY_SH)('by sh: %s', async (script) => {
     await expect(withValue(script, 'a', 'sh')).rejects.toThrow()

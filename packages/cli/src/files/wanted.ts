@@ -1,3 +1,4 @@
+import { type Interpreter, prepareScript } from '@slipway/contracts'
 import type { FileKind } from './kinds.ts'
 import type { CatalogEntry } from './load.ts'
 
@@ -89,5 +90,26 @@ export function normalizeDefinition(definition: Body): Body {
   const variables = ((definition['variables'] ?? []) as Body[]).map(({ id: _, ...variable }) =>
     variable['sensitive'] === true ? { ...variable, default: undefined } : variable,
   )
-  return { ...definition, variables: variables.map((one) => JSON.parse(JSON.stringify(one)) as Body) }
+  return {
+    ...definition,
+    ...normalizeScripts(definition),
+    variables: variables.map((one) => JSON.parse(JSON.stringify(one)) as Body),
+  }
+}
+
+/** The server stores scripts as their interpreter can read them: without a byte order mark, and with LF for shells. */
+function normalizeScripts({ script, interpreter, rollback, check }: Body): Body {
+  if (typeof script !== 'string') return {}
+  const main = prepareScript(script, interpreter as Interpreter | undefined)
+  const prepared = (part: unknown) => {
+    if (part === undefined) return {}
+    const { script: text, interpreter: own } = part as { script: string; interpreter?: Interpreter }
+    return { ...part, script: prepareScript(text, own ?? main.interpreter).script }
+  }
+  return {
+    script: main.script,
+    interpreter: main.interpreter,
+    ...(rollback === undefined ? {} : { rollback: prepared(rollback) }),
+    ...(check === undefined ? {} : { check: prepared(check) }),
+  }
 }
