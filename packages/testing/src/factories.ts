@@ -12,7 +12,7 @@ const UNAVAILABLE = new Set(['SERVICE_UNAVAILABLE', 'DATABASE_CONNECTION_ERROR']
 export const isUnavailable = ({ error }: { error?: { code: string } }) => UNAVAILABLE.has(error?.code ?? '')
 
 /** Sends a call, again while the answer is that a service or the database is unavailable, as on a machine that is too busy. */
-export async function answered<B extends { error?: { code: string } }>(
+async function answered<B extends { error?: { code: string } }>(
   send: () => Promise<Answer<B>>,
 ): Promise<Answer<B>> {
   return await waitFor(
@@ -25,7 +25,7 @@ export async function answered<B extends { error?: { code: string } }>(
 }
 
 async function created<B extends { error?: { code: string } }>(send: () => Promise<Answer<B>>): Promise<B> {
-  const { status, body } = await answered(send)
+  const { status, body } = await send()
   if (status !== 201) throw new Error(`expected 201, got ${status}: ${JSON.stringify(body)}`)
   return body
 }

@@ -18,7 +18,6 @@ export {
 export { openChangeStream, openLogStream, readStream, type StreamMessage, sseToken } from './event-stream.ts'
 export {
   addLocalTargets,
-  answered,
   createAction,
   createLocalTarget,
   createLocalTargets,
