@@ -12,9 +12,7 @@ const UNAVAILABLE = new Set(['SERVICE_UNAVAILABLE', 'DATABASE_CONNECTION_ERROR']
 export const isUnavailable = ({ error }: { error?: { code: string } }) => UNAVAILABLE.has(error?.code ?? '')
 
 /** Sends a call, again while the answer is that a service or the database is unavailable, as on a machine that is too busy. */
-async function answered<B extends { error?: { code: string } }>(
-  send: () => Promise<Answer<B>>,
-): Promise<Answer<B>> {
+async function answered<B extends { error?: { code: string } }>(send: () => Promise<Answer<B>>): Promise<Answer<B>> {
   return await waitFor(
     async () => {
       const answer = await send()
