@@ -3,7 +3,7 @@ import type { Node } from 'web-tree-sitter'
 import { Found, type ScriptWarning } from './found.ts'
 import { parserOf } from './grammars.ts'
 import { nodeRules, pwshRules, pythonRules } from './languages.ts'
-import { Lines, type Placeholder, placeholdersOf, withWords } from './placeholders.ts'
+import { Lines, placeholdersOf, withWords } from './placeholders.ts'
 import { shellRules } from './shell.ts'
 import { firstError, type Rules, visit } from './tree.ts'
 
@@ -64,7 +64,3 @@ function rulesOf(script: string, interpreter: Interpreter, found: Found, root: N
       return pwshRules(script, found)
   }
 }
-
-/** A script without templates, for a caller that needs no parser. */
-export const hasPlaceholders = (script: string): boolean => placeholdersOf(script).length > 0
-export type { Placeholder }

@@ -6,11 +6,11 @@ import {
   type CommandWords,
   commandWords,
   EVALUATED_NAMES,
-  INTEGER_NAMES,
   readsItsInput,
   runsItsInput,
   useOf,
 } from './shell-commands.ts'
+import { readDeclarations } from './shell-declarations.ts'
 import { isBehindBackslash, isSame, type Rules } from './tree.ts'
 
 /** What the nodes around a template say about it. */
@@ -51,64 +51,10 @@ const ARITHMETIC = 'is evaluated as arithmetic there; declare a variable of type
 const NAME = 'would be a name there; write the name into the script'
 const UNKNOWN = 'stands where no value can be inserted; use "$SLIPWAY_VAR_…" in a command of its own'
 
-/** What the declarations of a script say of names. */
-interface Names {
-  /** An assignment evaluates its value. */
-  integers: Set<string>
-  arrays: Set<string>
-}
-
-const DECLARATION = /\b(?:declare|typeset|local|readonly|export|integer)[ \t]+([^\n]*)/g
-const ARRAY =
-  /\b([A-Za-z_][A-Za-z0-9_]*)(?:\+?=\(|\[)|\b(?:mapfile|readarray|read[ \t]+-[A-Za-z]*a)[ \t]+(?:-[^ \t\n]+[ \t]+)*([A-Za-z_]\w*)/g
-
-/** Finds more than there is: a name of these lines that is no integer only takes fewer values. */
-function namesOf(script: string, root: Node): Names {
-  const text = script.replaceAll('\\\n', '')
-  const integers = new Set<string>(INTEGER_NAMES)
-  const arrays = new Set(Array.from(text.matchAll(ARRAY), ([, name, read]) => name ?? read ?? ''))
-  const namesIn = (words: string) => words.match(/[A-Za-z_][A-Za-z0-9_]*/g) ?? []
-  for (const [declaration, words = ''] of text.matchAll(DECLARATION)) {
-    const options = words.match(/(?<=^|\s)["']?[-+][A-Za-z]+/g)?.join('') ?? ''
-    if (declaration.startsWith('integer') || /[in]/.test(options)) for (const name of namesIn(words)) integers.add(name)
-    if (/[aA]/.test(options)) for (const name of namesIn(words)) arrays.add(name)
-  }
-  for (const node of root.descendantsOfType('declaration_command')) {
-    const children = node?.namedChildren ?? []
-    const options = children.filter((child) => child?.type === 'word').map((child) => child?.text ?? '')
-    // A word that is expanded may be any option.
-    const isOpen = children.some((child) => child !== null && !KNOWN_WORDS.has(child.type))
-    if (!isOpen && !options.some((option) => /^[-+][A-Za-z]*[in]/.test(option))) continue
-    for (const child of children) for (const name of namesIn(child?.text ?? '')) integers.add(name)
-  }
-  return { integers, arrays }
-}
-
-const KNOWN_WORDS = new Set(['word', 'variable_name', 'variable_assignment', 'number'])
-
 /** The rules of sh and bash. `sh` has only what every POSIX shell knows. */
 export function shellRules(script: string, isBash: boolean, found: Found, root: Node): Rules<ShellContext> {
-  const { integers, arrays } = namesOf(script, root)
-  const plain = script.replaceAll('\\\n', '')
-  const exportsFunctions = /\b(export|declare|typeset)[ \t]+-[A-Za-z]*f/.test(plain)
-  // What is read into such a name is evaluated, from wherever it comes.
-  const readsEvaluated = Array.from(plain.matchAll(/\b(?:read|mapfile|readarray)\b([^\n;|&<]*)/g)).some(
-    ([, words = '']) =>
-      (words.match(/[A-Za-z_]\w*/g) ?? []).some((name) => EVALUATED_NAMES.has(name) || integers.has(name)),
-  )
-  const feedsShell = />\([^)]*\b(sh|bash|dash|ksh|zsh|eval|source)\b/.test(plain)
-  const start: ShellContext = readsEvaluated
-    ? { ...START, refused: 'could be read into a variable that the shell evaluates; use "$SLIPWAY_VAR_…"' }
-    : feedsShell
-      ? { ...START, refused: 'could be handed to the shell behind >( ); hand it over as an argument' }
-      : START
-  /** Functions of the script that run their arguments or their input. */
-  const risky = new Set(
-    root
-      .descendantsOfType('function_definition')
-      .filter((node) => /\b(eval|sh|bash|dash|ksh|zsh|source)\b/.test(node?.childForFieldName('body')?.text ?? ''))
-      .map((node) => node?.childForFieldName('name')?.text ?? ''),
-  )
+  const { integers, arrays, risky, exportsFunctions, refused } = readDeclarations(script, root)
+  const start: ShellContext = { ...START, refused }
   const known = new Map<string, unknown>()
   /** Computes once for each node, so that the work stays linear. */
   const once = <T>(what: string, { startIndex, endIndex }: Node, compute: () => T): T => {
@@ -168,8 +114,9 @@ export function shellRules(script: string, isBash: boolean, found: Found, root: 
   const inRedirect = (context: ShellContext, parent: Node, child: Node): ShellContext => {
     if (!INPUTS.has(child.type)) return context
     const body = parent.childForFieldName('body')
-    if (startsShell(body))
+    if (once('input', parent, () => startsShell(body))) {
       return refuse(context, 'is evaluated by the shell that reads it; hand it over as an argument')
+    }
     if (body?.type === 'command' && readsItsInput(body)) return { ...context, warning: warningOf(body) }
     return context
   }
