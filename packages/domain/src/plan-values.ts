@@ -8,6 +8,7 @@ import {
   clashingNames,
   collectDefinitions,
   isVariableName,
+  mergeValues,
 } from './variables.ts'
 
 type Definitions = ReadonlyMap<string, CollectedDefinition>
@@ -25,15 +26,29 @@ export interface ValueLayers {
   promptedKeys: ReadonlyMap<string, string>
 }
 
+export interface ValuesOfRecord {
+  name: string
+  variables: VariableValues
+}
+
+/** A target and the environment from which it gets variables. The variables of the target replace them. */
+export interface TargetValues extends ValuesOfRecord {
+  environment: ValuesOfRecord | null
+}
+
 /** Values of single targets. There may be thousands of targets, and most have no values of their own. */
 export class OwnValues {
+  /** In the order of the targets, with the values of their environments. */
+  readonly all: readonly VariableValues[]
   /** The targets that have values. */
-  readonly targets: readonly { name: string; variables: VariableValues }[]
+  readonly targets: readonly { target: TargetValues; variables: VariableValues }[]
   readonly total: number
   readonly #counts = new Map<string, number>()
 
-  constructor(targets: readonly { name: string; variables: VariableValues }[]) {
-    this.targets = targets.filter(({ variables }) => Object.keys(variables).length > 0)
+  constructor(targets: readonly TargetValues[]) {
+    const merged = targets.map((target) => ({ target, variables: withEnvironment(target) }))
+    this.all = merged.map(({ variables }) => variables)
+    this.targets = merged.filter(({ variables }) => Object.keys(variables).length > 0)
     this.total = targets.length
     for (const { variables } of this.targets) {
       for (const name of Object.keys(variables)) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
@@ -44,6 +59,12 @@ export class OwnValues {
   lacking(name: string): number {
     return this.total - (this.#counts.get(name) ?? 0)
   }
+}
+
+/** Targets without variables share one object, because there may be thousands. */
+function withEnvironment({ variables, environment }: TargetValues): VariableValues {
+  if (environment === null) return variables
+  return Object.keys(variables).length === 0 ? environment.variables : mergeValues(environment.variables, variables)
 }
 
 /** `prompted_values` by variable name. Each key is the name or the id of a variable that the source declares. */
@@ -105,11 +126,15 @@ function* wrongTypes(layers: ValueLayers, definitions: Definitions): Generator<F
   for (const { name, problem } of misfits(variables, definitions, (name) => !Object.hasOwn(prompted, name))) {
     yield { path: pointer('variables', name), message: `variable "${name}" ${problem}` }
   }
-  for (const target of targets.targets) {
-    for (const { name, problem } of misfits(target.variables, definitions, (name) => !inRequest(name))) {
-      yield { path: '/target_ids', message: `variable "${name}" of target "${target.name}" ${problem}` }
+  const ofTargets = new Set<string>()
+  for (const { target, variables } of targets.targets) {
+    for (const { name, problem } of misfits(variables, definitions, (name) => !inRequest(name))) {
+      const isOwn = Object.hasOwn(target.variables, name)
+      const holder = isOwn ? `target "${target.name}"` : `environment "${target.environment?.name}"`
+      ofTargets.add(`variable "${name}" of ${holder} ${problem}`)
     }
   }
+  for (const message of ofTargets) yield { path: '/target_ids', message }
   for (const { name, problem } of misfits(environment, definitions, reachesTargets)) {
     yield { path: '/environment_id', message: `variable "${name}" of the environment ${problem}` }
   }

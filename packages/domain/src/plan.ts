@@ -8,7 +8,14 @@ import type {
   VariableValues,
 } from './plan-schema.ts'
 import { templateNames, templateProblems } from './plan-templates.ts'
-import { OwnValues, promptedByName, type ValueLayers, valueProblems } from './plan-values.ts'
+import {
+  OwnValues,
+  promptedByName,
+  type TargetValues,
+  type ValueLayers,
+  type ValuesOfRecord,
+  valueProblems,
+} from './plan-values.ts'
 import { type FieldError, validationProblem } from './problem.ts'
 import type { ResolvedAction, ResolvedSource } from './source.ts'
 import {
@@ -25,12 +32,17 @@ export const DEFAULT_MAX_RETRIES = 0
 export const TARGET_STATUSES = ['online', 'stale', 'offline'] as const
 export type TargetStatus = (typeof TARGET_STATUSES)[number]
 
-export interface PlanTargetRecord {
+export interface PlanTargetRecord extends TargetValues {
   id: string
-  name: string
   status: TargetStatus
-  variables: VariableValues
   /** Names of `variables` with values that are never shown. */
+  sensitive: readonly string[]
+  environment: TargetEnvironment | null
+}
+
+/** The environment of a target. */
+interface TargetEnvironment extends ValuesOfRecord {
+  id: string
   sensitive: readonly string[]
 }
 
@@ -52,7 +64,7 @@ export interface PlanInput {
   /** The id of the command message. */
   command_id: string
   source: ResolvedSource
-  /** In the order of `selectTargets`. */
+  /** In the order of `selectTargets`. The variables of their environments count if `environment` is null. */
   targets: readonly PlanTargetRecord[]
   tenant: { id: string; name: string; variables: VariableValues; sensitive: readonly string[] } | null
   environment: {
@@ -80,6 +92,10 @@ interface BuiltPlan {
  */
 export function buildPlan(input: PlanInput): BuiltPlan {
   const { source, tenant, environment, request } = input
+  // The environment of the request counts for all targets.
+  const targets =
+    environment === null ? input.targets : input.targets.map((target) => ({ ...target, environment: null }))
+  const own = new OwnValues(targets)
   const errors = [...(input.problems ?? []), ...scopeProblems(input)]
   const definitions = collectDefinitions(source.actions.flatMap((action) => action.definitions.flat()))
   const layers: ValueLayers = {
@@ -90,7 +106,7 @@ export function buildPlan(input: PlanInput): BuiltPlan {
     })),
     tenant: tenant?.variables ?? {},
     environment: environment?.variables ?? {},
-    targets: new OwnValues(input.targets),
+    targets: own,
     variables: request.variables ?? {},
     ...promptedByName(request.prompted_values ?? {}, definitions, errors),
   }
@@ -102,19 +118,20 @@ export function buildPlan(input: PlanInput): BuiltPlan {
     tenant: tenant && { id: tenant.id, name: tenant.name },
     environment: environment && { id: environment.id, name: environment.name },
     actions: layers.actions.map(({ action, values }) => plannedAction(action, values, request)),
-    targets: input.targets.map(({ id, name, variables }) => ({ id, name, variables })),
+    targets: targets.map(({ id, name }, index) => ({ id, name, variables: own.all[index] ?? {} })),
     shared_variables: mergeValues(layers.tenant, layers.environment),
     override_variables: mergeValues(layers.variables, layers.prompted),
-    sensitive: sensitiveNames(input, definitions),
+    sensitive: sensitiveNames({ ...input, targets }, definitions),
     sealed_under: input.command_id,
     options: optionsOf(request),
   }
   const request_warnings = [
-    ...statusWarnings(input.targets, 'offline', ': its steps will fail'),
+    ...environmentWarnings(targets),
+    ...statusWarnings(targets, 'offline', ': its steps will fail'),
     ...templateWarnings(plan, source.actions, layers.targets),
     ...unusedWarnings(Object.keys(layers.variables), definitions, source.actions),
   ]
-  return { plan, warnings: [...request_warnings, ...statusWarnings(input.targets, 'stale')], request_warnings }
+  return { plan, warnings: [...request_warnings, ...statusWarnings(targets, 'stale')], request_warnings }
 }
 
 /** The names that a definition or a record declares sensitive. Their values are sealed in every layer. */
@@ -125,6 +142,7 @@ function sensitiveNames(
   const declared = [...definitions.values()].filter(({ sensitive }) => sensitive).map(({ name }) => name)
   const names = new Set([...declared, ...(tenant?.sensitive ?? []), ...(environment?.sensitive ?? [])])
   for (const target of targets) for (const name of target.sensitive) names.add(name)
+  for (const { sensitive } of environmentsOf(targets)) for (const name of sensitive) names.add(name)
   return [...names]
 }
 
@@ -168,6 +186,24 @@ function optionsOf(request: PlanRequest): PlanOptions {
     deployment_timeout_seconds: request.deployment_timeout_seconds ?? 0,
     bypass_cache: request.bypass_cache ?? false,
   }
+}
+
+function environmentsOf(targets: readonly PlanTargetRecord[]): TargetEnvironment[] {
+  const found = targets.flatMap(({ environment }) => environment ?? [])
+  return [...new Map(found.map((environment) => [environment.id, environment])).values()]
+}
+
+/** Each target gets the variables of its environment, so a selection that is too wide brings values that nobody meant. */
+function environmentWarnings(targets: readonly PlanTargetRecord[]): string[] {
+  const environments = environmentsOf(targets)
+  if (environments.length < 2) return []
+  const count = (id?: string) => targets.filter(({ environment }) => environment?.id === id).length
+  const named = environments.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const outside = count()
+  const places = named.map(({ id, name }) => `${count(id)} in "${name}"`)
+  if (outside > 0) places.push(`${outside} in none`)
+  const effect = 'each target gets the variables of its own; name one with environment_id if that is not meant'
+  return [`The targets lie in ${environments.length} environments (${places.join(', ')}): ${effect}`]
 }
 
 /** At most this many offline targets are named; a number says more about thousands. */

@@ -92,6 +92,7 @@ const target = (id: string, more = {}) => ({
   status: 'online' as const,
   variables: {},
   sensitive: [],
+  environment: null,
   ...more,
 })
 
@@ -241,6 +242,52 @@ describe('buildPlan', () => {
     expect(plan.override_variables).toEqual({ c: 'x', port: 7 })
     expect(plan.targets[0]?.variables).toEqual({ port: 9000 })
     expect(resolvedVariables(plan)).toEqual({ a: 'tenant', b: 'environment', c: 'x', path: '/solution', port: 7 })
+  })
+
+  describe('the environments of targets', () => {
+    const production = { id: 'p', name: 'production', variables: { port: 1, nothing: 'x' }, sensitive: ['nothing'] }
+    const staging = { id: 's', name: 'staging', variables: { port: 2 }, sensitive: [] }
+    const targets = [
+      target('t1', { environment: production }),
+      target('t2', { environment: staging, variables: { port: 9 } }),
+      target('t3', { environment: staging }),
+      target('t4'),
+    ]
+
+    test('give variables to their targets only, below those of the target', () => {
+      const { plan, warnings, request_warnings } = buildPlan(input({ targets }))
+      expect(plan.targets.map(({ variables }) => variables)).toEqual([
+        { port: 1, nothing: 'x' },
+        { port: 9 },
+        { port: 2 },
+        {},
+      ])
+      expect(plan.sensitive).toEqual(expect.arrayContaining(['nothing']))
+      expect(resolvedVariables(plan)).toEqual({ path: '/solution', port: 81 })
+      expect(warnings[0]).toMatch(
+        /^The targets lie in 2 environments \(1 in "production", 2 in "staging", 1 in none\):/,
+      )
+      expect(request_warnings[0]).toBe(warnings[0])
+      expect(warnings[1]).toBe(
+        'Action "start name": {{ nothing }} has no value on 3 of 4 targets and is left as it stands',
+      )
+    })
+
+    test('do not count if the request names one', () => {
+      const environment = { ...staging, tenant_id: null }
+      const { plan, warnings } = buildPlan(input({ targets: targets.slice(1), environment }))
+      expect(plan.targets.map(({ variables }) => variables)).toEqual([{ port: 9 }, {}, {}])
+      expect(plan.shared_variables).toEqual({ port: 2 })
+      expect(warnings).not.toContainEqual(expect.stringContaining('environments'))
+    })
+
+    test('are named once for a value of the wrong type', () => {
+      const wrong = { ...staging, variables: { port: 'two' } }
+      const errors = errorsOf({ targets: ['t1', 't2'].map((id) => target(id, { environment: wrong })) })
+      expect(errors).toEqual([
+        { path: '/target_ids', message: 'variable "port" of environment "staging" must be a number' },
+      ])
+    })
   })
 
   test('warns of targets that are not online and of templates without a value', () => {

@@ -158,7 +158,14 @@ test('steps are ordered by target, sequence and action, each with the required v
       const { plan } = buildPlan({
         command_id: 'c',
         source: resolve(),
-        targets: names.map((name) => ({ id: name, name, status: 'online', variables: {}, sensitive: [] })),
+        targets: names.map((name) => ({
+          id: name,
+          name,
+          status: 'online',
+          variables: {},
+          sensitive: [],
+          environment: null,
+        })),
         tenant: null,
         environment: null,
         request: {},
@@ -191,7 +198,7 @@ test('the last layer of the interface that has a value for a name applies', () =
     prompted: given,
   }
   fc.assert(
-    fc.property(fc.record(layers), (has) => {
+    fc.property(fc.record(layers), fc.boolean(), (has, isNamed) => {
       const valuesOf = (layer: keyof typeof has): VariableValues =>
         Object.fromEntries(has[layer].map((name) => [name, layer]))
       const declared = (layer: 'action' | 'sequence' | 'solution'): VariableDefinition[] => [
@@ -229,12 +236,14 @@ test('the last layer of the interface that has a value for a name applies', () =
           ],
         ]),
       }
+      const environment = { id: 'e', name: 'e', tenant_id: null, variables: valuesOf('environment'), sensitive: [] }
       const { plan } = buildPlan({
         command_id: 'c',
         source: resolveSource({ type: 'solution', id: 'x' }, undefined, catalog),
-        targets: [{ id: 't', name: 't', status: 'online', variables: valuesOf('target'), sensitive: [] }],
+        targets: [{ id: 't', name: 't', status: 'online', variables: valuesOf('target'), sensitive: [], environment }],
         tenant: { id: 'n', name: 'n', variables: valuesOf('tenant'), sensitive: [] },
-        environment: { id: 'e', name: 'e', tenant_id: null, variables: valuesOf('environment'), sensitive: [] },
+        // If the request names no environment, that of the target counts.
+        environment: isNamed ? environment : null,
         request: { variables: valuesOf('request'), prompted_values: valuesOf('prompted') },
       })
       const expected: Record<string, string> = {}

@@ -98,6 +98,20 @@ describe('a preview', () => {
     expect(await unchangedIn(request({ variables: { colour: 'blue' } }))).toEqual([two.id])
   })
 
+  test('does not list targets whose environment has other variables since', async () => {
+    const { action, one } = await scene()
+    const environment_id = await addEnvironment(database, null, { colour: 'blue' })
+    const inside = await addTarget(database, { environment_id })
+    const request = { action_id: action.id, target_ids: [one.id, inside.id] }
+    await deployed(request)
+    expect(await unchangedIn(request)).toEqual([one.id, inside.id].sort())
+    await database.query('UPDATE environments SET variables_sealed = $2 WHERE id = $1', [
+      environment_id,
+      keyRing.seal(JSON.stringify({ colour: 'red' }), `environment:${environment_id}:variables`),
+    ])
+    expect(await unchangedIn(request)).toEqual([one.id])
+  })
+
   test('does not list a target whose last attempt failed', async () => {
     const { one, two, request } = await scene()
     await deployed(request())

@@ -2,7 +2,18 @@ import { describe, expect, test } from '@jest/globals'
 import { validateBody } from '@slipway/contracts'
 import { encodeSqid, isSealed } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { ADMIN, addEnvironment, addSource, addTarget, addTenant, heartbeat, keyRing, type Request } from './fixtures.ts'
+import {
+  ADMIN,
+  addEnvironment,
+  addSource,
+  addTarget,
+  addTenant,
+  heartbeat,
+  keyRing,
+  type Request,
+  type StartCommand,
+  storeDeployment,
+} from './fixtures.ts'
 import { testRig } from './rig.ts'
 
 const rig = await testRig()
@@ -106,6 +117,36 @@ describe('a plan', () => {
     expect(plan.targets[0]?.variables['port']).toBe(8080)
     expect(plan.override_variables).toMatchObject({ plain: 'p', level: 5 })
     expect(plan.actions[0]?.variables['level']).toBe(3)
+  })
+
+  test('has the variables of the environments of its targets, if the request names none', async () => {
+    const action = await addSource(database)
+    const production = await addEnvironment(database, null, { level: 'p', wallet_key: 'environment-secret' }, [
+      'wallet_key',
+    ])
+    const staging = await addEnvironment(database, null, { level: 's' })
+    const targets = [
+      await addTarget(database, { environment_id: production }),
+      await addTarget(database, { environment_id: staging, variables: { level: 'own' } }),
+    ]
+    const request = { action_id: action.id, target_ids: targets.map(({ id }) => id) }
+    const { command_id, plan } = await rig.planned(request)
+    expect(plan.targets.map(({ variables }) => variables['level'])).toEqual(['p', 'own'])
+    expect(JSON.stringify(plan)).not.toContain('environment-secret')
+    expect(plan.sensitive).toEqual(['wallet_key'])
+    expect(plan.shared_variables).toEqual({})
+
+    await storeDeployment(database, rig.started.find((each) => each.command_id === command_id) as StartCommand)
+    const again = await rig.redeploy(command_id, { target_ids: [targets[0]?.id ?? ''] })
+    const repeated = rig.started.find((each) => each.command_id === again.command_id)
+    expect(repeated?.plan.targets.map(({ variables }) => variables['level'])).toEqual(['p'])
+
+    const preview = await rig.previewed(request)
+    expect(preview.variables).toEqual({})
+    expect(preview.warnings).toContainEqual(expect.stringMatching(/^The targets lie in 2 environments \(1 in "/))
+    expect(JSON.stringify(preview)).not.toContain('environment-secret')
+    const named = await rig.previewed({ ...request, target_ids: [targets[0]?.id ?? ''], environment_id: production })
+    expect(named.variables).toEqual({ level: 'p', wallet_key: '***' })
   })
 
   test('opens the values of entries in definitions', async () => {

@@ -557,7 +557,7 @@ export interface components {
             dry_run?: boolean;
             /**
              * Format: id-environment
-             * @description The environment, by UUID or SqId. It gives variables. Targets must be of it, or of no environment
+             * @description The environment, by UUID or SqId. It gives variables to all targets, and they must be of it, or of no environment. If it is omitted, each target gets the variables of its own environment
              */
             environment_id?: string;
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
@@ -590,7 +590,7 @@ export interface components {
              * @description The solution to deploy, by UUID or SqId. Give exactly one source
              */
             solution_id?: string;
-            /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
+            /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets, targets in more than one environment. details.warnings lists them. Freezes, capacity and stale targets do not count. */
             strict?: boolean;
             /** @description Targets by id. They run in this order, before those that tags select. A disabled target, or one of another environment, is 400 */
             target_ids?: string[];
@@ -1939,7 +1939,7 @@ export interface components {
             dry_run?: boolean;
             /**
              * Format: id-environment
-             * @description The environment, by UUID or SqId. It gives variables. Targets must be of it, or of no environment
+             * @description The environment, by UUID or SqId. It gives variables to all targets, and they must be of it, or of no environment. If it is omitted, each target gets the variables of its own environment
              */
             environment_id?: string;
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
@@ -1964,7 +1964,7 @@ export interface components {
             };
             /** @description Whose rollback scripts run after a failure: `none` (the default); `failed_target_only`, of the targets on which a step failed; `all_executed`, of every target with executed steps */
             rollback_strategy?: components["schemas"]["RollbackStrategy"];
-            /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
+            /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets, targets in more than one environment. details.warnings lists them. Freezes, capacity and stale targets do not count. */
             strict?: boolean;
             /** @description Targets by id. They run in this order, before those that tags select. A disabled target, or one of another environment, is 400 */
             target_ids?: string[];

@@ -102,7 +102,8 @@ const overridable = {
   environment_id: Type.Optional(
     Id(
       'environment',
-      'The environment, by UUID or SqId. It gives variables. Targets must be of it, or of no environment',
+      'The environment, by UUID or SqId. It gives variables to all targets, and they must be of it, or of no environment. ' +
+        'If it is omitted, each target gets the variables of its own environment',
     ),
   ),
   bypass_cache: Type.Optional(
@@ -139,7 +140,7 @@ const overridable = {
     Type.Boolean({
       description:
         'Refuses the request if it would get one of these warnings: templates without a value, variables that nothing ' +
-        'uses, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count.',
+        'uses, offline targets, targets in more than one environment. details.warnings lists them. Freezes, capacity and stale targets do not count.',
       examples: [false],
     }),
   ),

@@ -67,7 +67,7 @@ const MESSAGES: Record<PlanPart, string> = {
   targets: 'other targets, or in another order',
   'variables/definitions': 'other values in the definitions of the source',
   'variables/scope': 'other variables of the tenant or the environment',
-  'variables/targets': 'other variables of the targets',
+  'variables/targets': 'other variables of the targets, or of their environments',
   'variables/request': 'other variables or prompted values in the request',
   options: 'other strategies, priority, timeouts or retries',
 }

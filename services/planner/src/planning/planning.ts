@@ -6,6 +6,7 @@ import {
   type FieldError,
   type FreezeVerdict,
   type Plan,
+  type PlanTargetRecord,
   Problem,
   planSelector,
   type ResolvedSource,
@@ -20,7 +21,7 @@ import {
 import type { KeyRing } from '@slipway/runtime'
 import { openVariables, readFreezes } from '@slipway/views'
 import { freezeWarnings, judge } from '../freezes/blocking.ts'
-import { type EnvironmentRecord, loadEnvironment, loadTenant, type TenantRecord } from '../records/scope.ts'
+import { type EnvironmentRecord, loadEnvironments, loadTenant, type TenantRecord } from '../records/scope.ts'
 import type { SensitiveNames } from '../records/sensitive-names.ts'
 import { type LoadedSource, loadSource } from '../records/sources.ts'
 import { loadTargets, type TargetCandidates, type TargetRecord } from '../records/targets.ts'
@@ -73,19 +74,20 @@ export async function planRequest(
 ): Promise<Planned> {
   const { database, keyRing } = resources
   const { caller, tenant_id, environment_id } = request
-  const [source, targets, tenant, environment, freezes, sensitiveNames] = await database.together((connection) =>
-    Promise.all([
-      loadSource(connection, keyRing, caller, {
-        source: request.source,
-        requirement: request.version_requirement,
-        pins: request.pins,
-      }),
-      loadTargets(connection, caller, request),
-      tenant_id === null ? null : loadTenant(connection, keyRing, caller, tenant_id),
-      environment_id === null ? null : loadEnvironment(connection, keyRing, caller, environment_id),
-      readFreezes(connection),
-      resources.sensitiveNames.read(connection),
-    ]),
+  const [source, targets, tenant, [environment = null], freezes, sensitiveNames] = await database.together(
+    (connection) =>
+      Promise.all([
+        loadSource(connection, keyRing, caller, {
+          source: request.source,
+          requirement: request.version_requirement,
+          pins: request.pins,
+        }),
+        loadTargets(connection, caller, request),
+        tenant_id === null ? null : loadTenant(connection, keyRing, caller, tenant_id),
+        loadEnvironments(connection, keyRing, caller, environment_id === null ? [] : [environment_id]),
+        readFreezes(connection),
+        resources.sensitiveNames.read(connection),
+      ]),
   )
   const records: Records = { source, targets, tenant, environment }
   const missing = missingOf(request, records)
@@ -97,11 +99,12 @@ export async function planRequest(
     environment_id: environment?.id ?? null,
   })
   const resolved = resolve(request, source, selected)
+  const environments = environment === null ? await environmentsOf(resources, caller, selected.targets) : null
   const build = (chosen: readonly TargetRecord[]) =>
     buildPlan({
       command_id: request.command_id,
       source: resolved,
-      targets: chosen.map((target) => planTarget(keyRing, target)),
+      targets: chosen.map((target) => planTarget(keyRing, target, environments)),
       tenant,
       environment,
       request: request.options,
@@ -203,10 +206,24 @@ function resolve(
   }
 }
 
-function planTarget(keyRing: KeyRing, target: TargetRecord) {
-  const { id, name, status } = target
+type Environments = ReadonlyMap<string, EnvironmentRecord>
+
+/** The environments of the targets, by id. They count for a request that names none. */
+async function environmentsOf(
+  { database, keyRing }: PlanningResources,
+  caller: PlanningRequest['caller'],
+  targets: readonly TargetRecord[],
+): Promise<Environments> {
+  const ids = new Set(targets.flatMap(({ environment_id }) => environment_id ?? []))
+  const found = await loadEnvironments(database, keyRing, caller, [...ids])
+  return new Map(found.map((environment) => [environment.id, environment]))
+}
+
+function planTarget(keyRing: KeyRing, target: TargetRecord, environments: Environments | null): PlanTargetRecord {
+  const { id, name, status, environment_id } = target
   const { values, sensitive } = openVariables(keyRing, 'target', target)
-  return { id, name, status, variables: values, sensitive }
+  const environment = environments?.get(environment_id ?? '') ?? null
+  return { id, name, status, variables: values, sensitive, environment }
 }
 
 /** Adds the names that have a value in the plan. */

@@ -15,8 +15,8 @@ export const findTenant = statement({
       AND ${visibleTenantsSql('tenants')}`,
 })
 
-/** The environment by its id or number, if the caller may see it. */
-export const findEnvironment = statement({
+/** The environments by id or number that the caller may see. */
+export const findEnvironments = statement({
   name: 'planner.environments.find',
   parameters: { tenant_id: nullable(uuid), ids: array(uuid), numbers: array(int4) },
   row: {

@@ -3,7 +3,7 @@ import type { InstanceSelector, VariableValues } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import { openVariables, type Viewer } from '@slipway/views'
 import { references } from './ids.ts'
-import { findEnvironment, findTenant } from './scope.sql.ts'
+import { findEnvironments, findTenant } from './scope.sql.ts'
 
 export interface TenantRecord {
   id: string
@@ -32,17 +32,19 @@ export async function loadTenant(
   return { id: row.id, name: row.name, variables: values, sensitive, instance_selector: row.instance_selector }
 }
 
-/** The environment, by UUID or SqId; null if the caller sees no such environment. */
-export async function loadEnvironment(
+/** The environments, by UUID or SqId. Those that the caller does not see are left out. */
+export async function loadEnvironments(
   database: Queryable,
   keyRing: KeyRing,
   caller: Viewer,
-  id: string,
-): Promise<EnvironmentRecord | null> {
-  const { uuids, numbers } = references('environment', [id])
-  const row = await findEnvironment.first(database, { tenant_id: caller.tenant_id, ids: uuids, numbers })
-  if (!row) return null
-  const { id: uuid, name, tenant_id, instance_selector } = row
-  const { values, sensitive } = openVariables(keyRing, 'environment', row)
-  return { id: uuid, name, tenant_id, variables: values, sensitive, instance_selector }
+  ids: readonly string[],
+): Promise<EnvironmentRecord[]> {
+  if (ids.length === 0) return []
+  const { uuids, numbers } = references('environment', ids)
+  const rows = await findEnvironments.all(database, { tenant_id: caller.tenant_id, ids: uuids, numbers })
+  return rows.map((row) => {
+    const { id, name, tenant_id, instance_selector } = row
+    const { values, sensitive } = openVariables(keyRing, 'environment', row)
+    return { id, name, tenant_id, variables: values, sensitive, instance_selector }
+  })
 }
