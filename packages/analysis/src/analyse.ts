@@ -3,6 +3,7 @@ import { fingerprintOf } from './fingerprint.ts'
 import type { Rule } from './rule.ts'
 import { RULES, RULES_VERSION } from './rules.ts'
 import { SearchText } from './search-text.ts'
+import { tellingLines } from './telling.ts'
 
 /** The explanation of a failed command. */
 export interface Analysis {
@@ -27,12 +28,6 @@ const PENALTY_PER_LINE = 0.01
 const MAX_LINE_PENALTY = 0.2
 const STDOUT_PENALTY = 0.04
 const QUOTE_CHARACTERS = 240
-/** Lines that programs write after their error message. */
-const TRAILER = /^(?:at |Node\.js v|Try '|Usage: |npm (?:error|ERR!) A complete log|help: |\^+$|[{}()\];]+$|\+ )/
-/** A line that reports a failure without a reason. Many different failures end with such a line. */
-const GENERIC_FAILURE =
-  /^\W{0,3}(?:(?:fatal|error):? )?(?:the )?(?:[\w-]{1,30} ){0,2}?(?:failed|failure|fatal|error|abort(?:ed|ing)?|exit(?:ed|ing)?|giving up|gave up)(?: with)?(?: (?:exit |return )?(?:code|status):? ?\d{1,3})?\W{0,3}$/i
-
 interface Match {
   rule: Rule
   score: number
@@ -81,6 +76,7 @@ function matchOf(rule: Rule, lines: readonly Line[]): Match | null {
 }
 
 function findingOf({ rule, score, line, what }: Match, failure: Failure, at: string): Finding {
+  const about = what ?? (rule.distinct ? (line?.text ?? null) : null)
   return {
     rule: rule.id,
     analysis: {
@@ -90,23 +86,22 @@ function findingOf({ rule, score, line, what }: Match, failure: Failure, at: str
       remediation: [...rule.remediation],
       analyzed_at: at,
       model_version: RULES_VERSION,
-      fingerprint: fingerprintOf(rule.id, what ?? (rule.distinct ? (line?.text ?? null) : null), failure.places),
+      fingerprint: fingerprintOf(rule.id, about === null ? [] : [about], failure.places),
     },
   }
 }
 
 function unknownOf(failure: Failure, lines: readonly Line[], at: string): Finding {
-  const candidates = lines.filter(({ text }) => !TRAILER.test(text))
-  const last = candidates.find(({ text }) => !GENERIC_FAILURE.test(text)) ?? candidates[0] ?? lines[0]
-  const hasOutput = last !== undefined && last.origin !== 'error'
+  const telling = tellingLines(lines.filter(({ origin }) => origin !== 'error'))
+  const [first] = telling
   const end = quoted(lines.findLast(({ origin }) => origin === 'error')?.text ?? 'its end is not known')
   return {
     rule: 'unknown',
     analysis: {
-      confidence: hasOutput ? 0.25 : 0.1,
-      summary: hasOutput ? `The command failed after writing “${quoted(last.text)}”` : `The command failed: ${end}`,
-      likely_cause: hasOutput
-        ? `No rule matches this failure (${end}). The last output may explain it: “${quoted(last.text)}”`
+      confidence: first ? 0.25 : 0.1,
+      summary: first ? `The command failed after writing “${quoted(first.text)}”` : `The command failed: ${end}`,
+      likely_cause: first
+        ? `No rule matches this failure (${end}). This output may explain it: “${quoted(first.text)}”`
         : `The command wrote no output that explains the failure (${end}).`,
       remediation: [
         'Read the output of the step from its beginning',
@@ -114,7 +109,12 @@ function unknownOf(failure: Failure, lines: readonly Line[], at: string): Findin
       ],
       analyzed_at: at,
       model_version: RULES_VERSION,
-      fingerprint: fingerprintOf('unknown', hasOutput ? last.text : end, failure.places, failure.exit_code),
+      fingerprint: fingerprintOf(
+        'unknown',
+        first ? telling.map(({ text }) => text) : [end],
+        failure.places,
+        failure.exit_code,
+      ),
     },
   }
 }

@@ -20,6 +20,8 @@ export interface Line {
   /** The number of later lines of the same stream. */
   fromEnd: number
   origin: 'stderr' | 'stdout' | 'error'
+  /** False for the first line of a tail that may begin in the middle of the line. */
+  isWhole: boolean
 }
 
 const TAIL_CHARACTERS = 2_000
@@ -46,8 +48,8 @@ function split(text: string, origin: Line['origin']): Line[] {
     .slice(-TAIL_CHARACTERS)
     .replace(ESCAPES, '')
     .split(/\r?\n|\r/)
-    .map(printable)
-    .filter((line) => line !== '')
+    .map((line, at) => ({ text: printable(line), isWhole: at > 0 || text.length < TAIL_CHARACTERS }))
+    .filter((line) => line.text !== '')
     .reverse()
-    .map((line, fromEnd) => ({ text: line, lower: line.toLowerCase(), fromEnd, origin }))
+    .map((line, fromEnd) => ({ ...line, lower: line.text.toLowerCase(), fromEnd, origin }))
 }

@@ -16,7 +16,7 @@ import { SSH } from './rules/ssh.ts'
 import { SYSTEM_PACKAGES } from './rules/system-packages.ts'
 
 /** Names the set of rules. Increase the number when a failure gets another rule, confidence or fingerprint. */
-export const RULES_VERSION = 'rules-2'
+export const RULES_VERSION = 'rules-3'
 
 /** For equal confidence the first rule wins, so rules about a program come before rules about the machine. */
 export const RULES: readonly Rule[] = [

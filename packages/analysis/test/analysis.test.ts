@@ -208,6 +208,99 @@ describe('a fingerprint', () => {
     ).toBe(kinds.length)
   })
 
+  const LAST_WORDS = [
+    'deploy: giving up',
+    '[error] deploy.sh: exiting with status 1',
+    'see the log above for details',
+    'ask operations',
+  ]
+
+  test('differs for different failures that end with the same words, on either stream', () => {
+    const kinds = [
+      'licence of the frob expired',
+      'the schema of orders does not match the release',
+      'ledger: checksum mismatch of accounts',
+      'the frob is cold',
+      'the frob is hot',
+      'quota of the bucket exceeded\nerror: upload of assets did not finish',
+      'quota of the account exceeded\nerror: upload of assets did not finish',
+      'error: the canary answers slowly\nrolling back\nrestored the last release',
+      'error: the canary answers wrongly\nrolling back\nrestored the last release',
+    ]
+    for (const last of LAST_WORDS) {
+      const onStderr = kinds.map((kind) => said(`starting\n${kind}\n${last}`).analysis.fingerprint)
+      const onBoth = kinds.map((kind) => said(last, { stdout_tail: `starting\n${kind}\n` }).analysis.fingerprint)
+      expect([last, new Set(onStderr).size]).toEqual([last, kinds.length])
+      // What is not recognized as an ending says more than stdout without an error.
+      if (last !== 'ask operations') expect([last, new Set(onBoth).size]).toEqual([last, kinds.length])
+    }
+    expect(said('the licence expired\nrestarting the old release\ndeploy: giving up').analysis.summary).toContain(
+      'the licence expired',
+    )
+  })
+
+  test('is the same for any ids, times, hosts, numbers and temporary paths, and differs with the words of any line', () => {
+    const hex = (length: number) =>
+      fc
+        .array(fc.constantFrom(...'0123456789abcdef'), { minLength: length, maxLength: length })
+        .map((all) => all.join(''))
+    const time = fc.date({ min: new Date('2001-01-01'), max: new Date('2099-12-31'), noInvalidDate: true })
+    const places: Record<string, fc.Arbitrary<string>> = {
+      id: fc.oneof(
+        fc.uuid(),
+        hex(40),
+        hex(11).map((id) => `0${id}`),
+      ),
+      time: fc.oneof(
+        time.map((at) => at.toISOString()),
+        time.map((at) => at.toUTCString()),
+        time.map((at) => at.toISOString().slice(11, 19)),
+      ),
+      host: fc.oneof(
+        fc.ipV4(),
+        fc.ipV6(),
+        fc
+          .tuple(fc.integer({ min: 1, max: 999 }), fc.constantFrom('db', 'web'))
+          .map(([n, of]) => `${of}-${n}.prod.example.com`),
+      ),
+      number: fc.nat(1_000_000).map(String),
+      path: fc.oneof(
+        hex(10).map((id) => `/tmp/tmp.${id}/x`),
+        hex(8).map((id) => `/private/var/folders/ab/${id}/T/tmp${id}/x`),
+      ),
+    }
+    const word = fc.constantFrom('ledger', 'frob', 'canary', 'bucket', 'quota', 'shard', 'tenant', 'journal')
+    const verb = fc.constantFrom(
+      'is cold',
+      'was refused by peers',
+      'mismatch',
+      'cannot be read',
+      'expired',
+      'rejected the plan',
+    )
+    const message = fc.uniqueArray(fc.tuple(word, verb, fc.constantFrom(...Object.keys(places))), {
+      minLength: 1,
+      maxLength: 2,
+      selector: ([subject]) => subject,
+    })
+    const values = fc.record(places)
+    const last = fc.constantFrom(...LAST_WORDS)
+    const text = (lines: [string, string, string][], filled: Record<string, string>, end: string) =>
+      [...lines.map(([subject, said, place]) => `${subject} of ${filled[place]} ${said}`), end].join('\n')
+    fc.assert(
+      fc.property(message, values, values, last, fc.nat(2), (lines, one, other, end, at) => {
+        const { fingerprint } = said(text(lines, one, end)).analysis
+        expect(said(text(lines, other, end)).analysis.fingerprint).toBe(fingerprint)
+        expect(said(text([...lines].reverse(), other, end)).analysis.fingerprint).toBe(fingerprint)
+        const changed = lines.map(([subject, ...rest], n): [string, string, string] =>
+          n === at % lines.length ? ['mainspring', ...rest] : [subject, ...rest],
+        )
+        expect(said(text(changed, one, end)).analysis.fingerprint).not.toBe(fingerprint)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   test('depends on the exit code of a command without output', () => {
     const silent = (code: number) =>
       said('', { exit_code: code, error_message: `exit code ${code}` }).analysis.fingerprint

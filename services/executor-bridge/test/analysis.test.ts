@@ -69,7 +69,7 @@ const linesOf = async (run: SeededRun): Promise<StoredLine[]> => {
   return rows.flatMap(({ lines }) => lines)
 }
 
-const byRules = { model_version: 'rules-2', summary: 'The disk is full', fingerprint: 'disk-full' }
+const byRules = { model_version: 'rules-3', summary: 'The disk is full', fingerprint: 'disk-full' }
 
 describe('a command that failed', () => {
   test('has an analysis in its result and in the log line that reports it, stored and live', async () => {
@@ -90,7 +90,7 @@ describe('a command that failed', () => {
     await send(run, 2, [report(0, 0, 0)])
     expect((await linesOf(run))[0]?.x).toMatchObject({
       fingerprint: 'disk-full',
-      analysis: { model_version: 'rules-2' },
+      analysis: { model_version: 'rules-3' },
     })
   })
 
@@ -294,7 +294,7 @@ describe('an endpoint', () => {
       }),
     ]).flat()
     await send(run, 0, events, bridge)
-    expect((await resultsOf(run)).map(({ analysis }) => analysis.model_version)).toEqual(new Array(300).fill('rules-2'))
+    expect((await resultsOf(run)).map(({ analysis }) => analysis.model_version)).toEqual(new Array(300).fill('rules-3'))
     await waitFor(() => asked.length === 4, { what: 'the first questions' })
     await analyst.stop()
     expect(asked).toHaveLength(4)

@@ -145,7 +145,7 @@ describe('a batch of events', () => {
       { status: 'completed', stdout_tail: 'x'.repeat(2_000), analysis: null },
       {
         ...{ status: 'failed', stderr_tail: 'oops', error_message: 'exit code 3' },
-        analysis: { model_version: 'rules-2', fingerprint: expect.stringMatching(/^unknown-/) },
+        analysis: { model_version: 'rules-3', fingerprint: expect.stringMatching(/^unknown-/) },
       },
     ])
     expect(one.published.at(-1)).toMatchObject({

@@ -38,7 +38,7 @@ test('results of commands are ordered by start, with tails of at most 2000 chara
 describe('the analysis of a failed command', () => {
   const analysis = {
     ...{ confidence: 0.9, summary: 'The disk is full', likely_cause: 'It has no room', remediation: ['Make room'] },
-    ...{ analyzed_at: '2026-01-31T09:00:02.000Z', model_version: 'rules-2', fingerprint: 'disk-full' },
+    ...{ analyzed_at: '2026-01-31T09:00:02.000Z', model_version: 'rules-3', fingerprint: 'disk-full' },
   }
   const addResult = (id: string, fields: { stored: object | null; error?: string; stderr?: string }) =>
     gateway.database.query(

@@ -105,7 +105,7 @@ export interface components {
             fingerprint: string;
             /** @description Why it probably happened */
             likely_cause: string;
-            /** @description The rules (rules-2), or the model of the configured endpoint */
+            /** @description The rules (rules-3), or the model of the configured endpoint */
             model_version: string;
             /** @description What to do, in order */
             remediation: string[];

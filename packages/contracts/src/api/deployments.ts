@@ -566,7 +566,7 @@ export const Analysis = Strict(
     likely_cause: Text('Why it probably happened', 'The process of the version before still runs'),
     remediation: describe(Type.Array(Type.String()), 'What to do, in order', ['Stop the process that has the port']),
     analyzed_at: Moment('When the explanation was made', MOMENTS.ended),
-    model_version: Text('The rules (rules-2), or the model of the configured endpoint', 'rules-2'),
+    model_version: Text('The rules (rules-3), or the model of the configured endpoint', 'rules-2'),
     fingerprint: Text('The same for failures of one kind, on any target', 'port-in-use'),
   },
   { description: 'The explanation of a failed command' },
