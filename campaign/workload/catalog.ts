@@ -56,7 +56,7 @@ export const SCRIPTS: Record<string, Script & { work: string }> = {
   chatty: { lines: 400, failsBefore: 0, work: '' },
   loud: { lines: 1_500, failsBefore: 0, work: '' },
   slow: { lines: 60, failsBefore: 0, work: 'sleep 2' },
-  long: { lines: 30, failsBefore: 0, work: '[ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 12' },
+  long: { lines: 30, failsBefore: 0, work: '[ "$SLIPWAY_ATTEMPT" -gt 1 ] || sleep 12' },
   flaky: { lines: 15, failsBefore: 1, work: '' },
   undone: { lines: 12, failsBefore: 0, work: '', isUndone: true },
   'undone-2': { lines: 12, failsBefore: 0, work: '', isUndone: true },
@@ -68,6 +68,10 @@ export const SCRIPTS: Record<string, Script & { work: string }> = {
 /** The exit code of attempts that fail by themselves. */
 export const OWN_FAILURE = 7
 
+/** Numbers attempts from 0, as `retry_count` does. */
+const MARK =
+  'n=$((SLIPWAY_ATTEMPT - 1)) k="$SLIPWAY_DEPLOYMENT_ID $SLIPWAY_TARGET_NAME $SLIPWAY_STEP $((SLIPWAY_ATTEMPT - 1))"'
+
 /** A command that records its start and end, and whether another attempt of its step is alive. Shell built-ins cost no process. */
 function markedScript(
   markers: Markers,
@@ -78,12 +82,12 @@ function markedScript(
   const note = (what: string) => `echo "${what} $k $$ $up $PWD" >>'${markers.file}'`
   return [
     'read -r up _ </proc/uptime',
-    'k="$SLIPWAY_DEPLOYMENT_ID $SLIPWAY_TARGET_NAME $SLIPWAY_STEP $SLIPWAY_ATTEMPT"',
+    MARK,
     // All processes of the command inherit the lock, so it is free only after all of them have ended.
     `exec 9>>'${markers.locks}/'"$SLIPWAY_DEPLOYMENT_ID.$SLIPWAY_TARGET_NAME.$SLIPWAY_STEP"`,
     `flock -n 9 || ${note('overlap')}`,
     note('start'),
-    `printf "$SLIPWAY_TARGET_NAME $SLIPWAY_STEP $SLIPWAY_ATTEMPT %s${secret}\\n" ${numbers}`,
+    `printf "$SLIPWAY_TARGET_NAME $SLIPWAY_STEP $n %s${secret}\\n" ${numbers}`,
     work,
     ...(timeoutSeconds === undefined
       ? []
@@ -92,7 +96,7 @@ function markedScript(
     note('end'),
     failsBefore === 0
       ? ''
-      : `[ "$SLIPWAY_ATTEMPT" -ge ${Number.isFinite(failsBefore) ? failsBefore : 1_000} ] || exit ${OWN_FAILURE}`,
+      : `[ "$n" -ge ${Number.isFinite(failsBefore) ? failsBefore : 1_000} ] || exit ${OWN_FAILURE}`,
   ]
     .filter((line) => line !== '')
     .join('\n')
@@ -101,7 +105,7 @@ function markedScript(
 const rollbackScript = ({ file }: Markers) =>
   [
     'read -r up _ </proc/uptime',
-    'k="$SLIPWAY_DEPLOYMENT_ID $SLIPWAY_TARGET_NAME $SLIPWAY_STEP $SLIPWAY_ATTEMPT"',
+    MARK,
     `echo "undo $k $$ $up $PWD" >>'${file}'`,
     `echo "undone $k $$ $up $PWD" >>'${file}'`,
   ].join('\n')

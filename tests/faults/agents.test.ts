@@ -56,7 +56,7 @@ const lives = (mark: string) =>
   })
 
 test('a killed agent fails the running attempt; a stopped agent fails steps with its address in the error', async () => {
-  const script = 'echo begun; test "$SLIPWAY_ATTEMPT" = 1 || sleep 600'
+  const script = 'echo begun; test "$SLIPWAY_ATTEMPT" = 2 || sleep 600'
   const id = await deploy({ script, max_retries: 1 })
   await waitFor(async () => (await logHistory(api, id)).length > 0, { what: 'the command to run' })
   await agent.end('SIGKILL')
@@ -76,7 +76,7 @@ test('a killed agent fails the running attempt; a stopped agent fails steps with
 
 test('after an instance is killed, its command does not run beside the next attempt', async () => {
   const mark = randomUUID()
-  const script = 'test "$SLIPWAY_ATTEMPT" = 1 && exec echo again; sleep 600'
+  const script = 'test "$SLIPWAY_ATTEMPT" = 2 && exec echo again; sleep 600'
   const id = await deploy({ script, env: { MARK: mark }, max_retries: 1 })
   await waitFor(() => lives(mark), { what: 'the command to run' })
   await suite.kill('orchestration-instance')

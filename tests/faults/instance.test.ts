@@ -41,7 +41,7 @@ test('a killed instance leaves no command running, and continues its run after a
   const spec = specOf({
     actions: [
       {
-        script: `echo up; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || { sh -c 'sleep 600 & sleep 600' & sleep 600; }`,
+        script: `echo up; [ "$SLIPWAY_ATTEMPT" -gt 1 ] || { sh -c 'sleep 600 & sleep 600' & sleep 600; }`,
         max_retries: 1,
         env: { MARK: mark },
       },
@@ -100,7 +100,7 @@ test('a frozen instance keeps no local or ssh command alive beyond its lease, an
       targets: ['here', { name: 'there', connection: { type: 'ssh', host: '127.0.0.1', port, username, private_key } }],
       actions: [
         {
-          script: `${note}; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || { sleep 600 & sleep 600; }`,
+          script: `${note}; [ "$SLIPWAY_ATTEMPT" -gt 1 ] || { sleep 600 & sleep 600; }`,
           max_retries: 1,
           env: { MARK: mark },
         },
@@ -114,7 +114,7 @@ test('a frozen instance keeps no local or ssh command alive beyond its lease, an
     expect(starts()).toHaveLength(2)
     instance.freeze(false)
     expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-    expect([...starts()].sort().map((line) => line.split('@')[1])).toEqual(['here 0', 'here 1', 'there 0', 'there 1'])
+    expect([...starts()].sort().map((line) => line.split('@')[1])).toEqual(['here 1', 'here 2', 'there 1', 'there 2'])
   } finally {
     instance.freeze(false)
     await sshd.stop()

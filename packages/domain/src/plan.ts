@@ -35,6 +35,8 @@ export type TargetStatus = (typeof TARGET_STATUSES)[number]
 export interface PlanTargetRecord extends TargetValues {
   id: string
   status: TargetStatus
+  /** The target was created a moment ago, and its first probe is still to come. */
+  awaits_probe: boolean
   /** Names of `variables` with values that are never shown. */
   sensitive: readonly string[]
   environment: TargetEnvironment | null
@@ -127,7 +129,11 @@ export function buildPlan(input: PlanInput): BuiltPlan {
   }
   const request_warnings = [
     ...environmentWarnings(targets),
-    ...statusWarnings(targets, 'offline', ': its steps will fail'),
+    ...statusWarnings(
+      targets.filter(({ awaits_probe }) => !awaits_probe),
+      'offline',
+      ': its steps will fail',
+    ),
     ...templateWarnings(plan, source.actions, layers.targets),
     ...unusedWarnings(Object.keys(layers.variables), definitions, source.actions),
   ]

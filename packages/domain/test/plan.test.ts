@@ -90,6 +90,7 @@ const target = (id: string, more = {}) => ({
   id,
   name: id,
   status: 'online' as const,
+  awaits_probe: false,
   variables: {},
   sensitive: [],
   environment: null,
@@ -306,6 +307,12 @@ describe('buildPlan', () => {
       'Action "start name": {{ nothing }} has no value on 1 of 2 targets and is left as it stands',
     ])
     expect(targetSummary([...targets, target('t3')])).toEqual({ total: 3, online: 1, offline: 1, stale: 1 })
+  })
+
+  test('does not warn of a new target that no probe has reached yet', () => {
+    const targets = [target('t1', { status: 'offline', awaits_probe: true, variables: { nothing: 'x' } })]
+    expect(buildPlan(input({ targets })).warnings).toEqual([])
+    expect(targetSummary(targets)).toEqual({ total: 1, online: 0, offline: 1, stale: 0 })
   })
 
   test('names up to a hundred offline targets and counts the others', () => {

@@ -162,6 +162,7 @@ test('steps are ordered by target, sequence and action, each with the required v
           id: name,
           name,
           status: 'online',
+          awaits_probe: false,
           variables: {},
           sensitive: [],
           environment: null,
@@ -240,7 +241,17 @@ test('the last layer of the interface that has a value for a name applies', () =
       const { plan } = buildPlan({
         command_id: 'c',
         source: resolveSource({ type: 'solution', id: 'x' }, undefined, catalog),
-        targets: [{ id: 't', name: 't', status: 'online', variables: valuesOf('target'), sensitive: [], environment }],
+        targets: [
+          {
+            id: 't',
+            name: 't',
+            status: 'online',
+            awaits_probe: false,
+            variables: valuesOf('target'),
+            sensitive: [],
+            environment,
+          },
+        ],
         tenant: { id: 'n', name: 'n', variables: valuesOf('tenant'), sensitive: [] },
         // If the request names no environment, that of the target counts.
         environment: isNamed ? environment : null,

@@ -41,7 +41,7 @@ const accepts = (port: number) =>
 
 /** Starts a real OpenSSH server on loopback for the current user, with new keys. `settings` are lines of sshd_config. */
 export async function startSshd({ settings = [] }: { settings?: string[] } = {}): Promise<Sshd> {
-  if (!fs.existsSync(SSHD)) throw new Error('no sshd: run "scripts/infra.sh test-tools", or install openssh-server')
+  if (!fs.existsSync(SSHD)) throw new Error('no sshd: run "make test-packages", or install openssh-server')
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-sshd-'))
   const port = await freePort()
   const hostKey = path.join(folder, 'host_key')

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Broker } from '@slipway/broker'
-import { compile, RunSpec, SyncResponse, streamKey } from '@slipway/contracts'
+import { compile, RunSpec, type RunTarget, SyncResponse, streamKey } from '@slipway/contracts'
 import { enqueue, eventMessage, startRelay } from '@slipway/database'
 import { createLogger, listen } from '@slipway/runtime'
 import {
@@ -115,9 +115,27 @@ describe('a run to start', () => {
       phase: 'running',
       steps: [],
       first_line: 0,
+      source: { name: 'release', version: '1.0.0' },
       actions: [{ script: 'echo hello', rollback_script: 'echo back', interpreter: 'sh', env: { A: '1' } }, {}],
       targets: run.targetIds.map((id) => ({ id, connection: { type: 'local' } })),
     })
+  })
+
+  test('names the environment of the deployment, or else that of each target', async () => {
+    const run = await newRun({ targets: 2, actions: 1 })
+    await db.database.query(`INSERT INTO environments (id, name) VALUES (gen_random_uuid(), $1)`, [run.deploymentId])
+    await db.database.query(
+      `UPDATE targets SET environment_id = (SELECT id FROM environments WHERE name = $1) WHERE id = $2`,
+      [run.deploymentId, run.targetIds[0]],
+    )
+    const environments = async () => (await start())?.targets.map((target: RunTarget) => target.environment)
+    expect(await environments()).toEqual([run.deploymentId, null])
+    const named = JSON.stringify({ id: run.deploymentId, name: 'Named' })
+    await db.database.query(
+      `UPDATE deployments SET plan_head = jsonb_set(plan_head, '{environment}', $2) WHERE id = $1`,
+      [run.deploymentId, named],
+    )
+    expect(await environments()).toEqual(['Named', 'Named'])
   })
 
   test('is repeated in each sync until the instance reports it', async () => {

@@ -42,7 +42,7 @@ function expectGapless(spec: RunSpec): void {
   expect(numbers).toEqual(numbers.map((_, index) => index))
 }
 
-const FIRST_ATTEMPT_WAITS = '[ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 600'
+const FIRST_ATTEMPT_WAITS = '[ "$SLIPWAY_ATTEMPT" -gt 1 ] || sleep 600'
 
 describe('after a crash', () => {
   test('the run continues without repeating an attempt', async () => {
@@ -61,7 +61,7 @@ describe('after a crash', () => {
     await instance.crash()
     await instance.start()
     expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-    expect([...starts()].sort()).toEqual(['a@one 0', 'a@two 0', 'b@one 0', 'b@one 1', 'b@two 0', 'b@two 1'])
+    expect([...starts()].sort()).toEqual(['a@one 1', 'a@two 1', 'b@one 1', 'b@one 2', 'b@two 1', 'b@two 2'])
     const told = bridge.lines(spec).filter(({ stream }) => stream === 'system')
     expect(told.map(({ text }) => text).sort()).toEqual([
       'b on one failed: the instance was restarted while the command ran; next attempt (2 of 2)',
@@ -90,7 +90,7 @@ describe('after a crash', () => {
       outcome: 'rolled_back',
       error_message: 'Action "b" failed on target "one": the instance was restarted while the command ran',
     })
-    expect(starts()).toEqual(['a@one 0', 'b@one 0'])
+    expect(starts()).toEqual(['a@one 1', 'b@one 1'])
     expect(bridge.output(spec)).toContain('undone')
     expect(bridge.eventsOf(spec, 'steps_skipped')).toMatchObject([{ steps: [[0, 2]] }])
   })
@@ -170,7 +170,7 @@ async function loseBridgeBeforeSecond() {
   return {
     async expectBothRanOnce() {
       expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-      expect(starts()).toEqual(['a@one 0', 'b@one 0'])
+      expect(starts()).toEqual(['a@one 1', 'b@one 1'])
       expect(bridge.output(spec)).toEqual(['up'])
       expectGapless(spec)
     },
@@ -210,7 +210,7 @@ describe('an instance without the bridge for too long', () => {
     expect(instance.isRunning).toBe(true)
     await bridge.listen()
     expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-    expect(starts()).toEqual(['a@one 0', 'a@one 1'])
+    expect(starts()).toEqual(['a@one 1', 'a@one 2'])
     expect(bridge.lines(spec).map(({ text }) => text)).toContain(
       'a on one failed: the instance lost contact with Slipway and killed the command; next attempt (2 of 2)',
     )
@@ -233,7 +233,7 @@ describe('an instance without the bridge for too long', () => {
     await loseBridgeDuring(spec, gate)
     await untilFenced()
     expect(await bridge.finished(spec)).toMatchObject({ outcome: 'rolled_back' })
-    expect(starts()).toEqual(['a@one 0'])
+    expect(starts()).toEqual(['a@one 1'])
     expectGapless(spec)
   })
 })
@@ -330,7 +330,7 @@ test('a journal drops the lines that the bridge has accepted, and a crash contin
     actions: [
       {
         name: 'a',
-        script: `seq -f '%0500g' 1 5000; ${note}; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || exec sleep 600`,
+        script: `seq -f '%0500g' 1 5000; ${note}; [ "$SLIPWAY_ATTEMPT" -gt 1 ] || exec sleep 600`,
         max_retries: 1,
       },
     ],
@@ -417,10 +417,10 @@ describe('an instance that is stopped', () => {
     const stopped = instance.stop()
     gate.open()
     await stopped
-    expect(starts()).toEqual(['a@one 0'])
+    expect(starts()).toEqual(['a@one 1'])
     await instance.start()
     expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-    expect(starts()).toEqual(['a@one 0', 'b@one 0'])
+    expect(starts()).toEqual(['a@one 1', 'b@one 1'])
   })
 
   test('kills commands that do not end, and repeats them after a restart', async () => {
@@ -436,7 +436,7 @@ describe('an instance that is stopped', () => {
     expect(processesWith(mark)).toEqual([])
     await instance.start()
     expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
-    expect(starts()).toEqual(['a@one 0', 'a@one 1'])
+    expect(starts()).toEqual(['a@one 1', 'a@one 2'])
   })
 
   test('does not resume a killed run while it waits for the end of another command', async () => {
@@ -460,7 +460,7 @@ describe('an instance that is stopped', () => {
     await eventually('the instance sends more syncs', () => bridge.syncs.length > before + 10)
     gate.open()
     await stopped
-    expect(starts()).toEqual(['action-0@one 0'])
+    expect(starts()).toEqual(['action-0@one 1'])
   })
 
   test('without the bridge, starts after a restart a command that was reported and not begun', async () => {

@@ -138,11 +138,11 @@ describe('order and strategies', () => {
 describe('retries and time limits', () => {
   test('a failed attempt is repeated with the next number, and only the last attempt ends the step', async () => {
     const spec = specOf({
-      actions: [{ name: 'a', script: 'echo "try $SLIPWAY_ATTEMPT"; [ "$SLIPWAY_ATTEMPT" = 1 ]', max_retries: 3 }],
+      actions: [{ name: 'a', script: 'echo "try $SLIPWAY_ATTEMPT"; [ "$SLIPWAY_ATTEMPT" = 2 ]', max_retries: 3 }],
     })
     expect(await run(spec)).toMatchObject({ outcome: 'success' })
     expect(story(spec)).toEqual(['a@one try 0', 'a@one try 1', 'a@one completed', 'success'])
-    expect(bridge.output(spec)).toEqual(['try 0', 'try 1'])
+    expect(bridge.output(spec)).toEqual(['try 1', 'try 2'])
     expect(bridge.lines(spec).filter(({ stream }) => stream === 'system')).toMatchObject([
       { level: 'warning', text: 'a on one failed: exit code 1; next attempt (2 of 4) in 1 s' },
     ])
@@ -257,10 +257,33 @@ describe('input and output of a command', () => {
   test('a command gets no variable of the environment of the instance', async () => {
     const spec = specOf({ actions: [{ script: 'env | cut -d= -f1 | sort; ls -A' }] })
     await run(spec)
-    const own = ['SLIPWAY_ATTEMPT', 'SLIPWAY_DEPLOYMENT_ID', 'SLIPWAY_STEP', 'SLIPWAY_TARGET_NAME']
+    const own = [
+      'ATTEMPT',
+      'DEPLOYMENT_ID',
+      'ENVIRONMENT',
+      'SOURCE',
+      'SOURCE_VERSION',
+      'STEP',
+      'TARGET_ID',
+      'TARGET_NAME',
+    ]
     // The shell sets PWD, OLDPWD, SHLVL and _.
     const names = bridge.output(spec).filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name))
-    expect(names).toEqual(['HOME', 'LANG', 'PATH', ...own])
+    expect(names).toEqual(['HOME', 'LANG', 'PATH', ...own.map((name) => `SLIPWAY_${name}`)])
+  })
+
+  test('scripts and rollback scripts learn of the deployment, the target and the attempt', async () => {
+    const show =
+      'echo "$SLIPWAY_SOURCE $SLIPWAY_SOURCE_VERSION $SLIPWAY_ENVIRONMENT/$SLIPWAY_TARGET_ID/$SLIPWAY_ATTEMPT"'
+    const spec = specOf({
+      source: { name: 'shop', version: '1.2.3' },
+      actions: [{ script: show, rollback_script: show }, { script: 'exit 1' }],
+      targets: [{ name: 'one', environment: 'Production' }],
+      options: { rollback_strategy: 'failed_target_only' },
+    })
+    await run(spec)
+    const line = `shop 1.2.3 Production/${spec.targets[0]?.id}/1`
+    expect(bridge.output(spec)).toEqual([line, line])
   })
 
   test('the members of a sensitive JSON value of each target are masked', async () => {

@@ -95,7 +95,7 @@ test.each([
 test('a lost connection fails the attempt, and the next attempt opens a new connection', async () => {
   const spec = specOf({
     targets: [target('one')],
-    actions: [{ script: 'echo "server $PPID"; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 600', max_retries: 1 }],
+    actions: [{ script: 'echo "server $PPID"; [ "$SLIPWAY_ATTEMPT" -gt 1 ] || sleep 600', max_retries: 1 }],
   })
   await bridge.startRun(spec)
   const server = await eventually('it runs', () => /^server (\d+)$/.exec(bridge.output(spec)[0] ?? '')?.[1])

@@ -44,6 +44,7 @@ test('a strict request is refused if it would get warnings of its own, and not f
     versions: { '1.0.0': { type: 'script', script: 'echo "{{ nobody }}"' } },
   })
   const target = await addTarget(database, { name: 'away', connection: { type: 'ssh', host: 'h', username: 'u' } })
+  await database.query(`UPDATE targets SET created_at = now() - interval '11 min' WHERE id = $1`, [target.id])
   await heartbeat(database, 0)
   const request = { action_id: action.id, target_ids: [target.id], variables: { levle: 4 } }
   const refusal = await rig.refused({ ...request, strict: true })
@@ -67,6 +68,22 @@ test('a strict request is refused if it would get warnings of its own, and not f
   const here = await addTarget(database)
   const frozen = await rig.planned({ action_id: sound.id, target_ids: [here.id], ...override })
   expect(frozen.freeze_override).toEqual({ reason: 'a test' })
+})
+
+test('a new ssh target counts as reachable until its first probe, an agent target that never enrolled does not', async () => {
+  const action = await addSource(database)
+  const warned = async (targetId: string) => {
+    const { warnings, target_summary } = await rig.previewed({ action_id: action.id, target_ids: [targetId] })
+    expect(target_summary).toMatchObject({ offline: 1 })
+    return warnings.filter((warning) => warning.endsWith('is offline: its steps will fail')).length === 1
+  }
+  const connection = { type: 'ssh', host: 'h', username: 'u' }
+  const { id } = await addTarget(database, { connection })
+  expect(await warned(id)).toBe(false)
+  await rig.planned({ action_id: action.id, target_ids: [id], strict: true })
+  await database.query('INSERT INTO target_facts (target_id, failing_since) VALUES ($1, now())', [id])
+  expect(await warned(id)).toBe(true)
+  expect(await warned((await addTarget(database, { connection: { type: 'agent' } })).id)).toBe(true)
 })
 
 describe('the warnings of a preview', () => {

@@ -82,7 +82,12 @@ export const RunAction = Strict({
   variables,
 })
 
-export const RunTarget = Strict({ ...PlannedTarget.properties, connection: RunConnection })
+export const RunTarget = Strict({
+  ...PlannedTarget.properties,
+  connection: RunConnection,
+  /** The name of the environment of the deployment, or else of the target; null for none. */
+  environment: Nullable(Type.String()),
+})
 
 /** Steps that are no longer pending when a run starts; empty for a new one. */
 export const RunStep = Strict({
@@ -99,6 +104,8 @@ export const RunSpec = Strict({
   deployment_id: Uuid,
   epoch: Type.Integer({ minimum: 1 }),
   request_id: Nullable(Type.String()),
+  /** The source of the deployment. */
+  source: Strict({ name: Type.String(), version: Type.String() }),
   /** The W3C trace of the run, if any. */
   traceparent: Type.Optional(Type.String({ maxLength: 512 })),
   options,

@@ -78,7 +78,7 @@ const SERVICES_TABLES: Record<string, Table> = {
     gateway: own,
     planner: read,
     dispatcher: only('id', 'concurrency'),
-    'executor-bridge': only('id', 'instance_selector'),
+    'executor-bridge': only('id', 'name', 'instance_selector'),
   },
   targets: {
     gateway: own,

@@ -40,13 +40,14 @@ export function buildSpec(keys: KeyRing, run: LeasedRun, { plan, definitions, ac
     deployment_id: run.deployment_id,
     epoch: run.epoch,
     request_id: run.request_id,
+    source: { name: plan.source.name, version: plan.source.version },
     ...specTrace(),
     options: plan.options,
     remaining_seconds: run.remaining_seconds,
     actions: plan.actions.map((action, index) =>
       specAction(action, definitions[index] ?? null, { open, isCheck: run.is_check }),
     ),
-    targets: plan.targets.map((target, index) => specTarget(keys, target, access[index], open)),
+    targets: plan.targets.map((target, index) => specTarget(keys, target, access[index], { plan, open })),
     shared_variables: open(plan.shared_variables),
     override_variables: open(plan.override_variables),
     sensitive: plan.sensitive,
@@ -128,10 +129,16 @@ function specTarget(
   keys: KeyRing,
   { id, name, variables }: PlannedTarget,
   access: TargetAccess | undefined,
-  open: Open,
+  { plan, open }: { plan: Plan; open: Open },
 ): RunTarget {
   if (!access?.connection) throw new CannotRun(`Target "${name}" no longer exists`)
-  return { id, name, connection: specConnection(keys, id, access, access.connection), variables: open(variables) }
+  return {
+    id,
+    name,
+    connection: specConnection(keys, id, access, access.connection),
+    environment: plan.environment?.name ?? access.environment,
+    variables: open(variables),
+  }
 }
 
 function specConnection(keys: KeyRing, id: string, access: TargetAccess, connection: StoredConnection): RunConnection {

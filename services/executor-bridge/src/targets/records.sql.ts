@@ -80,21 +80,23 @@ export const findActions = statement({
      WHERE a.deployment_id = ANY (:deployment_ids) ORDER BY a.deployment_id, a.action_index`,
 })
 
-/** `connection` is null if the target is gone, `agent` if none is enrolled. */
+/** `connection` is null if the target is gone, `environment` is the name of its own one, `agent` if none is enrolled. */
 export const findTargets = statement({
   name: 'executor-bridge.records.find-targets',
   parameters: { deployment_ids: array(uuid) },
   row: {
     ...{ deployment_id: uuid, target_index: int4, target_id: uuid, target_name: text },
     ...{ variables: jsonb<VariableValues>(), connection: nullable(jsonb<StoredConnection>()) },
+    environment: nullable(text),
     ...{ connection_secrets: nullable(text), pinned_host_key: nullable(text), agent: nullable(json<EnrolledAgent>()) },
   },
   sql: `SELECT dt.deployment_id, dt.target_index, dt.target_id, dt.target_name, dt.variables,
-           t.connection, t.connection_secrets, f.host_key AS pinned_host_key,
+           t.connection, e.name AS environment, t.connection_secrets, f.host_key AS pinned_host_key,
            CASE WHEN a.id IS NOT NULL THEN json_build_object(
              'id', a.id, 'host', a.host, 'port', a.port, 'key_sealed', a.key_sealed) END AS agent
       FROM deployment_targets dt
       LEFT JOIN targets t ON t.id = dt.target_id
+      LEFT JOIN environments e ON e.id = t.environment_id
       LEFT JOIN target_facts f ON f.target_id = dt.target_id
       LEFT JOIN agents a ON a.target_id = dt.target_id AND t.connection ->> 'type' = 'agent'
      WHERE dt.deployment_id = ANY (:deployment_ids) ORDER BY dt.deployment_id, dt.target_index`,
@@ -103,7 +105,7 @@ export const findTargets = statement({
 /** How a target is reached. */
 export type TargetAccess = Pick<
   RowOf<typeof findTargets>,
-  'connection' | 'connection_secrets' | 'pinned_host_key' | 'agent'
+  'connection' | 'environment' | 'connection_secrets' | 'pinned_host_key' | 'agent'
 >
 
 /** The steps that are no longer pending, or were attempted. */

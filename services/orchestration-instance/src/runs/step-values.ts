@@ -37,9 +37,14 @@ export class StepValues {
         ...action.env,
         ...Object.fromEntries(variables),
         SLIPWAY_DEPLOYMENT_ID: deploymentId,
+        SLIPWAY_ENVIRONMENT: target.environment ?? '',
+        SLIPWAY_SOURCE: this.#spec.source.name,
+        SLIPWAY_SOURCE_VERSION: this.#spec.source.version,
         SLIPWAY_STEP: action.name,
+        SLIPWAY_TARGET_ID: target.id,
         SLIPWAY_TARGET_NAME: target.name,
-        SLIPWAY_ATTEMPT: String(attempt),
+        // People count from 1, as the log does.
+        SLIPWAY_ATTEMPT: String(attempt + 1),
       },
     }
   }

@@ -28,6 +28,7 @@ export function specOf({ actions, targets = ['one'], options, ...rest }: SpecOpt
     deployment_id: randomUUID(),
     epoch: 1,
     request_id: null,
+    source: { name: 'source', version: '1.0.0' },
     remaining_seconds: null,
     shared_variables: {},
     override_variables: {},
@@ -64,6 +65,7 @@ export function specOf({ actions, targets = ['one'], options, ...rest }: SpecOpt
     targets: targets.map((target) => ({
       id: randomUUID(),
       connection: { type: 'local' as const },
+      environment: null,
       variables: {},
       ...(typeof target === 'string' ? { name: target } : target),
     })),

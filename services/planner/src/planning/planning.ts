@@ -220,10 +220,10 @@ async function environmentsOf(
 }
 
 function planTarget(keyRing: KeyRing, target: TargetRecord, environments: Environments | null): PlanTargetRecord {
-  const { id, name, status, environment_id } = target
+  const { id, name, status, awaits_probe, environment_id } = target
   const { values, sensitive } = openVariables(keyRing, 'target', target)
   const environment = environments?.get(environment_id ?? '') ?? null
-  return { id, name, status, variables: values, sensitive, environment }
+  return { id, name, status, awaits_probe, variables: values, sensitive, environment }
 }
 
 /** Adds the names that have a value in the plan. */

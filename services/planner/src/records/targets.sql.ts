@@ -4,6 +4,9 @@ import { LOST_AFTER, targetStatus, visibleSql } from '@slipway/views'
 
 const selector = jsonb<InstanceSelector>()
 
+/** For this time after its creation, an SSH target without a probe counts as new. Offline targets are probed about once a minute. */
+const NEW_FOR = '10 minutes'
+
 /** Targets by id or number, with their status. Local and simulated targets are online while an instance is. */
 export const findTargets = statement({
   name: 'planner.targets.find',
@@ -21,6 +24,7 @@ export const findTargets = statement({
     environment_selector: nullable(selector),
     tenant_selector: nullable(selector),
     status: oneOf('text', TARGET_STATUSES),
+    awaits_probe: bool,
   },
   sql: `WITH instance AS (SELECT max(last_heartbeat_at) AS last_seen_at FROM instances),
          local AS (SELECT ${targetStatus(`interval '${LOST_AFTER}'`)} AS status FROM instance)
@@ -28,7 +32,10 @@ export const findTargets = statement({
            t.instance_selector, e.instance_selector AS environment_selector, n.instance_selector AS tenant_selector,
            CASE WHEN t.connection ->> 'type' IN ('local', 'simulated') THEN (SELECT status FROM local)
                 ELSE coalesce((SELECT ${targetStatus()} FROM target_facts f WHERE f.target_id = t.id), 'offline')
-           END AS status
+           END AS status,
+           t.connection ->> 'type' = 'ssh' AND t.created_at > now() - interval '${NEW_FOR}' AND NOT EXISTS (
+             SELECT FROM target_facts f WHERE f.target_id = t.id AND (f.last_seen_at IS NOT NULL OR f.failing_since IS NOT NULL)
+           ) AS awaits_probe
       FROM targets t
       LEFT JOIN environments e ON e.id = t.environment_id
       LEFT JOIN tenants n ON n.id = t.tenant_id
