@@ -207,6 +207,49 @@ describe('a probe', () => {
     expect(await sync(zoneB)).toHaveLength(2)
   })
 
+  test('is given to an instance of one tenant only for targets of that tenant and shared ones, and pins no key of a shared one', async () => {
+    const { database } = bridge
+    const [a, b] = [uuidv7(), uuidv7()]
+    await database.query(
+      'INSERT INTO tenants (id, name, slug) SELECT id::uuid, id, id FROM unnest($1::text[]) AS t (id)',
+      [[a, b]],
+    )
+    const [ofA, ofB, shared] = [await addTarget(), await addTarget(), await addTarget()]
+    await database.query(
+      'UPDATE targets SET tenant_id = CASE id WHEN $1 THEN $3::uuid ELSE $4::uuid END WHERE id IN ($1, $2)',
+      [...[ofA, ofB, a, b]],
+    )
+    const [bound, free] = [await prober(), await prober()]
+    await database.query('UPDATE instances SET tenant_id = $2 WHERE id = $1', [bound.id, a])
+    bound.problem = (id) => (id === shared ? 'no answer' : null)
+    await ask(bound)
+    expect(bound.asked.map(({ id }) => id).sort()).toEqual([ofA, shared].sort())
+    expect(await factsOf(ofA)).toMatchObject({ host_key: 'ssh-ed25519 AAAA' })
+    // The other instance takes over the shared target, and the target of the other tenant is for it alone.
+    await makeDue()
+    expect((await sync(free)).map(({ id }) => id)).toEqual(expect.arrayContaining([ofB, shared]))
+    bound.problem = () => null
+    await database.query('UPDATE target_facts SET missed_by = NULL, probe_by = NULL, asked_of = NULL')
+    await makeDue()
+    await ask(bound)
+    expect(await factsOf(shared)).toMatchObject({ host_key: null, last_seen_at: expect.any(Date) })
+    await makeDue()
+    await ask(free)
+    expect(await factsOf(shared)).toMatchObject({ host_key: 'ssh-ed25519 AAAA' })
+  })
+
+  test('has no effect from an instance that may no longer serve the tenant of its target', async () => {
+    const [tenant, target] = [uuidv7(), await addTarget()]
+    await bridge.database.query('INSERT INTO tenants (id, name, slug) VALUES ($1::uuid, $1, $1)', [tenant])
+    await bridge.database.query('UPDATE targets SET tenant_id = $2 WHERE id = $1', [target, tenant])
+    const instance = await prober()
+    const [asked] = (await sync(instance)) as [ProbeTarget]
+    await bridge.database.query('UPDATE instances SET tenant_id = $2 WHERE id = $1', [instance.id, uuidv7()])
+    await sync(instance, [resultOf(asked)])
+    await sync(instance, [resultOf(asked, 'forged')])
+    expect(await factsOf(target)).toMatchObject({ host_key: null, last_seen_at: null, missed_by: null })
+  })
+
   test('of a target that no instance reaches is repeated at the interval', async () => {
     const target = await addTarget()
     const instance = await prober()

@@ -33,7 +33,7 @@ export async function enrolAgent(
     const secrets = { key_sealed: keys.seal(key, keyIdentity(agentId)), credential_hash: hashToken(credential) }
     await replaceAgent.run(tx, { id: agentId, target_id, grant_id, host, port, version, ...secrets })
     // The event is sent in any case, so the result is not needed.
-    await noteReached(tx, [{ target_id, host_key: null }])
+    await noteReached(tx, null, [{ target_id, host_key: null }])
     await enqueue(tx, [eventMessage('target.updated', { target_id, tenant_id })])
     return found
   })

@@ -14,7 +14,7 @@ export async function agentHeartbeat(
   refuseVersion(version)
   const { messages, moved } = await bridge.database.transaction(async (tx) => {
     const agent = await noteAgent.first(tx, { id: agentId, version, host, port })
-    const messages = agent ? await noteReached(tx, [{ target_id: agent.target_id, host_key: null }]) : []
+    const messages = agent ? await noteReached(tx, null, [{ target_id: agent.target_id, host_key: null }]) : []
     await enqueue(tx, messages)
     return { messages, moved: agent?.moved ?? false }
   })

@@ -41,7 +41,7 @@ export async function applyBatch(
     const held = batch.after_stop ? await lockStoppedRun(tx, lease) : await lockRun(tx, lease)
     if (!held) throw fenced()
     failAtCommit(tx, batch)
-    const work = { ...held, deploymentId, batch }
+    const work = { ...held, deploymentId, instanceId, batch }
     return forRequest(held.run, () => asSpan(batch, () => applyNew(tx, work)))
   }
   const outcome = await measured(batch, () => bridge.database.transaction(apply)).catch(async (error) => {
@@ -66,10 +66,14 @@ interface HeldBatch {
   run: HeldRun
   progress: Progress
   deploymentId: string
+  instanceId: string
   batch: EventBatch
 }
 
-async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: HeldBatch): Promise<AppliedBatch> {
+async function applyNew(
+  tx: Queryable,
+  { run, progress, deploymentId, instanceId, batch }: HeldBatch,
+): Promise<AppliedBatch> {
   const { next_event: firstEvent, next_line: firstLine } = progress
   const nextEvent = batch.first_event + batch.events.length
   // After a gap or a repetition there is nothing to apply. The answer tells the instance where to continue.
@@ -91,7 +95,7 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: H
   const [[effect, counts], , sightings] = await Promise.all([
     moveAndCount(tx, deploymentId, folded, failures, { nextEvent, nextLine }),
     storeChunk(tx, deploymentId, firstLine, lines),
-    noteTargets(tx, deploymentId, folded),
+    noteTargets(tx, { deploymentId, instanceId }, folded),
     forRequest(run, () => enqueue(tx, messages)),
   ])
   await forRequest(run, () => enqueue(tx, sightings))

@@ -20,7 +20,7 @@ const UNREACHED: ReadonlySet<CommandFailureReason> = new Set([
  */
 export async function noteTargets(
   tx: Queryable,
-  deploymentId: string,
+  { deploymentId, instanceId }: { deploymentId: string; instanceId: string },
   { seen, hostKeys, steps }: Pick<FoldedBatch, 'seen' | 'hostKeys' | 'steps'>,
 ): Promise<OutboxMessage[]> {
   const errors = new Map(
@@ -41,6 +41,7 @@ export async function noteTargets(
   )
   return noteReached(
     tx,
+    instanceId,
     reached.map(({ target_index, target_id }) => ({ target_id, host_key: hostKeys.get(target_index) ?? null })),
   )
 }

@@ -2,10 +2,19 @@ import { array, bool, float8, int4, int8, jsonb, nullable, statement, text, uuid
 import { LOST_AFTER, REACHED_FOR, targetStatus } from '@slipway/views'
 import type { StoredConnection } from './records.sql.ts'
 
-/** SQL: whether the instance `i` matches the selectors of the target `t`, its environment `e` and its tenant `n`. */
-const MATCHES = ['t', 'e', 'n']
-  .map((of) => `coalesce(${of}.instance_selector = '{}' OR matches_labels(${of}.instance_selector, i.labels), true)`)
-  .join(' AND ')
+/** SQL: the records whose selectors count for the target `t`, as MATCHES reads them. */
+const RECORDS = `LEFT JOIN environments e ON e.id = t.environment_id LEFT JOIN tenants n ON n.id = t.tenant_id`
+
+/**
+ * SQL: whether the instance `i` may probe the target `t`: it serves the tenant of the target, and matches the selectors of the
+ * target, its environment `e` and its tenant `n`. An instance of one tenant probes the targets of that tenant and shared ones.
+ */
+const MATCHES = [
+  '(i.tenant_id IS NULL OR t.tenant_id IS NULL OR i.tenant_id = t.tenant_id)',
+  ...['t', 'e', 'n'].map(
+    (of) => `coalesce(${of}.instance_selector = '{}' OR matches_labels(${of}.instance_selector, i.labels), true)`,
+  ),
+].join(' AND ')
 
 /**
  * Takes targets that this instance is to probe now. Only targets with selectors that the instance matches count. Until the probe is
@@ -24,11 +33,10 @@ export const takeDue = statement({
     ...{ pinned_host_key: nullable(text), may_login: bool },
   },
   sql: `WITH online AS (
-      SELECT id, labels FROM instances WHERE removed_at IS NULL AND last_heartbeat_at > now() - interval '${LOST_AFTER}'
+      SELECT id, labels, tenant_id FROM instances WHERE removed_at IS NULL AND last_heartbeat_at > now() - interval '${LOST_AFTER}'
     ), due AS (
       SELECT t.id FROM targets t LEFT JOIN target_facts f ON f.target_id = t.id
-        LEFT JOIN environments e ON e.id = t.environment_id
-        LEFT JOIN tenants n ON n.id = t.tenant_id
+        ${RECORDS}
         JOIN instances i ON i.id = :instance_id
        WHERE t.enabled AND t.connection ->> 'type' = 'ssh' AND (f.next_probe_at IS NULL OR f.next_probe_at <= now())
          AND (f.last_seen_at IS NULL OR f.last_seen_at <= now() - :interval_seconds * interval '0.5 s')
@@ -51,15 +59,16 @@ export const takeDue = statement({
       FROM taken JOIN targets t ON t.id = taken.target_id`,
 })
 
-/** Locks the targets of probe results that this instance was asked for, at the same address. */
+/** Locks the targets of probe results that this instance was asked for, at the same address, and may still probe. */
 export const lockAsked = statement({
   name: 'executor-bridge.probes.lock-asked',
   parameters: { instance_id: uuid, ids: array(uuid), hosts: array(text), ports: array(int4) },
   row: { target_id: uuid },
   sql: `SELECT f.target_id FROM target_facts f
       JOIN unnest(:ids::uuid[], :hosts::text[], :ports::int[]) AS r (id, host, port) ON r.id = f.target_id
-      JOIN targets t ON t.id = f.target_id
-     WHERE f.asked_of = :instance_id AND t.connection ->> 'type' = 'ssh'
+      JOIN targets t ON t.id = f.target_id ${RECORDS}
+      JOIN instances i ON i.id = :instance_id
+     WHERE f.asked_of = :instance_id AND ${MATCHES} AND t.connection ->> 'type' = 'ssh'
        AND t.connection ->> 'host' = r.host AND coalesce((t.connection ->> 'port')::int, 22) = r.port
      ORDER BY f.target_id FOR UPDATE OF f`,
 })
@@ -86,16 +95,21 @@ export const endMissed = statement({
 })
 
 /**
- * Stores when targets were reached, and pins host keys on first use. Returns the targets that lists now show differently,
+ * Stores when targets were reached, and pins host keys on first use. Other tenants rely on the host key of a shared target, so an
+ * instance of one tenant pins only the keys of the targets of that tenant. Returns the targets that lists now show differently,
  * without local and simulated targets. `SELECT` sees the facts from before `noted`.
  */
 export const noteReached = statement({
   name: 'executor-bridge.probes.note-reached',
-  parameters: { ids: array(uuid), host_keys: array(nullable(text)) },
+  parameters: { instance_id: nullable(uuid), ids: array(uuid), host_keys: array(nullable(text)) },
   row: { target_id: uuid, tenant_id: nullable(uuid) },
   sql: `WITH reached AS (
-      SELECT DISTINCT ON (target_id) target_id, host_key
-        FROM unnest(:ids::uuid[], :host_keys::text[]) AS r (target_id, host_key) ORDER BY target_id
+      SELECT DISTINCT ON (r.target_id) r.target_id,
+             CASE WHEN i.tenant_id IS NULL OR i.tenant_id = t.tenant_id THEN r.host_key END AS host_key
+        FROM unnest(:ids::uuid[], :host_keys::text[]) AS r (target_id, host_key)
+        LEFT JOIN targets t ON t.id = r.target_id
+        LEFT JOIN instances i ON i.id = :instance_id::uuid
+       ORDER BY r.target_id
     ), noted AS (
       INSERT INTO target_facts AS f (target_id, host_key, last_seen_at)
       SELECT target_id, host_key, now() FROM reached ORDER BY target_id

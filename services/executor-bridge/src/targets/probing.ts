@@ -55,6 +55,7 @@ export async function noteProbes(bridge: Bridge, instanceId: string, results: re
     const reached = own.filter(({ problem }) => problem === null)
     const messages = await noteReached(
       tx,
+      instanceId,
       reached.map(({ id, host_key }) => ({ target_id: id, host_key })),
     )
     await sql.endReached.run(tx, { instance_id: instanceId, ids: reached.map(({ id }) => id) })

@@ -9,14 +9,18 @@ export interface ReachedTarget {
 }
 
 /**
- * Notes when targets were reached. A host key is pinned on first use and never replaced here. Returns the events of targets
+ * Notes when targets were reached, by an instance or by their own agents (null). A host key is pinned on first use and never replaced here. Returns the events of targets
  * that lists show with another status from now on. The status of local and simulated targets follows the instances instead.
  */
-export async function noteReached(tx: Queryable, reached: readonly ReachedTarget[]): Promise<OutboxMessage[]> {
+export async function noteReached(
+  tx: Queryable,
+  instanceId: string | null,
+  reached: readonly ReachedTarget[],
+): Promise<OutboxMessage[]> {
   if (reached.length === 0) return []
   const ids = reached.map(({ target_id }) => target_id)
   const host_keys = reached.map(({ host_key }) => textOrNull(host_key))
-  const rows = await sql.noteReached.all(tx, { ids, host_keys })
+  const rows = await sql.noteReached.all(tx, { instance_id: instanceId, ids, host_keys })
   return rows.map((row) => eventMessage('target.updated', row))
 }
 
