@@ -16,7 +16,7 @@ export const tagged = <T extends TObject[]>(tag: string, variants: [...T]) =>
     oneOf: variants,
   })
 
-export const Timestamp = Type.String({ format: 'date-time' })
+export const Timestamp = Type.String({ format: 'date-time', maxLength: 64 })
 
 /** A moment, as an ISO 8601 timestamp. */
 export const Moment = (description: string, example: string = MOMENTS.created) =>

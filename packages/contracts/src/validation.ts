@@ -1,6 +1,7 @@
 import { decodeSqid, isUuid, isVersion, isVersionRequirement, nameProblems } from '@slipway/domain'
-import { _, Ajv, type ErrorObject, type KeywordCxt, str, type ValidateFunction } from 'ajv'
+import { _, Ajv, type AnySchemaObject, type ErrorObject, type KeywordCxt, str, type ValidateFunction } from 'ajv'
 import formatsModule from 'ajv-formats'
+import { boundFirst } from './bounded-schema.ts'
 import { ID_KINDS, NOT_BLANK, type TSchema, VARIABLE_NAME } from './schema.ts'
 
 const addFormats = (formatsModule as unknown as { default?: typeof formatsModule }).default ?? formatsModule
@@ -11,7 +12,12 @@ export interface SchemaProblem {
   message: string
   /** The name of the field, if the problem is only that a top-level field is absent. */
   missing?: string
+  /** How many further problems of the same kind this one stands for. */
+  others?: number
 }
+
+/** Unknown fields of one object that are named. A body of 1 MiB has room for 80,000. */
+const NAMED_FIELDS = 100
 
 let shared: Ajv | undefined
 
@@ -44,8 +50,19 @@ function sharedAjv(): Ajv {
     },
     code(context: KeywordCxt) {
       const { data, schemaCode } = context
-      context.fail(_`${data}.length > ${schemaCode} && [...${data}].length > ${schemaCode}`)
+      // A character has at most two code units.
+      context.fail(
+        _`${data}.length > ${schemaCode} && (${data}.length > 2 * ${schemaCode} || [...${data}].length > ${schemaCode})`,
+      )
     },
+  })
+  ajv.removeKeyword('additionalProperties')
+  ajv.addKeyword({
+    keyword: 'additionalProperties',
+    type: 'object',
+    schemaType: 'boolean',
+    errors: true,
+    compile: unknownFields,
   })
   ajv.addFormat('uuid', isUuid)
   ajv.addFormat('name', (text: string) => nameProblems(text).length === 0)
@@ -56,6 +73,28 @@ function sharedAjv(): Ajv {
   }
   shared = ajv
   return ajv
+}
+
+interface SchemaValidate {
+  (data: object): boolean
+  errors?: Partial<ErrorObject>[]
+}
+
+/** Reports the fields that a schema does not have: the first ones by name, the others as a number. */
+function unknownFields(allowed: boolean, { properties, patternProperties }: AnySchemaObject): SchemaValidate {
+  const known = new Set(Object.keys(properties ?? {}))
+  const patterns = Object.keys(patternProperties ?? {}).map((pattern) => new RegExp(pattern, 'u'))
+  const namesVariables = VARIABLE_NAME in (patternProperties ?? {})
+  const isUnknown = (key: string) => !known.has(key) && !patterns.some((pattern) => pattern.test(key))
+  const validate: SchemaValidate = (data: object) => {
+    const unknown = allowed ? [] : Object.keys(data).filter(isUnknown)
+    validate.errors = unknown.slice(0, NAMED_FIELDS).map((key, index) => {
+      const others = index === NAMED_FIELDS - 1 ? unknown.length - NAMED_FIELDS : 0
+      return { keyword: 'additionalProperties', params: { additionalProperty: key, namesVariables, others } }
+    })
+    return unknown.length === 0
+  }
+  return validate
 }
 
 const article = (noun: string) => (/^[aeiou]/.test(noun) ? 'an' : 'a')
@@ -82,13 +121,16 @@ function describe(error: ErrorObject): SchemaProblem | null {
       const problem: SchemaProblem = { path: `${at}/${escapePointer(field)}`, message: 'is required' }
       return at === '' ? { ...problem, missing: field } : problem
     }
-    case 'additionalProperties':
+    case 'additionalProperties': {
+      const { additionalProperty, namesVariables, others } = error.params
       return {
-        path: `${at}/${escapePointer(String(error.params['additionalProperty']))}`,
-        message: Object.keys(error.parentSchema?.['patternProperties'] ?? {}).some((it) => it.includes(VARIABLE_NAME))
+        path: `${at}/${escapePointer(String(additionalProperty))}`,
+        message: namesVariables
           ? 'is not a name for a variable: use letters, digits and _, at most 128 characters'
           : 'is not a known field',
+        ...(others > 0 ? { others: Number(others) } : {}),
       }
+    }
     case 'format':
       return { path: at, message: FORMAT_MESSAGES[String(error.params['format'])] ?? error.message ?? 'is malformed' }
     case 'enum':
@@ -124,7 +166,7 @@ function describe(error: ErrorObject): SchemaProblem | null {
 export function compile(schema: TSchema): (value: unknown) => SchemaProblem[] {
   let validate: ValidateFunction | undefined
   return (value) => {
-    validate ??= sharedAjv().compile(schema) as ValidateFunction
+    validate ??= sharedAjv().compile(boundFirst(schema)) as ValidateFunction
     if (validate(value)) return []
     const seen = new Set<string>()
     const problems: SchemaProblem[] = []

@@ -13,8 +13,22 @@ import {
   openApiDocument,
   PERMISSIONS,
   RunSpec,
+  Variables,
   validateBody,
 } from '@slipway/contracts'
+
+/** The places of a schema with lists or maps of any size. */
+function withoutLimit(schema: unknown, place: string): string[] {
+  if (schema === null || typeof schema !== 'object') return []
+  const node = { maxItems: undefined, maxProperties: undefined, ...schema }
+  const isOpen =
+    ('items' in node && node.maxItems === undefined) ||
+    ('patternProperties' in node && !('properties' in node) && node.maxProperties === undefined)
+  return [
+    ...(isOpen ? [place] : []),
+    ...Object.entries(schema).flatMap(([key, item]) => withoutLimit(item, `${place}/${key}`)),
+  ]
+}
 
 const operations = Object.entries(OPERATIONS) as [string, Operation][]
 
@@ -125,6 +139,30 @@ describe('problems', () => {
     const tooLong = [{ path: '', message: 'must NOT have more than 3 characters' }]
     for (const text of ['', 'abc', '🚢🚢🚢', 'a\ud83db']) expect(problemsOf(text)).toEqual([])
     for (const text of ['abcd', '🚢🚢🚢🚢', 'ab🚢c', 'abc\ud83d']) expect(problemsOf(text)).toEqual(tooLong)
+  })
+
+  test('of the content are not looked for where the size is wrong', () => {
+    const webhook = compile(
+      Type.Array(Type.String({ maxLength: 3, pattern: '^a*$' }), { maxItems: 2, uniqueItems: true }),
+    )
+    const map = compile(Variables)
+    expect(webhook(['b', 'aaaa'])).toHaveLength(2)
+    expect(webhook([1, 1, 1, 1])).toEqual([{ path: '', message: 'must NOT have more than 2 items' }])
+    expect(webhook(['bbbb'])).toEqual([{ path: '/0', message: 'must NOT have more than 3 characters' }])
+    expect(map(Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`-${index}`, 1])))).toEqual([
+      { path: '', message: 'must NOT have more than 1000 properties' },
+    ])
+  })
+
+  test('with unknown fields name the first hundred and count the others', () => {
+    const found = problems(Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`field_${index}`, 1])))
+    expect(found).toHaveLength(100)
+    expect(found[99]).toEqual({ path: '/field_99', message: 'is not a known field', others: 50 })
+  })
+
+  test('cost a bounded amount of work: each list and map of a body has a limit', () => {
+    const open = operations.flatMap(([id, { body }]) => (body === undefined ? [] : withoutLimit(body, id)))
+    expect(open).toEqual([])
   })
 
   test('have an empty path for values that are no objects', () => {

@@ -34,7 +34,12 @@ type ProblemDetails = Record<string, unknown>
 export interface FieldError {
   path: string
   message: string
+  /** How many further errors of the same kind this one stands for; 0 if omitted. */
+  others?: number
 }
+
+/** Errors that an answer names. Without a limit, an answer is several times as long as its request. */
+const NAMED_ERRORS = 100
 
 export interface ErrorBody {
   error: { code: string; message: string; details?: ProblemDetails; [extra: string]: unknown }
@@ -63,14 +68,17 @@ export class Problem extends Error {
   }
 }
 
-/** 400 with all problems, not only the first. */
+/** 400 with the first 100 problems, and the number of the others in `details.more`. */
 export function validationProblem(errors: FieldError[]): Problem {
   const [first] = errors
+  const total = errors.reduce((count, { others = 0 }) => count + 1 + others, 0)
   const message =
-    errors.length === 1 && first
+    total === 1 && first
       ? `The request is not valid: ${first.path === '' ? '' : `${first.path}: `}${first.message}`
-      : `The request is not valid: ${errors.length} problems, see details.errors`
-  return new Problem('VALIDATION_ERROR', message, { errors })
+      : `The request is not valid: ${total} problems, see details.errors`
+  const named = errors.slice(0, NAMED_ERRORS).map(({ path, message }) => ({ path, message }))
+  const more = total - named.length
+  return new Problem('VALIDATION_ERROR', message, { errors: named, ...(more > 0 ? { more } : {}) })
 }
 
 /** 400 for a request that wants a refusal instead of warnings. */

@@ -113,6 +113,17 @@ describe('bodies', () => {
     expect(refusal(await send(filled(1024 * 1024 + 1)))).toEqual(refused(413, 'PAYLOAD_TOO_LARGE'))
   })
 
+  test('without an account a body has at most 16 KiB, and an answer names at most 100 problems', async () => {
+    const login = (body: object) => api().post('/api/v1/auth/login').send(body)
+    const filled = (size: number) => ({ username: 'x'.repeat(size - 15) })
+    expect(refusal(await login(filled(16 * 1024)))).toMatchObject({ status: 400 })
+    expect(refusal(await login(filled(16 * 1024 + 1)))).toEqual(refused(413, 'PAYLOAD_TOO_LARGE'))
+    const unknown = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`f${index}`, 1]))
+    const answer = await login(unknown)
+    expect(answer.body.error.details.errors).toHaveLength(100)
+    expect(answer.body.error.details.more).toBe(902)
+  })
+
   test('a body with more than 32 levels is refused', async () => {
     const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
     expect(refusal(await send(nested(32)))).toMatchObject(refused(400, 'VALIDATION_ERROR'))

@@ -1242,7 +1242,7 @@ export interface components {
             error: {
                 /** @description What kind of refusal it is, for programs; `x-error-codes` lists those of each operation */
                 code: string;
-                /** @description More about the refusal, by code. `errors` of VALIDATION_ERROR lists every problem with its path in the request */
+                /** @description More about the refusal, by code. `errors` of VALIDATION_ERROR lists up to 100 problems with their paths in the request; `more` counts the others */
                 details?: {
                     [key: string]: unknown;
                 };

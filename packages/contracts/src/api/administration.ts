@@ -207,7 +207,7 @@ export const CreateRole = Strict({
     ),
   ),
   permissions: describe(
-    Type.Array(literals(PERMISSIONS), { uniqueItems: true }),
+    Type.Array(literals(PERMISSIONS), { maxItems: 100, uniqueItems: true }),
     'What users with the role may do. The caller needs all of them',
     [...operating],
   ),

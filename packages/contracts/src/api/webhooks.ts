@@ -80,7 +80,7 @@ const fields = {
     EXAMPLE_URL,
   ),
   events: describe(
-    Type.Array(literals(WEBHOOK_EVENT_NAMES), { minItems: 1, uniqueItems: true }),
+    Type.Array(literals(WEBHOOK_EVENT_NAMES), { minItems: 1, maxItems: 100, uniqueItems: true }),
     'Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending ' +
       'request. `deployment.updated`: a rollback began, or another instance took over. ' +
       '`release.restored`: a check found the target in sync again, or another deployment was applied. ' +

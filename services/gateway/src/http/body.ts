@@ -1,11 +1,24 @@
 import { Problem } from '@slipway/domain'
-import express, { type Request, type RequestHandler } from 'express'
-import { MAX_BODY_BYTES } from '../problems/problem-of.ts'
+import express, { type Request, type RequestHandler, type Response } from 'express'
 
 const MAX_NESTING = 32
 
-/** Reads a body of at most 1 MiB, of any media type: size is checked before the type. */
-export const readBody: RequestHandler = express.raw({ type: () => true, limit: MAX_BODY_BYTES })
+const reader = (limit: number): RequestHandler => express.raw({ type: () => true, limit })
+
+/** Read a body of any media type: size is checked before the type. Callers without an account get little work done. */
+const readPublic = reader(16 * 1024)
+const readAuthenticated = reader(1024 * 1024)
+
+/**
+ * Reads the bytes of a JSON body into `request.body`.
+ * @throws the error of Express's reader, with the `limit` if the body is too large
+ */
+export function readBody(request: Request, response: Response, { isPublic }: { isPublic: boolean }): Promise<void> {
+  const read = isPublic ? readPublic : readAuthenticated
+  return new Promise((resolve, reject) => {
+    read(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)))
+  })
+}
 
 /**
  * Parses the JSON body of a request. An optional body that is empty counts as `{}`.

@@ -123,9 +123,7 @@ function operationOf({ route }: RouteMatch, method: string, response: Response):
 async function bodyOf(request: Request, response: Response, operation: Operation): Promise<unknown> {
   if (operation.takesBytes) return bytesOf(request)
   if (operation.body === undefined) return undefined
-  await new Promise<void>((resolve, reject) => {
-    readBody(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)))
-  })
+  await readBody(request, response, { isPublic: operation.access === 'public' })
   return parseBody(request, { optional: operation.bodyOptional === true })
 }
 

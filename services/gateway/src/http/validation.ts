@@ -91,5 +91,5 @@ function findUnstorable(value: unknown, path: (string | number)[] = []): SchemaP
 function toProblem(problems: SchemaProblem[]) {
   const missing = problems.map((problem) => problem.missing)
   if (missing.every((field) => field !== undefined)) return missingFieldProblem([...new Set(missing)])
-  return validationProblem(problems.map(({ path, message }) => ({ path, message })))
+  return validationProblem(problems)
 }

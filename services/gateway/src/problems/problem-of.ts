@@ -3,8 +3,6 @@ import { isBusy, isConnectionError, isForeignKeyViolation, isUniqueViolation, sq
 import { conflict, Problem, unavailable } from '@slipway/domain'
 import { SecretError } from '@slipway/runtime'
 
-export const MAX_BODY_BYTES = 1024 * 1024
-
 /** The database had no free connection for the call, or no time to answer it, within the limit. */
 export class DatabaseBusy extends Problem {
   constructor() {
@@ -44,7 +42,7 @@ export const isDefect = (problem: Problem) => problem.status === 500
 function bodyProblem(error: unknown): Problem | null {
   switch ((error as { type?: unknown }).type) {
     case 'entity.too.large':
-      return new Problem('PAYLOAD_TOO_LARGE', `The body is larger than ${MAX_BODY_BYTES} bytes`)
+      return new Problem('PAYLOAD_TOO_LARGE', `The body is larger than ${(error as { limit?: unknown }).limit} bytes`)
     case 'encoding.unsupported':
       return new Problem('UNSUPPORTED_MEDIA_TYPE', 'This content encoding is not supported: send the body as it is')
     case 'request.aborted':

@@ -21,7 +21,7 @@ scopes has it only if a scope names it. Without it: 403 \`INSUFFICIENT_PERMISSIO
 \`INSUFFICIENT_PERMISSIONS\`. Deployments, users and webhooks are never shared.
 
 **Errors.** Every refusal except that of the general limit is \`{ "error": { "code", "message", "details"? } }\`. Each operation
-lists its codes in \`x-error-codes\`. Unknown fields and parameters are refused. The answer lists all errors of a request at once.
+lists its codes in \`x-error-codes\`. Unknown fields and parameters are refused. The answer lists up to 100 errors of a request at once.
 An unknown path is 404 \`NOT_FOUND\`, an unknown method 405 \`METHOD_NOT_ALLOWED\`. Each GET except streams answers HEAD, too.
 An id in a path that names no record is 404. An unknown id in a body is 404 with \`details.missing\`, a malformed one 400.
 
