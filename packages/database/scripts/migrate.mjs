@@ -113,11 +113,13 @@ const print = (value) => console.log(JSON.stringify(value))
 
 /** The rights come after the migrations: a role that exists gets what the new schema demands, and nothing else. */
 async function grant() {
-  const { applyGrants } = await import('../dist/roles/grants.js')
+  const { applyGrants, openToPublic } = await import('../dist/roles/grants.js')
   const client = new pg.Client(url)
   await client.connect()
   try {
-    return await applyGrants(client, process.env.SLIPWAY_ROLE_PREFIX || undefined)
+    const granted = await applyGrants(client, process.env.SLIPWAY_ROLE_PREFIX || undefined)
+    for (const sentence of await openToPublic(client)) console.error(sentence)
+    return granted
   } finally {
     await client.end()
   }

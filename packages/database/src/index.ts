@@ -32,7 +32,7 @@ export {
 export { countRowFailure, Quarantine } from './quarantine.ts'
 export type { Queryable } from './queryable.ts'
 export { createRoles } from './roles/create.ts'
-export { applyGrants, unlistedRights } from './roles/grants.ts'
+export { applyGrants, openToPublic, unlistedRights } from './roles/grants.ts'
 export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.ts'
 export { warnOfOwner } from './roles/warn-of-owner.ts'
 export { deploymentState, pendingStatus, releaseState, sourceKind, stepState, targetConcurrency } from './sql/enums.ts'

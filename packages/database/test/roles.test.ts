@@ -19,6 +19,7 @@ import {
   DATABASE_ROLES,
   type Database,
   type DatabaseRole,
+  openToPublic,
   unlistedRights,
   warnOfOwner,
 } from '../src/index.ts'
@@ -107,7 +108,9 @@ const FORBIDDEN = [
   'TRUNCATE audit_records',
   'TRUNCATE log_chunks',
   'CREATE TABLE mine ()',
+  'CREATE TEMPORARY TABLE mine ()',
   'CREATE FUNCTION mine() RETURNS int LANGUAGE sql RETURN 1',
+  'CREATE FUNCTION pg_temp.mine() RETURNS int LANGUAGE sql RETURN 1',
   'CREATE OR REPLACE FUNCTION audit_dropped() RETURNS bigint LANGUAGE sql RETURN 1',
   'SET session_replication_role = replica',
   'SELECT passwd FROM pg_shadow',
@@ -281,6 +284,7 @@ describe('functions with the rights of the owner', () => {
   })
 
   test('ignore tables that the caller created', async () => {
+    await temporaryTables('GRANT', 'TO')
     const yesterday = `(now() AT TIME ZONE 'UTC')::date - 3`
     await owner.query(`SELECT ensure_log_partition(${yesterday})`)
     await owner.query(`UPDATE deployments SET created_at = now() - interval '5 days' WHERE id = $1`, [running])
@@ -298,6 +302,74 @@ describe('functions with the rights of the owner', () => {
       `UPDATE deployments SET state = 'running', completed_at = NULL, created_at = now() WHERE id = $1`,
       [running],
     )
+    await temporaryTables('REVOKE', 'FROM')
+  })
+
+  test('cannot be attached to a table by a service, even if it may create one', async () => {
+    await temporaryTables('GRANT', 'TO')
+    const { rows } = await owner.query<{ signature: string }>(
+      `SELECT oid::regprocedure AS signature FROM pg_proc
+        WHERE pronamespace = 'public'::regnamespace AND prorettype = 'trigger'::regtype`,
+    )
+    const attached: string[] = []
+    for (const { signature } of rows) {
+      const trigger = `CREATE TRIGGER mine AFTER DELETE ON mine FOR EACH ROW EXECUTE FUNCTION ${signature}`
+      const said = await attemptAs('retention', 'CREATE TEMPORARY TABLE mine ()', trigger)
+      if (said !== DENIED) attached.push(`${signature}: ${said}`)
+    }
+    await temporaryTables('REVOKE', 'FROM')
+    expect(rows.length).toBeGreaterThan(10)
+    expect(attached).toEqual([])
+  })
+})
+
+/** Gives or takes the right of the role `retention` to create temporary tables. */
+const temporaryTables = (verb: 'GRANT' | 'REVOKE', word: 'TO' | 'FROM') => {
+  const [database, user] = [new URL(server.url).pathname.slice(1), new URL(server.urlOf('retention')).username]
+  return owner.query(
+    `${verb} TEMPORARY ON DATABASE ${pg.escapeIdentifier(database)} ${word} ${pg.escapeIdentifier(user)}`,
+  )
+}
+
+describe('every role', () => {
+  test('may call no function of the schema and create nothing, by the catalogue of Postgres', async () => {
+    const { rows } = await owner.query(
+      `SELECT p.oid::regprocedure::text AS open FROM pg_proc p
+        WHERE p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+          AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+          AND has_function_privilege('public', p.oid, 'EXECUTE')
+       UNION ALL
+       SELECT datname FROM pg_database
+        WHERE datname = current_database() AND has_database_privilege('public', oid, 'CREATE, TEMPORARY')
+       UNION ALL
+       SELECT nspname FROM pg_namespace WHERE has_schema_privilege('public', oid, 'CREATE')
+       UNION ALL
+       SELECT oid::regclass::text FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
+          AND has_any_column_privilege('public', oid, 'SELECT, INSERT, UPDATE, REFERENCES')`,
+    )
+    expect(rows).toEqual([])
+  })
+
+  test('may not call a function that a later migration creates', async () => {
+    const client = await connectTo(server.url)
+    await client.query('BEGIN')
+    await client.query('CREATE FUNCTION later() RETURNS int LANGUAGE sql RETURN 1')
+    const { rows } = await client.query(`SELECT has_function_privilege('public', 'later()', 'EXECUTE') AS may`)
+    await client.query('ROLLBACK')
+    await client.end()
+    expect(rows).toEqual([{ may: false }])
+  })
+
+  test('may create no temporary table in a database whose owner gives the rights; the others are named', async () => {
+    const client = await owner.pool.connect()
+    await client.query(
+      `GRANT TEMPORARY ON DATABASE ${pg.escapeIdentifier(new URL(server.url).pathname.slice(1))} TO PUBLIC`,
+    )
+    expect(await openToPublic(client)).toEqual([expect.stringContaining('REVOKE TEMPORARY ON DATABASE')])
+    await applyGrants(client, TEST_ROLE_PREFIX)
+    expect(await openToPublic(client)).toEqual([])
+    client.release()
   })
 })
 

@@ -157,6 +157,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     knownTemplate ??= ensureTemplate(admin)
     const template = await knownTemplate
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template.name} ${ownedBy(template.owner)}`)
+    // A clone does not have the rights on its template.
+    await admin.query(`REVOKE TEMPORARY ON DATABASE ${name} FROM PUBLIC`)
     return {
       url: serverAs(template.owner, name),
       urlOf: (role) => serverAs(testRole(role), name),

@@ -1,7 +1,7 @@
 import { DEFAULT_USER_PREFIX, exportServiceUrls, serviceUrls, serviceUrlVariable, serviceUser } from '@slipway/runtime'
 import pg from 'pg'
 import { createRoles } from './create.ts'
-import { applyGrants } from './grants.ts'
+import { applyGrants, openToPublic } from './grants.ts'
 import { DATABASE_ROLES } from './rights.ts'
 
 const USAGE = `Usage: node packages/database/dist/roles/command.js COMMAND, with DATABASE_URL
@@ -30,7 +30,11 @@ const commands: Record<string, (url: string, prefix: string) => Promise<void> | 
     for (const line of exportServiceUrls('DATABASE_URL', DATABASE_ROLES, url, prefix)) say(line)
   },
   async grant(url, prefix) {
-    const roles = await withClient(url, (client) => applyGrants(client, prefix))
+    const [roles, open] = await withClient(
+      url,
+      async (client) => [await applyGrants(client, prefix), await openToPublic(client)] as const,
+    )
+    for (const sentence of open) process.stderr.write(`${sentence}\n`)
     say(roles.length > 0 ? `Rights given to: ${roles.join(', ')}` : 'No role of a service exists: nothing was given')
   },
 }

@@ -11,13 +11,25 @@ interface Schema {
   sequences: Map<string, string[]>
   /** Signatures by name, without functions of triggers and extensions. */
   functions: Map<string, string[]>
+  /** Signatures of the functions of triggers. A trigger runs them without a right, and only who attaches one needs it. */
+  triggerFunctions: string[]
+}
+
+/** What the server lets every role do in this database. */
+interface DatabaseRights {
+  database: string
+  /** Whether every role may create temporary tables. */
+  temporary: boolean
+  /** Whether the caller may change that. */
+  owns: boolean
 }
 
 const name = pg.escapeIdentifier
 
 /**
  * Grants each role the rights of `rights.ts` and revokes all others in this schema, in one transaction. The caller connects as
- * the owner of the tables. Skips roles that do not exist, and returns the others.
+ * the owner of the tables. Skips roles that do not exist, and returns the others. In the database, no role may create temporary tables,
+ * and no role may call functions that this owner creates later.
  */
 export async function applyGrants(client: pg.ClientBase, prefix = DEFAULT_USER_PREFIX): Promise<string[]> {
   await client.query('BEGIN')
@@ -25,7 +37,11 @@ export async function applyGrants(client: pg.ClientBase, prefix = DEFAULT_USER_P
     await client.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.grants})`)
     const schema = await readSchema(client)
     const roles = await existingRoles(client, prefix)
-    for (const statement of [...ofPublic(schema), ...roles.flatMap((role) => ofRole(role, schema, prefix))]) {
+    for (const statement of [
+      ...ofPublic(schema),
+      ...ofDatabase(await databaseRights(client)),
+      ...roles.flatMap((role) => ofRole(role, schema, prefix)),
+    ]) {
       await client.query(statement)
     }
     await client.query('COMMIT')
@@ -34,6 +50,13 @@ export async function applyGrants(client: pg.ClientBase, prefix = DEFAULT_USER_P
     await client.query('ROLLBACK')
     throw error
   }
+}
+
+/** What every role may still do, and how to end that: one sentence, if the caller of `applyGrants` does not own the database. */
+export async function openToPublic(client: Pick<pg.ClientBase, 'query'>): Promise<string[]> {
+  const { database, temporary } = await databaseRights(client)
+  const statement = `REVOKE TEMPORARY ON DATABASE ${name(database)} FROM PUBLIC`
+  return temporary ? [`every role may create temporary tables: run as the owner of the database \`${statement}\``] : []
 }
 
 /** One sentence for each table or function without an entry in `rights.ts`, and for each entry without a table or function. */
@@ -76,19 +99,33 @@ async function existingRoles(client: pg.ClientBase, prefix: string): Promise<Dat
 }
 
 /** Postgres lets every role call new functions and, before version 15, create objects in this schema. */
-function ofPublic({ functions }: Schema): string[] {
+function ofPublic(schema: Schema): string[] {
   return [
     'REVOKE CREATE ON SCHEMA public FROM PUBLIC',
-    ...[...functions.values()].flat().map((signature) => `REVOKE ALL ON FUNCTION ${signature} FROM PUBLIC`),
+    'ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC',
+    ...signaturesOf(schema).map((signature) => `REVOKE ALL ON FUNCTION ${signature} FROM PUBLIC`),
   ]
 }
 
-function ofRole(role: DatabaseRole, { tables, sequences, functions }: Schema, prefix: string): string[] {
+/**
+ * With a temporary table of its own, a role could attach a function of a trigger to it, and run that with the rights of the owner
+ * on rows that it makes up.
+ */
+const ofDatabase = ({ database, temporary, owns }: DatabaseRights) =>
+  temporary && owns ? [`REVOKE TEMPORARY ON DATABASE ${name(database)} FROM PUBLIC`] : []
+
+const signaturesOf = ({ functions, triggerFunctions }: Schema) => [
+  ...[...functions.values()].flat(),
+  ...triggerFunctions,
+]
+
+function ofRole(role: DatabaseRole, schema: Schema, prefix: string): string[] {
+  const { tables, sequences, functions } = schema
   const grantee = name(serviceUser(role, prefix))
   const statements = [
     `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${grantee}`,
     `REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${grantee}`,
-    ...[...functions.values()].flat().map((signature) => `REVOKE ALL ON FUNCTION ${signature} FROM ${grantee}`),
+    ...signaturesOf(schema).map((signature) => `REVOKE ALL ON FUNCTION ${signature} FROM ${grantee}`),
     `REVOKE ALL ON SCHEMA public FROM ${grantee}`,
     `GRANT USAGE ON SCHEMA public TO ${grantee}`,
   ]
@@ -139,16 +176,30 @@ async function readSchema(client: Pick<pg.ClientBase, 'query'>): Promise<Schema>
       WHERE d.deptype IN ('a', 'i') AND t.relnamespace = 'public'::regnamespace
       GROUP BY 1`,
   )
-  const functions = await client.query<{ name: string; signatures: string[] }>(
-    `SELECT p.proname AS name, array_agg(p.oid::regprocedure::text ORDER BY 1) AS signatures
+  const functions = await client.query<{ name: string; triggers: boolean; signatures: string[] }>(
+    `SELECT p.proname AS name, p.prorettype = 'trigger'::regtype AS triggers,
+            array_agg(p.oid::regprocedure::text ORDER BY 1) AS signatures
        FROM pg_proc p
-      WHERE p.pronamespace = 'public'::regnamespace AND p.prorettype <> 'trigger'::regtype
+      WHERE p.pronamespace = 'public'::regnamespace
         AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
-      GROUP BY 1 ORDER BY 1`,
+      GROUP BY 1, 2 ORDER BY 1`,
   )
   return {
     tables: new Map(tables.rows.map(({ table, columns }) => [table, columns])),
     sequences: new Map(sequences.rows.map(({ table, sequences }) => [table, sequences])),
-    functions: new Map(functions.rows.map(({ name, signatures }) => [name, signatures])),
+    functions: new Map(
+      functions.rows.filter(({ triggers }) => !triggers).map(({ name, signatures }) => [name, signatures]),
+    ),
+    triggerFunctions: functions.rows.filter(({ triggers }) => triggers).flatMap(({ signatures }) => signatures),
   }
+}
+
+async function databaseRights(client: Pick<pg.ClientBase, 'query'>): Promise<DatabaseRights> {
+  const { rows } = await client.query<DatabaseRights>(
+    `SELECT datname AS database, has_database_privilege('public', oid, 'TEMPORARY') AS temporary,
+            pg_has_role(datdba, 'USAGE') AS owns
+       FROM pg_database WHERE datname = current_database()`,
+  )
+  if (rows[0] === undefined) throw new Error('Postgres does not list the current database')
+  return rows[0]
 }
