@@ -91,7 +91,8 @@ function own(rights: Rights): void {
 
 function begin(rights: Rights, commands: object[], more: object = {}): ChildProcess {
   const [program = '', ...args] = [...rights.words, process.execPath, PROGRAM]
-  const env = { PATH: process.env['PATH'], HOME: '/', SECRET_OF_THE_INSTANCE: 'planted' }
+  // A folder of the instance in its own PATH.
+  const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: '/', SECRET_OF_THE_INSTANCE: 'planted' }
   const child = spawn(program, args, { cwd: '/', env, stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(JSON.stringify({ folder, userFolder, name: USER, commands, ...more }))
   started.push(child)
@@ -145,7 +146,7 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     expect({ user, group, work, above, file, umask }).toEqual({
       user: String(uid),
       group: String(gid),
-      work: `${uid} 700`,
+      work: `${uid} 755`,
       above: `${uid} 700`,
       file: `${uid} 700`,
       umask: '0022',
@@ -169,10 +170,10 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     const file = fileOf(rights, 'text')
     const damaged = { ...fileOf(rights, 'other'), content: '0'.repeat(64), path: 'damaged' }
     const [placed, refused] = await run(rights, [
-      { script: 'stat -c "%u %a" a/file; cat a/file; echo more >>a/file', files: [file] },
+      { script: 'stat -c "%u %a" a/file a .; cat a/file; echo more >>a/file', files: [file] },
       { script: 'echo started', files: [damaged] },
     ])
-    expect(placed?.stdout).toBe(`${uid} 640\ntext`)
+    expect(placed?.stdout).toBe(`${uid} 640\n${uid} 755\n${uid} 755\ntext`)
     expect(refused).toMatchObject({
       error: expect.stringContaining('the file damaged was damaged on the disk'),
       stdout: '',
@@ -229,6 +230,11 @@ describeAsRoot.each(isLongRun ? RIGHTS : RIGHTS.slice(-1))('commands of an insta
     const { stdout, stderr } = await runOne(rights, { script })
     expect(stdout.trim()).toMatch(/^\d+$/)
     expect(stderr.match(/Permission denied|Operation not permitted/g)).toHaveLength(9)
+  })
+
+  test('searches programs in the PATH of the system, so that a missing one is told from a forbidden one', async () => {
+    const { exitCode, stdout } = await runOne(rights, { script: 'echo "$PATH"; no-such-program' })
+    expect([exitCode, stdout]).toEqual([127, '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n'])
   })
 
   test('reads output that a command writes to /dev/stdout or /dev/stderr', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
@@ -62,15 +62,17 @@ describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
     const large = bridge.addContent(randomBytes(700_000))
     const small = bridge.addContent(Buffer.from('#!/bin/sh\necho "it runs"\n'))
     const empty = bridge.addContent(Buffer.alloc(0))
+    // The permissions do not depend on the umask of the instance.
+    const umask = process.umask(0o077)
     const { outcome, output } = await run(targetOf(kind), {
-      script: `sha256sum <bin/large; stat -c %a bin/large "it's/-run" empty; wc -c <empty; "./it's/-run"; ls -A . bin`,
+      script: `sha256sum <bin/large; stat -c %a bin/large "it's/-run" empty . bin "it's"; umask; wc -c <empty; "./it's/-run"; ls -A . bin`,
       files: [file(large, 'bin/large', '0640'), file(small, `it's/-run`, '755'), file(empty, 'empty', '0600')],
-    })
+    }).finally(() => process.umask(umask))
     expect(output).toEqual([
       `${large}  -`,
-      '640',
-      '755',
-      '600',
+      ...['640', '755', '600'],
+      ...['755', '755', '755'],
+      '0022',
       '0',
       'it runs',
       '.:',
@@ -84,21 +86,30 @@ describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
     expect(outcome).toBe('success')
   })
 
+  test('commands get the same LANG, unless the action sets it', async () => {
+    const script = 'echo "$LANG"'
+    expect((await run(targetOf(kind), { script })).output).toEqual(['C.UTF-8'])
+    expect((await run(targetOf(kind), { script, env: { LANG: 'de_DE' } })).output).toEqual(['de_DE'])
+  })
+
   test('files replace existing ones in an absolute working directory, and a relative one gets files too', async () => {
     const [old, fresh] = ['old', 'new'].map((text) => bridge.addContent(Buffer.from(`${text} ${kind}\n`)))
     const place = path.join(outside, `${kind}.txt`)
+    chmodSync(outside, 0o750)
     for (const content of [old, fresh]) {
       const files = [file(content as string, `${kind}.txt`)]
       expect((await run(targetOf(kind), { script: 'true', working_directory: outside, files })).outcome).toBe('success')
     }
     expect(readFileSync(place, 'utf8')).toBe(`new ${kind}\n`)
     expect(readdirSync(outside).filter((name) => name.startsWith('.'))).toEqual([])
+    // Only folders that Slipway creates get its permissions.
+    expect(statSync(outside).mode & 0o777).toBe(0o750)
     const within = await run(targetOf(kind), {
-      script: 'pwd; cat x',
+      script: 'pwd; stat -c %a . ..; cat x',
       working_directory: 'a/b',
       files: [file(fresh as string)],
     })
-    expect(within.output).toEqual([expect.stringMatching(/\/a\/b$/), `new ${kind}`])
+    expect(within.output).toEqual([expect.stringMatching(/\/a\/b$/), '755', '755', `new ${kind}`])
   })
 
   test('a rollback script gets the files too', async () => {

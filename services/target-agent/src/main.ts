@@ -65,7 +65,11 @@ function serveInstances(): Promise<void> {
       const work = path.join(folder, 'work')
       await rm(work, { recursive: true, force: true })
       await mkdir(work, { mode: 0o700 })
-      const transport = new LocalTransport(work, { machine: 'the target' })
+      const transport = new LocalTransport(work, {
+        machine: 'the target',
+        // The agent belongs to its host, and so does its PATH.
+        ...(process.env['PATH'] && { searchPath: process.env['PATH'] }),
+      })
       onStop('commands of the machine', () => transport.shutDown())
 
       const orphanedAfterMs = config.SLIPWAY_AGENT_ORPHAN_SECONDS * 1_000

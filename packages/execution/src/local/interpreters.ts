@@ -4,11 +4,13 @@ import path from 'node:path'
 import type { Interpreter } from '../command.ts'
 import { interpreterMissing } from './workspace.ts'
 
-const found = new Map<Interpreter, string>()
+/** By interpreter and search path. */
+const found = new Map<string, string>()
 
 /** Finds the executable of the interpreter. Throws CommandError if there is none. */
 export async function findInterpreter(interpreter: Interpreter, searchPath: string, machine: string): Promise<string> {
-  const known = found.get(interpreter)
+  const key = `${interpreter}\n${searchPath}`
+  const known = found.get(key)
   if (known !== undefined) return known
   for (const folder of searchPath.split(':').filter((entry) => path.isAbsolute(entry))) {
     const file = path.join(folder, interpreter)
@@ -17,7 +19,7 @@ export async function findInterpreter(interpreter: Interpreter, searchPath: stri
       () => false,
     )
     if (!isExecutable) continue
-    found.set(interpreter, file)
+    found.set(key, file)
     return file
   }
   throw interpreterMissing(interpreter, machine, searchPath)

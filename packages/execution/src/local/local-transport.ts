@@ -19,7 +19,14 @@ import { OwnWorkspace } from './own-workspace.ts'
 import { groupEnds, signalGroup } from './process-group.ts'
 import { UserWorkspace } from './user-workspace.ts'
 import { Watchdog } from './watchdog.ts'
-import { type LocalCommand, noSpace, type PreparedCommand, TOO_LARGE, type Workspace } from './workspace.ts'
+import {
+  type LocalCommand,
+  noSpace,
+  type PreparedCommand,
+  SYSTEM_PATH,
+  TOO_LARGE,
+  type Workspace,
+} from './workspace.ts'
 
 /** How long a daemon may take to move to its own session after the end of its command. */
 const DETACH_MS = 300
@@ -30,6 +37,8 @@ interface LocalOptions {
   /** The name of this machine in errors. */
   machine?: string
   limits?: LocalLimits
+  /** The PATH of commands. The default is that of the system: a program of this process is none of the machine. */
+  searchPath?: string
 }
 
 interface LocalUserOptions extends LocalOptions {
@@ -49,11 +58,11 @@ export class LocalTransport implements Transport {
 
   /** Commands run as the user of this process. `folder` must exist. It holds pipes and directories of commands. */
   constructor(folder: string, options: LocalOptions = {}, asUser: UserWorkspace | null = null) {
-    const { lifeline = new Lifeline(), machine = 'the instance', limits } = options
+    const { lifeline = new Lifeline(), machine = 'the instance', limits, searchPath = SYSTEM_PATH } = options
     this.#folder = folder
     this.#machine = machine
     this.#user = asUser?.user ?? null
-    this.#workspace = asUser ?? new OwnWorkspace(folder, machine, limitCommands(limits))
+    this.#workspace = asUser ?? new OwnWorkspace(folder, machine, searchPath, limitCommands(limits))
     this.#watchdog = new Watchdog(lifeline, this.#user?.processes)
     // A script that writes to /dev/stderr opens the pipe again as its own user.
     this.#fifos = new Fifos(folder, { othersMayWrite: asUser !== null })

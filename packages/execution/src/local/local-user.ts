@@ -3,10 +3,10 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { SYSTEM_PATH } from './workspace.ts'
 
 const execute = promisify(execFile)
 
-const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 const SHELL = '/bin/sh'
 /** The limit of the output that is kept of a helper process. */
 const MAX_TEXT = 4_096
@@ -176,7 +176,7 @@ async function passwordEntry(nameOrUid: string) {
 }
 
 async function findSystemProgram(name: string): Promise<string | null> {
-  for (const folder of SYSTEM_PATH) {
+  for (const folder of SYSTEM_PATH.split(':')) {
     const file = path.join(folder, name)
     const found = await access(file, constants.X_OK).then(
       () => true,

@@ -1,11 +1,12 @@
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { CommandError, FileError, INTERPRETER_CALLS, isNoSpace } from '../command.ts'
 import { findInterpreter } from './interpreters.ts'
+import { makeFolders } from './make-folders.ts'
 import { placeFiles } from './place-files.ts'
 import {
-  DEFAULT_PATH,
+  COMMAND_UMASK,
   environmentOf,
   type LocalCommand,
   noSpace,
@@ -14,23 +15,25 @@ import {
 } from './workspace.ts'
 
 /** Waits until the watchdog knows the group. End of file means that the instance has died, so the command must not start. */
-const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"'
+const GATE = `${COMMAND_UMASK}; read -r go <&3 || exit 125; exec 3<&-; exec "$@"`
 
 /** Prepares commands that run as the user of this process. */
 export class OwnWorkspace implements Workspace {
   readonly #folder: string
   readonly #machine: string
+  readonly #searchPath: string
   readonly #gate: string
 
-  constructor(folder: string, machine: string, limits: string) {
+  constructor(folder: string, machine: string, searchPath: string, limits: string) {
     this.#folder = folder
     this.#machine = machine
+    this.#searchPath = searchPath
     this.#gate = `${limits}; ${GATE}`
   }
 
   async prepare(command: LocalCommand, signal: AbortSignal): Promise<PreparedCommand> {
-    const env = environmentOf(command, home())
-    const interpreter = await findInterpreter(command.interpreter, env['PATH'] ?? DEFAULT_PATH, this.#machine)
+    const env = environmentOf(command, { home: home(), searchPath: this.#searchPath })
+    const interpreter = await findInterpreter(command.interpreter, env.PATH, this.#machine)
     const directory = await mkdtemp(path.join(this.#folder, 'command-')).catch((error) => {
       throw isNoSpace(error) ? noSpace(this.#machine) : error
     })
@@ -69,7 +72,7 @@ function home(): string {
 async function makeWorkingDirectory(directory: string, wanted: string | null, machine: string): Promise<string> {
   const cwd = path.resolve(directory, 'work', wanted ?? '.')
   if (wanted === null || !path.isAbsolute(wanted)) {
-    await mkdir(cwd, { recursive: true })
+    await makeFolders(cwd)
     return cwd
   }
   const isDirectory = await stat(cwd).then(

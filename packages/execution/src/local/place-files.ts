@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type CommandFile, FileError } from '../command.ts'
+import { makeFolders } from './make-folders.ts'
 
 /** Copies the files of a command into its working directory, each as a whole or not at all. Throws FileError. */
 export async function placeFiles(
@@ -16,7 +17,7 @@ export async function placeFiles(
     const folder = path.dirname(place)
     const draft = path.join(folder, `.slipway-${randomUUID()}`)
     try {
-      await mkdir(folder, { recursive: true })
+      await makeFolders(folder)
       if (!(await copy(file, draft, signal))) {
         throw new FileError(`the file ${file.path} was damaged on the disk of ${machine}`, file.content)
       }

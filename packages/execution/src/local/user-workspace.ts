@@ -7,12 +7,13 @@ import { shellQuoted } from '../shell-quoted.ts'
 import { isDiskFull } from './disk.ts'
 import { type LocalUser, LocalUserError } from './local-user.ts'
 import {
-  DEFAULT_PATH,
+  COMMAND_UMASK,
   environmentOf,
   interpreterMissing,
   type LocalCommand,
   noSpace,
   type PreparedCommand,
+  SYSTEM_PATH,
   TOO_LARGE,
   type Workspace,
 } from './workspace.ts'
@@ -35,6 +36,7 @@ shift
 unset OLDPWD
 eval "$settings"
 unset settings
+${COMMAND_UMASK}
 exec "$@"`
 
 /**
@@ -46,13 +48,13 @@ mkdir -- "$1" || exit 1
 cat >"$3" && chmod 700 "$3" || exit 1
 [ -z "$4" ] || printf %s "$5" >"$1/$4" || exit 1
 case $2 in
-  "$1"/*) mkdir -p -- "$2" ;;
+  "$1"/*) ${COMMAND_UMASK} && mkdir -p -- "$2" ;;
   *) cd -- "$2" || exit ${NO_SUCH_DIRECTORY} ;;
 esac`
 
 /** $1 draft, $2 permissions; the content is on standard input. */
-const WRITE_DRAFT = `umask 077
-mkdir -p -- "\${1%/*}" && cat >"$1" && chmod "$2" "$1"`
+const WRITE_DRAFT = `${COMMAND_UMASK}
+mkdir -p -- "\${1%/*}" && umask 077 && cat >"$1" && chmod "$2" "$1"`
 
 /** $1 draft, $2 place. */
 const PUT_INTO_PLACE = '[ ! -d "$2" ] && mv -f -- "$1" "$2"'
@@ -114,9 +116,9 @@ export class UserWorkspace implements Workspace {
   }
 
   async prepare(command: LocalCommand, signal: AbortSignal): Promise<PreparedCommand> {
-    const environment = environmentOf(command, this.user.home)
+    const environment = environmentOf(command, { home: this.user.home, searchPath: SYSTEM_PATH })
     const exports = exportsOf(environment)
-    const interpreter = await this.#findInterpreter(command.interpreter, environment['PATH'] ?? DEFAULT_PATH)
+    const interpreter = await this.#findInterpreter(command.interpreter, environment.PATH)
     const directory = path.join(this.#folder, directoryName())
     const { file, args } = INTERPRETER_CALLS[command.interpreter]
     const script = path.join(directory, file)

@@ -22,16 +22,18 @@ export interface Workspace {
   prepare(command: LocalCommand, signal: AbortSignal): Promise<PreparedCommand>
 }
 
-export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** Without a PATH of their own, commands search here. */
+export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** Shell code before each command: what the command creates has the same permissions on every machine. */
+export const COMMAND_UMASK = 'umask 022'
 
 /** The variables of a command. It must not inherit the environment of this process, which holds credentials. */
-export function environmentOf(command: LocalCommand, home: string): Record<string, string> {
-  return {
-    PATH: process.env['PATH'] || DEFAULT_PATH,
-    HOME: home,
-    LANG: process.env['LANG'] || 'C.UTF-8',
-    ...command.environment,
-  }
+export function environmentOf(
+  { environment }: LocalCommand,
+  { home, searchPath }: { home: string; searchPath: string },
+): Record<string, string> & { PATH: string } {
+  return { HOME: home, ...environment, PATH: environment['PATH'] ?? searchPath }
 }
 
 export const interpreterMissing = (interpreter: string, machine: string, searchPath: string): CommandError =>

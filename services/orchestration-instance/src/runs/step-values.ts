@@ -34,6 +34,7 @@ export class StepValues {
       workingDirectory: action.working_directory,
       timeoutSeconds: action.timeout_seconds,
       environment: {
+        LANG: 'C.UTF-8',
         ...action.env,
         ...Object.fromEntries(variables),
         SLIPWAY_DEPLOYMENT_ID: deploymentId,

@@ -129,6 +129,9 @@ slipway_guard() {
   echo closed >"$slipway_dir/closed"
   slipway_kill KILL
 }
+slipway_make_work() {
+  ( umask 022; mkdir "$slipway_dir/work" )
+}
 slipway_command() {
   exec 2>&5 5>&-
   trap - HUP INT TERM PIPE
@@ -143,8 +146,8 @@ slipway_command() {
     esac
   fi
   { slipway_say "$slipway_script" >"$slipway_file" && cd "$slipway_dir/work"; } 2>/dev/null || slipway_fail directory
-  eval "$slipway_enter"
   umask 022
+  eval "$slipway_enter"
   eval "$slipway_take"
   # Some shells run this list of commands in their own process.
   [ "$slipway_pid" = "$$" ] || set -- setsid "$@"
@@ -187,7 +190,7 @@ slipway_try() {
   for slipway_rest in "$slipway_dir/work"/* "$slipway_dir/work"/.[!.]* "$slipway_dir/work"/..?*; do
     if [ -e "$slipway_rest" ] || [ -h "$slipway_rest" ]; then
       rm -rf -- "$slipway_dir/work"
-      mkdir "$slipway_dir/work"
+      slipway_make_work
       break
     fi
   done
@@ -200,7 +203,7 @@ slipway_main() {
   umask 077
   slipway_setsid=
   ! command -v setsid >/dev/null 2>&1 || slipway_setsid=there
-  mkdir "$slipway_dir" "$slipway_dir/work" 2>/dev/null || slipway_fail directory
+  { mkdir "$slipway_dir" && slipway_make_work; } 2>/dev/null || slipway_fail directory
   trap '' HUP INT TERM PIPE
   exec 3<&0
   { slipway_guard <&3 3<&- 2>/dev/null & } | slipway_runner 3<&-
