@@ -51,8 +51,12 @@ test('there is no request without a source or targets, and one that only counts 
 })
 
 test('numbers and JSON are checked as they are typed', () => {
-  const problems = ['x', '1e3', '', undefined].map((raw) => valueProblem({ name: 'n', type: 'number' }, raw))
+  const problems = ['x', '1000', '', undefined].map((raw) => valueProblem({ name: 'n', type: 'number' }, raw))
   expect(problems).toEqual(['Must be a number', null, null, null])
+  for (const raw of ['1.10', '1e3', '1001234567890123457']) {
+    expect(valueProblem({ name: 'n', type: 'number' }, raw)).toMatch('would lose digits')
+    expect(valueProblem({ name: 'j', type: 'json' }, `{"1.10": ["1.10", ${raw}]}`)).toMatch('would lose digits')
+  }
   expect(valueProblem({ name: 'j', type: 'json' }, '{')).toBe('Must be JSON')
   expect(VARIABLES.filter(isList).map(({ name }) => name)).toEqual(['names'])
 })

@@ -38,6 +38,9 @@ test('a definition is read from YAML and JSON, or a problem with its line is tol
   expect(parseDefinition('type: script\nscript: [echo')).toMatchObject({
     problem: expect.stringContaining('at line 2'),
   })
+  expect(parseDefinition('type: script\nversion: 1.10')).toEqual({
+    problem: 'The value at line 2, column 10 would not arrive as it is written: write it in quotes',
+  })
   expect(parseDefinition('- a')).toMatchObject({ problem: expect.stringContaining('Must consist of fields') })
 })
 

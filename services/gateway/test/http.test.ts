@@ -212,6 +212,21 @@ describe('validation', () => {
     expect(errorsOf(search)).toEqual(['query/search'])
   })
 
+  test('a number that would change is refused with its path, and other spellings of a number are accepted', async () => {
+    const create = (variables: string) =>
+      api()
+        .post('/api/v1/tenants')
+        .set(asAdmin())
+        .set('Content-Type', 'application/json')
+        .send(`{"name":"numbers","variables":${variables}}`)
+    const response = await create('{"id":1001234567890123457,"a":{"b":[1,1e400,0.1000000000000000055]},"tiny":1e-400}')
+    expect(refusal(response)).toMatchObject(refused(400, 'VALIDATION_ERROR'))
+    expect(errorsOf(response)).toEqual(['/variables/a/b/1', '/variables/a/b/2', '/variables/id', '/variables/tiny'])
+    expect(JSON.stringify(response.body)).not.toContain('1001234567890123457')
+    const { body } = await create('{"a":1.0,"b":2.50,"c":7e3}')
+    expect(body.variables).toEqual({ a: 1, b: 2.5, c: 7_000 })
+  })
+
   test('a value in the form of a sealed value is refused', async () => {
     const response = await admin().send('createEnvironment', '/environments', {
       name: 'forged',

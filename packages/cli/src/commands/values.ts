@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { findChangedDigits } from '@slipway/client'
 import { InvalidArgumentError } from 'commander'
-import { parseDocument } from 'yaml'
+import { LineCounter, parseDocument } from 'yaml'
 import { RefusedError } from '../exit-code.ts'
+import { NotUtf8Error, readTextFile } from '../files/text-file.ts'
+import { findYamlProblems } from '../files/yaml-problems.ts'
 
 /** Parsers for the values of options. They throw InvalidArgumentError; Commander adds the name of the option. */
 
@@ -33,11 +35,19 @@ export function parseAssignment(text: string): [string, unknown] {
   if (!NAME.test(name))
     throw new InvalidArgumentError(`"${name}" is not a name: use letters, digits and _, no digit first.`)
   if (operator === '=') return [name, value]
+  let parsed: unknown
   try {
-    return [name, JSON.parse(value)]
+    parsed = JSON.parse(value)
   } catch {
     throw new InvalidArgumentError(`"${value}" is not JSON: write JSON after :=, such as 80, true or "text".`)
   }
+  const changed = findChangedDigits(value)
+  if (changed === null) return [name, parsed]
+  const before = text.slice(0, text.length - value.length + changed).split('\n')
+  const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`
+  throw new InvalidArgumentError(
+    `The number at ${place} would not arrive with the digits that are written: write it in quotes, or as a text with ${name}=TEXT.`,
+  )
 }
 
 export function parseTag(text: string): { key: string; value: string } {
@@ -117,17 +127,22 @@ export function readVariables(
 function readVariableFile(file: string): Values {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readTextFile(file)
   } catch (error) {
+    if (error instanceof NotUtf8Error) throw new RefusedError(`${file}:${error.line}: ${error.message}`)
     throw new RefusedError(`--var-file ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
   return /\.(ya?ml|json)$/.test(file) ? parseMapping(file, text) : parseLines(file, text)
 }
 
 function parseMapping(file: string, text: string): Values {
-  const document = parseDocument(text)
-  const [error] = document.errors
-  if (error) throw new RefusedError(`${file}:${error.linePos?.[0].line ?? 1}: ${error.message.split('\n')[0]}`)
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter })
+  const problems = findYamlProblems(document).map(({ offset, message }) => {
+    const { line, col } = lineCounter.linePos(offset)
+    return `${file}:${line}:${col}: ${message}`
+  })
+  if (problems.length > 0) throw new RefusedError(problems.join('\n'))
   const values: unknown = document.toJS()
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     throw new RefusedError(`${file}:1: must be a mapping of names to values`)
@@ -137,7 +152,7 @@ function parseMapping(file: string, text: string): Values {
 
 function parseLines(file: string, text: string): Values {
   const values: Values = {}
-  for (const [n, line] of text.split('\n').entries()) {
+  for (const [n, line] of text.split(/\r?\n/).entries()) {
     if (/^\s*(#.*)?$/.test(line)) continue
     const [, name, value] = /^\s*([A-Za-z_][A-Za-z0-9_]{0,127})=(.*)$/.exec(line) ?? []
     if (name === undefined) throw new RefusedError(`${file}:${n + 1}: must be NAME=TEXT`)

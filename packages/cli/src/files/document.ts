@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Document, isMap, isSeq, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
 import { RefusedError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
+import { NotUtf8Error, readTextFile } from './text-file.ts'
+import { findYamlProblems } from './yaml-problems.ts'
 
 /** The files are not valid. Each problem is a line: file, line and column, field, what is wrong, what is allowed. */
 export class InvalidFilesError extends RefusedError {
@@ -73,8 +74,9 @@ const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~
 export function readDocuments(file: string, env: Io['env']): YamlDocument[] {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readTextFile(file)
   } catch (error) {
+    if (error instanceof NotUtf8Error) throw new InvalidFilesError([`${file}:${error.line}: ${error.message}`])
     const { code } = error as NodeJS.ErrnoException
     throw new InvalidFilesError([
       `${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}`,
@@ -84,12 +86,10 @@ export function readDocuments(file: string, env: Io['env']): YamlDocument[] {
   const secrets = new Set<string>()
   const customTags = [createFileTag(file), createEnvironmentTag(env, secrets)]
   const documents = parseAllDocuments(text, { lineCounter: lines, customTags }) as Document.Parsed[]
-  const problems = documents.flatMap(({ errors }) =>
-    errors.map((error) => {
-      const { line, col } = lines.linePos(error.pos[0])
-      return `${file}:${line}:${col}: ${getFirstLine(error.message)}`
-    }),
-  )
+  const problems = documents.flatMap(findYamlProblems).map(({ offset, message }) => {
+    const { line, col } = lines.linePos(offset)
+    return `${file}:${line}:${col}: ${message}`
+  })
   if (problems.length > 0) throw new InvalidFilesError(problems)
   return documents
     .filter(({ contents }) => contents !== null)
@@ -100,8 +100,12 @@ const createFileTag = (file: string): ScalarTag => ({
   tag: '!file',
   resolve(name, onError) {
     try {
-      return readFileSync(path.join(path.dirname(file), name), 'utf8')
+      return readTextFile(path.join(path.dirname(file), name))
     } catch (error) {
+      if (error instanceof NotUtf8Error) {
+        onError(`!file ${name}:${error.line}: ${error.message}`)
+        return name
+      }
       onError(`!file ${name} cannot be read (${(error as NodeJS.ErrnoException).code}); paths begin at this file`)
       return name
     }
@@ -117,7 +121,3 @@ const createEnvironmentTag = (env: Io['env'], secrets: Set<string>): ScalarTag =
     return value ?? ''
   },
 })
-
-function getFirstLine(text: string): string {
-  return (text.split('\n')[0] ?? text).replace(/ at line \d+, column \d+:?$/, '').replace(/:$/, '')
-}

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { SlipwayClient } from '@slipway/client'
-import { stringify } from 'yaml'
+import { Document, isScalar, visit } from 'yaml'
 import { type FileKind, KINDS } from './kinds.ts'
 import { Catalog, type ServerRecord } from './server.ts'
 import { isSource } from './wanted.ts'
@@ -33,7 +33,18 @@ export async function exportDocuments(
 }
 
 export function formatDocuments(documents: readonly Body[]): string {
-  return documents.map((one) => stringify(one, { lineWidth: 0 })).join('---\n')
+  return documents.map(formatDocument).join('---\n')
+}
+
+function formatDocument(value: Body): string {
+  const document = new Document(value)
+  visit(document, {
+    // Without quotes, `<<` would be read as a merge of fields.
+    Pair(_, { key }) {
+      if (isScalar(key) && key.value === '<<') key.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString({ lineWidth: 0 })
 }
 
 /** Writes one file for each kind. Returns the paths. */

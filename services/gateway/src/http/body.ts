@@ -1,7 +1,14 @@
-import { Problem } from '@slipway/domain'
+import { type FieldError, findChangedNumbers, Problem } from '@slipway/domain'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 
 const MAX_NESTING = 32
+const MAX_NUMBER_PROBLEMS = 100
+
+export interface ParsedBody {
+  value: unknown
+  /** The numbers that JSON.parse changed. Validation reports them, after the permissions are checked. */
+  changedNumbers: FieldError[]
+}
 
 const reader = (limit: number): RequestHandler => express.raw({ type: () => true, limit })
 
@@ -24,15 +31,16 @@ export function readBody(request: Request, response: Response, { isPublic }: { i
  * Parses the JSON body of a request. An optional body that is empty counts as `{}`.
  * @throws Problem UNSUPPORTED_MEDIA_TYPE, INVALID_BODY
  */
-export function parseBody(request: Request, { optional }: { optional: boolean }): unknown {
+export function parseBody(request: Request, { optional }: { optional: boolean }): ParsedBody {
   const bytes: Buffer = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-  if (bytes.length === 0 && optional) return {}
+  if (bytes.length === 0 && optional) return { value: {}, changedNumbers: [] }
   const type = request.headers['content-type']
   if (bytes.length > 0 || type !== undefined) requireJson(type)
   if (bytes.length === 0) throw invalid('The body is empty: send a JSON object')
-  const value = parse(bytes)
+  const text = decode(bytes)
+  const value = parse(text)
   if (nestsDeeperThan(value, MAX_NESTING)) throw invalid(`The body nests deeper than ${MAX_NESTING} levels`)
-  return value
+  return { value, changedNumbers: findChangedNumbers(text, MAX_NUMBER_PROBLEMS) }
 }
 
 function requireJson(type: string | undefined): void {
@@ -45,13 +53,15 @@ function requireJson(type: string | undefined): void {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function parse(bytes: Buffer): unknown {
-  let text: string
+function decode(bytes: Buffer): string {
   try {
-    text = utf8.decode(bytes)
+    return utf8.decode(bytes)
   } catch {
     throw invalid('The body is not valid UTF-8')
   }
+}
+
+function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -9,6 +9,7 @@ import {
   Strict,
 } from '@slipway/contracts'
 import { hasUnstorableText, missingFieldProblem, pointer, validationProblem } from '@slipway/domain'
+import type { ParsedBody } from './body.ts'
 import type { Check } from './handler.ts'
 import { isObject } from './json.ts'
 
@@ -35,7 +36,16 @@ for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operat
  */
 export function validate(
   id: OperationId,
-  { search, headers, body }: { search: string; headers: IncomingHttpHeaders; body: unknown },
+  {
+    search,
+    headers,
+    body,
+    changedNumbers,
+  }: Pick<ParsedBody, 'changedNumbers'> & {
+    search: string
+    headers: IncomingHttpHeaders
+    body: unknown
+  },
   check: Check | undefined,
 ): Record<string, string> {
   const { query: validateQuery, body: validateBody } = validators.get(id) as Validators
@@ -46,7 +56,7 @@ export function validate(
     ...findKeyProblems(OPERATIONS[id], headers['idempotency-key']),
   ]
   if (validateBody !== null) {
-    problems.push(...validateBody(body), ...findUnstorable(body))
+    problems.push(...validateBody(body), ...findUnstorable(body), ...changedNumbers)
     if (check !== undefined && isObject(body)) problems.push(...check(body))
   }
   if (problems.length > 0) throw toProblem(problems)

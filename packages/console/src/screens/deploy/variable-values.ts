@@ -1,4 +1,4 @@
-import type { Schema } from '@slipway/client'
+import { findChangedDigits, isAsWritten, type Schema } from '@slipway/client'
 import type { RawValue } from './form.ts'
 
 export type Variable = Schema<'VariableDefinition'>
@@ -7,6 +7,8 @@ export type Variable = Schema<'VariableDefinition'>
 export const isList = ({ type, default: value }: Variable) =>
   type === 'json' && Array.isArray(value) && value.every((item) => typeof item === 'string')
 
+const CHANGED_DIGITS = 'A number would lose digits: write it without outer zeros and exponent, or as text in JSON'
+
 const isGiven = (raw: RawValue | undefined): raw is RawValue => raw !== undefined && raw.length > 0
 
 /** Why the input is no value of the variable, or null. The server checks the rest. */
@@ -14,7 +16,11 @@ export function valueProblem(variable: Variable, raw: RawValue | undefined): str
   if (!isGiven(raw)) return null
   const { type } = variable
   if (type === 'number' && !Number.isFinite(Number(raw))) return 'Must be a number'
-  if (type === 'json' && typeof raw === 'string' && parseJson(raw) === undefined) return 'Must be JSON'
+  if (type === 'number' && !isAsWritten(Number(raw), String(raw))) return CHANGED_DIGITS
+  if (type === 'json' && typeof raw === 'string') {
+    if (parseJson(raw) === undefined) return 'Must be JSON'
+    if (findChangedDigits(raw) !== null) return CHANGED_DIGITS
+  }
   return null
 }
 

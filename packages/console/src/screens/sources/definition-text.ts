@@ -1,4 +1,5 @@
-import { parseDocument, stringify } from 'yaml'
+import { isAsWritten } from '@slipway/client'
+import { LineCounter, parseDocument, stringify, visit } from 'yaml'
 
 export type Definition = Record<string, unknown>
 
@@ -28,10 +29,24 @@ function withoutVariableIds(definition: unknown): unknown {
 
 /** The definition that a text in YAML or JSON holds, or why it holds none. */
 export function parseDefinition(text: string): { definition: Definition } | { problem: string } {
-  const document = parseDocument(text)
-  const [error] = document.errors
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter })
+  // A warning says that a tag is not known. Its value would arrive without the tag.
+  const [error] = [...document.errors, ...document.warnings]
   // Below the first line, the message repeats the text.
   if (error !== undefined) return { problem: error.message.split('\n')[0] ?? error.message }
+  let changed: number | undefined
+  visit(document, {
+    Scalar(_, node, path) {
+      if (path.length === 1 || isAsWritten(node.value, node.source ?? '')) return undefined
+      changed = node.range?.[0] ?? 0
+      return visit.BREAK
+    },
+  })
+  if (changed !== undefined) {
+    const { line, col } = lineCounter.linePos(changed)
+    return { problem: `The value at line ${line}, column ${col} would not arrive as it is written: write it in quotes` }
+  }
   const value: unknown = document.toJS()
   return isObject(value) ? { definition: value } : { problem: 'Must consist of fields, such as "script: echo hello"' }
 }
