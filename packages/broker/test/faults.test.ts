@@ -107,7 +107,7 @@ test('a consumer subscribes again after its queue was deleted', async () => {
 test('a request fails when the connection is lost, because its reply cannot arrive', async () => {
   const body = {
     pending_request_id: uuidv7(),
-    caller: { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: [], ip: '127.0.0.1' },
+    caller: { user_id: uuidv7(), username: 'ada', tenant_id: null, may_override_freezes: true, ip: '127.0.0.1' },
   }
   const channel = await harness.channel()
   const queue = queueName(harness.namespace, 'dispatcher.commands')

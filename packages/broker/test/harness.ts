@@ -91,7 +91,7 @@ export class Harness {
 /** A command message whose `reason` identifies it. */
 export function removeInstance(over: Partial<OutgoingMessage> & { reason?: string } = {}): OutgoingMessage {
   const { reason = 'asked', ...rest } = over
-  const caller = { user_id: uuidv7(), username: reason, tenant_id: null, roles: [], ip: '127.0.0.1' }
+  const caller = { user_id: uuidv7(), username: reason, tenant_id: null, may_override_freezes: true, ip: '127.0.0.1' }
   return {
     exchange: 'commands',
     type: 'instance.delete',

@@ -9,7 +9,7 @@ let gateway: Broker
 let planner: Broker
 let dispatcher: Broker
 
-const caller = { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: ['admin'], ip: '127.0.0.1' }
+const caller = { user_id: uuidv7(), username: 'ada', tenant_id: null, may_override_freezes: true, ip: '127.0.0.1' }
 const cancel = (pending_request_id: string) => ({ pending_request_id, caller })
 const waiting = { timeoutMs: 10_000, request_id: 'req-1' }
 

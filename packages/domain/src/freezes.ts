@@ -46,7 +46,7 @@ export interface FreezePlace {
 
 /** What is to be started, and its caller: all inputs of the decision. */
 export interface FreezeSubject extends FreezePlace {
-  caller: { roles: readonly string[]; tenant_id: string | null }
+  caller: { may_override_freezes: boolean; tenant_id: string | null }
   /** Whether the caller asked to override freezes. */
   override: boolean
 }
@@ -175,7 +175,7 @@ export function judgeFreezes(inForce: readonly Freeze[], { caller, override, ...
     return places === null ? [] : [{ freeze, places }]
   })
   const freezes = about.map(({ freeze }) => freeze)
-  const can_override = canOverrideFreezes(caller.roles, caller.tenant_id, freezes)
+  const can_override = canOverrideFreezes(caller, freezes)
   return {
     blocked: about.length > 0 && !(override && can_override),
     can_override,
@@ -188,10 +188,9 @@ export function judgeFreezes(inForce: readonly Freeze[], { caller, override, ...
 
 /** Whether the caller may override these freezes. An admin of a tenant may only if all of them belong to that tenant. */
 export function canOverrideFreezes(
-  roles: readonly string[],
-  callerTenantId: string | null,
+  { may_override_freezes, tenant_id }: FreezeSubject['caller'],
   freezes: readonly Pick<Freeze, 'tenant_id'>[],
 ): boolean {
-  if (!roles.includes('admin')) return false
-  return callerTenantId === null || freezes.every((freeze) => freeze.tenant_id === callerTenantId)
+  if (!may_override_freezes) return false
+  return tenant_id === null || freezes.every((freeze) => freeze.tenant_id === tenant_id)
 }

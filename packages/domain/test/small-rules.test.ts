@@ -150,7 +150,7 @@ describe('freezes', () => {
     environment_id: 'e',
     solution_id: null,
     targets: [],
-    caller: { roles: ['admin'], tenant_id: null as string | null },
+    caller: { may_override_freezes: true, tenant_id: null as string | null },
     override: false,
   }
 
@@ -206,7 +206,7 @@ describe('freezes', () => {
     })
 
     test('cannot be overridden by an administrator of a tenant if the environment is shared', () => {
-      const caller = { roles: ['admin'], tenant_id: 't' }
+      const caller = { may_override_freezes: true, tenant_id: 't' }
       const targets = [place('t', 'production', '1')]
       const judged = judgeFreezes([{ ...freeze, environment_id: 'production' }], {
         ...nowhere,
@@ -225,15 +225,16 @@ describe('freezes', () => {
 
   test('can be overridden by administrators, and by those of a tenant only for freezes of that tenant', () => {
     const ours = { tenant_id: 't' }
-    expect(canOverrideFreezes(['operator'], null, [])).toBe(false)
-    expect(canOverrideFreezes(['admin'], null, [ours, freeze])).toBe(true)
-    expect(canOverrideFreezes(['admin'], 't', [ours])).toBe(true)
-    expect(canOverrideFreezes(['admin'], 't', [ours, freeze])).toBe(false)
+    const may = (may_override_freezes: boolean, tenant_id: string | null) => ({ may_override_freezes, tenant_id })
+    expect(canOverrideFreezes(may(false, null), [])).toBe(false)
+    expect(canOverrideFreezes(may(true, null), [ours, freeze])).toBe(true)
+    expect(canOverrideFreezes(may(true, 't'), [ours])).toBe(true)
+    expect(canOverrideFreezes(may(true, 't'), [ours, freeze])).toBe(false)
   })
 
   test('do not block a caller who overrides them, unless the caller may not override one of them', () => {
     const ours = { ...freeze, id: 'ours', tenant_id: 't' as string | null }
-    const overriding = { ...subject, override: true, caller: { roles: ['admin'], tenant_id: 't' } }
+    const overriding = { ...subject, override: true, caller: { may_override_freezes: true, tenant_id: 't' } }
     expect(judgeFreezes([ours], overriding)).toMatchObject({ blocked: false, can_override: true })
     expect(judgeFreezes([ours], { ...overriding, override: false })).toMatchObject({ blocked: true })
     const both = judgeFreezes([ours, freeze], overriding)

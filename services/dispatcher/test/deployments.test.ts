@@ -165,7 +165,7 @@ describe('start', () => {
        VALUES ($1, 'year end', now() - interval '1 hour', now() + interval '1 hour', $2, now())`,
       [freezeId, catalog.tenant_id],
     )
-    const user = { ...ADMIN, roles: ['operator'], ip: '127.0.0.1' }
+    const user = { ...ADMIN, may_override_freezes: false, ip: '127.0.0.1' }
     const override = { freeze_override: { reason: 'hot fix' }, tenant: true }
     const start = (options: Parameters<typeof startCommand>[1]) =>
       startDeployment(database, startCommand(catalog, options), received)

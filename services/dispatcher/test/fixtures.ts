@@ -21,7 +21,7 @@ export const ADMIN: StartCommand['caller'] = {
   user_id: uuidv7(),
   username: 'ada',
   tenant_id: null,
-  roles: ['admin'],
+  may_override_freezes: true,
   ip: '127.0.0.1',
 }
 

@@ -49,13 +49,13 @@ test('the next requests come in queue order without those held by a freeze or te
     const command = startCommand(catalog, {
       priority: random(5) - 2,
       freeze_override: random(3) === 0 ? { reason: 'x' } : null,
-      caller: random(2) === 0 ? ADMIN : { ...ADMIN, roles: ['operator'] },
+      caller: random(2) === 0 ? ADMIN : { ...ADMIN, may_override_freezes: false },
     })
     if (tenant !== null) command.plan.tenant = { id: tenant, name: 'x' }
     await startDeployment(database, command, { request_id: null })
   }
   const { rows } = await database.query<Row>(
-    `SELECT id, rank, tenant_id, freeze_subject -> 'caller' -> 'roles' ? 'admin' AND (freeze_subject -> 'override')::boolean AS admin
+    `SELECT id, rank, tenant_id, freeze_subject #>> '{caller,may_override_freezes}' = 'true' AND (freeze_subject -> 'override')::boolean AS admin
        FROM pending_requests ORDER BY rank, id`,
   )
   expect(rows).toHaveLength(60)

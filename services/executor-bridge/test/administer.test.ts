@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => bridge?.close())
 
-const caller = { user_id: uuidv7(), username: 'admin', tenant_id: null, roles: ['admin'], ip: '127.0.0.1' }
+const caller = { user_id: uuidv7(), username: 'admin', tenant_id: null, may_override_freezes: true, ip: '127.0.0.1' }
 const order = (deadlineMs = 8_000) => ({
   command_id: uuidv7(),
   deadline: new Date(Date.now() + deadlineMs).toISOString(),

@@ -46,7 +46,7 @@ const auditOf = async (name: string) =>
       [name],
     )
   ).rows
-const caller = { user_id: uuidv7(), username: 'admin', tenant_id: null, roles: ['admin'], ip: '127.0.0.1' }
+const caller = { user_id: uuidv7(), username: 'admin', tenant_id: null, may_override_freezes: true, ip: '127.0.0.1' }
 const remove = (instance_id: string) =>
   removeInstance(
     bridge.database,

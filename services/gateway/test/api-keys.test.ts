@@ -190,10 +190,19 @@ describe('a key', () => {
     expect(writes.map(([, address]) => address)).toEqual(['192.0.2.1', '192.0.2.2'])
   })
 
-  test('overrides freezes for an administrator only if its scopes allow deployments', async () => {
-    const { key } = await make({ scopes: ['deployments:read'] }, gateway.adminToken)
+  test('overrides freezes for an administrator only if its scopes say so', async () => {
     const body = { override_freeze: true, override_reason: 'because' }
-    expect(await outcome(gateway, key, 'post', '/deployments', body)).toEqual([403, 'INSUFFICIENT_PERMISSIONS'])
+    const outcomeWith = async (...scopes: string[]) => {
+      const { key } = await make({ scopes: ['deployments:create', ...scopes] }, gateway.adminToken)
+      return outcome(gateway, key, 'post', '/deployments', body)
+    }
+    expect(await outcomeWith()).toEqual([403, 'INSUFFICIENT_PERMISSIONS'])
+    expect(await outcomeWith('deployments:override')).toEqual([400, 'VALIDATION_ERROR'])
+  })
+
+  test('cannot list the keys of its user', async () => {
+    const { key } = await make()
+    expect(await outcome(gateway, key, 'get', '/auth/api-keys')).toEqual([403, 'FORBIDDEN'])
   })
 
   test('belongs to the tenant of its user', async () => {

@@ -90,7 +90,12 @@ describe('creating a deployment', () => {
     await create({ variables: { token: 'planted-secret' }, prompted_values: { level: 3 }, priority: 7 })
     const [message] = commands as [Envelope<CommandBody<'plan.create'>>]
     expect(message.type).toBe('plan.create')
-    expect(message.body.caller).toMatchObject({ username: 'admin', tenant_id: null, roles: ['admin'], ip: '127.0.0.1' })
+    expect(message.body.caller).toMatchObject({
+      username: 'admin',
+      tenant_id: null,
+      may_override_freezes: true,
+      ip: '127.0.0.1',
+    })
     expect(message.body.request).toEqual({ action_id: UNKNOWN_ID, target_ids: [UNKNOWN_ID], priority: 7 })
     expect(JSON.stringify(message)).not.toContain('planted-secret')
     const opened = gateway.dependencies.keys.openText(
@@ -253,7 +258,7 @@ describe('a command without a reply', () => {
       'pending.cancel',
       {
         pending_request_id: UNKNOWN_ID,
-        caller: { user_id: UNKNOWN_ID, username: 'u', tenant_id: null, roles: [], ip: '127.0.0.1' },
+        caller: { user_id: UNKNOWN_ID, username: 'u', tenant_id: null, may_override_freezes: false, ip: '127.0.0.1' },
       },
       {
         requestId: 'r',

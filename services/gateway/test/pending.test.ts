@@ -84,18 +84,18 @@ test('a pending request contains its source and its targets', async () => {
 test('a held request names its freeze and the end; a request that overrides it is not held', async () => {
   const { database } = gateway
   const solution = uuidv7()
-  const command = (roles: string[], reason: string | null) => ({
+  const command = (may_override_freezes: boolean, reason: string | null) => ({
     plan: { source: { type: 'solution', id: solution } },
-    caller: { roles, tenant_id: null },
+    caller: { may_override_freezes, tenant_id: null },
     freeze_override: reason === null ? null : { reason },
   })
   const [held, other, overriding, forbidden] = [
-    await addPending(database, { command: command(['operator'], null) }),
+    await addPending(database, { command: command(false, null) }),
     await addPending(database, {
-      command: { ...command(['operator'], null), plan: { source: { type: 'action', id: solution } } },
+      command: { ...command(false, null), plan: { source: { type: 'action', id: solution } } },
     }),
-    await addPending(database, { command: command(['admin'], 'urgent') }),
-    await addPending(database, { command: command(['operator'], 'urgent') }),
+    await addPending(database, { command: command(true, 'urgent') }),
+    await addPending(database, { command: command(false, 'urgent') }),
   ]
   const freeze = uuidv7()
   await database.query(`INSERT INTO sources (id, kind, name, updated_at) VALUES ($1, 'solution', 'held back', now())`, [

@@ -23,7 +23,7 @@ const POLICY: Record<string, string> = {
   'GET /auth/sessions': 'login',
   'DELETE /auth/sessions/{id}': 'login',
   'POST /auth/api-keys': 'login',
-  'GET /auth/api-keys': 'user',
+  'GET /auth/api-keys': 'login',
   // An API key may revoke itself but no other key.
   'DELETE /auth/api-keys/{id}': 'login',
   'POST /auth/sse-token': 'user',

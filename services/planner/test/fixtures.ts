@@ -16,14 +16,14 @@ export const ADMIN: StartCommand['caller'] = {
   user_id: uuidv7(),
   username: 'ada',
   tenant_id: null,
-  roles: ['admin'],
+  may_override_freezes: true,
   ip: '127.0.0.1',
 }
 export const OPERATOR: StartCommand['caller'] = {
   ...ADMIN,
   user_id: uuidv7(),
   username: 'olga',
-  roles: ['operator'],
+  may_override_freezes: false,
   ip: '127.0.0.1',
 }
 

@@ -122,7 +122,7 @@ describe('a preview', () => {
   test('shows nothing of another tenant on a shared target', async () => {
     const { request } = await scene()
     const [mine, other] = [await addTenant(database), await addTenant(database)]
-    const of = (tenant_id: string) => ({ ...ADMIN, tenant_id, roles: ['operator'] })
+    const of = (tenant_id: string) => ({ ...ADMIN, tenant_id, may_override_freezes: false })
     const environmentOf = (tenant: string) => addEnvironment(database, tenant, {})
     await deployed(request({ environment_id: await environmentOf(other) }), 'completed', of(other))
     const asked = request({ environment_id: await environmentOf(mine) })

@@ -112,9 +112,9 @@ const overridable = {
   expected_plan_hash: Type.Optional(PlanHash),
   override_freeze: Type.Optional(
     Flag(
-      'Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin (403 ' +
-        'otherwise, also without a freeze), and the request override_reason. An admin of a tenant overrides only freezes ' +
-        'of that tenant',
+      'Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin, ' +
+        'and an API key with scopes also deployments:override (403 otherwise, also without a freeze). Give override_reason. ' +
+        'An admin of a tenant overrides only freezes of that tenant',
       false,
     ),
   ),

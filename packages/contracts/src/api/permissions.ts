@@ -21,9 +21,9 @@ export const RESOURCES = [
 export type Resource = (typeof RESOURCES)[number]
 /**
  * `targets:local`: make a target local. Its commands then run on the machine of the orchestration instance. The permission has no
- * effect for users of a tenant.
+ * effect for users of a tenant. `deployments:override`: override freezes, for users with the role admin.
  */
-const SPECIAL = ['deployments:cancel', 'targets:local'] as const
+const SPECIAL = ['deployments:cancel', 'deployments:override', 'targets:local'] as const
 
 export type Permission = `${Resource}:${(typeof READ_CREATE_UPDATE_DELETE)[number]}` | (typeof SPECIAL)[number]
 

@@ -20,7 +20,7 @@ export const Caller = Strict({
   user_id: Uuid,
   username: Type.String(),
   tenant_id: Nullable(Uuid),
-  roles: Type.Array(Type.String()),
+  may_override_freezes: Type.Boolean(),
   /** The address of the request, for the audit log. */
   ip: Type.String(),
 })

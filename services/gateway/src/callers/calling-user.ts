@@ -1,4 +1,4 @@
-import type { CallingKey, StreamCredential } from '@slipway/contracts'
+import { ADMIN_ROLE, type CallingKey, type StreamCredential } from '@slipway/contracts'
 import type { RowOf } from '@slipway/database'
 import type { findUserOfSession } from './calling-user.sql.ts'
 
@@ -14,12 +14,16 @@ export type UserWithRoles = Omit<RowOf<typeof findUserOfSession>, 'session_is_va
 
 export const normalizeEmail = (email: string) => email.trim().toLowerCase()
 
-export const messageCaller = ({ user_id, username, tenant_id, roles, client_ip }: CallingUser) => ({
-  user_id,
-  username,
-  tenant_id,
-  roles,
-  ip: client_ip,
+/** The role of the user counts, not only the permission: a role of their own makes nobody an administrator. */
+export const mayOverrideFreezes = ({ roles, permissions }: CallingUser) =>
+  roles.includes(ADMIN_ROLE) && permissions.includes('deployments:override')
+
+export const messageCaller = (caller: CallingUser) => ({
+  user_id: caller.user_id,
+  username: caller.username,
+  tenant_id: caller.tenant_id,
+  may_override_freezes: mayOverrideFreezes(caller),
+  ip: caller.client_ip,
 })
 
 export const userRecord = (user: UserWithRoles) => ({

@@ -1,5 +1,5 @@
 import { Problem } from '@slipway/domain'
-import type { CallingUser } from '../callers/calling-user.ts'
+import { type CallingUser, mayOverrideFreezes } from '../callers/calling-user.ts'
 import { valueProblems } from '../catalog/variable-rules.ts'
 import type { Check } from '../http/handler.ts'
 import { isObject } from '../http/json.ts'
@@ -35,6 +35,9 @@ export const redeployRules: Check = (body) => {
 
 /** Refuses an override of other users even without a freeze: a field must never be ignored. */
 export function authorizeOverride(caller: CallingUser, body: unknown): void {
-  if (!isObject(body) || body['override_freeze'] !== true || caller.roles.includes('admin')) return
-  throw new Problem('INSUFFICIENT_PERMISSIONS', 'Overriding a freeze needs the role admin')
+  if (!isObject(body) || body['override_freeze'] !== true || mayOverrideFreezes(caller)) return
+  throw new Problem(
+    'INSUFFICIENT_PERMISSIONS',
+    'Overriding a freeze needs the role admin, and for an API key the scope deployments:override',
+  )
 }

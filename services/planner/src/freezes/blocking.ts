@@ -38,7 +38,8 @@ export function judge(
 /** Refuses an override without permission even if nothing is frozen, because an override must never be ignored silently. */
 export function checkOverride(caller: Caller, { override_freeze, override_reason }: FreezeOverride): void {
   if (!override_freeze) return
-  if (!caller.roles.includes('admin')) throw insufficientPermissions('to override freezes, which the role admin has')
+  if (!caller.may_override_freezes)
+    throw insufficientPermissions('to override freezes: the role admin and deployments:override')
   if (override_reason === undefined) {
     throw validationProblem([{ path: '/override_reason', message: 'is required with override_freeze' }])
   }

@@ -171,9 +171,10 @@ export const authenticationOperations = {
   listApiKeys: op({
     method: 'GET',
     path: '/auth/api-keys',
+    loginOnly: true,
     summary: 'List the API keys of the calling user, newest first',
     description:
-      'Lists all keys of the calling user with their last use, newest first and without pages; expired ones too, and never the keys themselves.',
+      'Lists all keys of the calling user with their last use, newest first and without pages; expired ones too, and never the keys themselves. An API key may not do this.',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: auth.ApiKeys },
