@@ -333,3 +333,80 @@ test('a check waits for a free slot', async () => {
   await look()
   expect(await running()).toHaveLength(1)
 })
+
+test('checks of a tenant take at most two places and delay no check of other tenants, whichever are due longest', async () => {
+  const tenants = [uuidv7(), uuidv7()]
+  await database.query(
+    'INSERT INTO tenants (id, name, slug) SELECT id::uuid, id, id FROM unnest($1::text[]) AS t (id)',
+    [tenants],
+  )
+  const [slow, other] = tenants as [string, string]
+  const ownedBy = async (tenant: string | null) => {
+    const id = await deploy()
+    await database.query('UPDATE deployments SET tenant_id = $2 WHERE id = $1', [id, tenant])
+    return id
+  }
+  const addCheck = (deployment: string, seconds: number) =>
+    database.query(
+      `WITH head AS (
+         INSERT INTO release_heads (target_id, source_id, latest_deployment_id) VALUES ($1, gen_random_uuid(), $2)
+         RETURNING target_id, source_id)
+       INSERT INTO release_checks (target_id, source_id, deployment_id, interval_seconds, requested, next_at)
+       SELECT target_id, source_id, $2, 600, true, now() - make_interval(secs => $3) FROM head`,
+      [target_ids[0], deployment, seconds],
+    )
+  const owned: [string | null, number][] = [
+    ...Array.from({ length: 6 }, (_, n): [string, number] => [slow, 1_000 + n]),
+    ...[other, null, other, null, other].map((tenant, n): [string | null, number] => [tenant, n]),
+  ]
+  const deployments: [string, number][] = []
+  for (const [tenant, seconds] of owned) deployments.push([await ownedBy(tenant), seconds])
+  await database.query('DELETE FROM release_checks')
+  for (const [deployment, seconds] of deployments) await addCheck(deployment, seconds)
+  const tenantsOfRuns = async () =>
+    (
+      await database.query<{ tenant: string }>(
+        `SELECT coalesce(tenant_id::text, '') AS tenant FROM deployments WHERE is_check AND completed_at IS NULL ORDER BY id`,
+      )
+    ).rows.map(({ tenant }) => tenant)
+  await look()
+  // Each tenant gets its first check, and the one that is due longest the place that is left.
+  expect(await tenantsOfRuns()).toEqual([slow, other, '', slow])
+  await look()
+  expect(await tenantsOfRuns()).toHaveLength(4)
+  // With all places taken, a tenant without a running check still starts one.
+  await database.query(
+    'UPDATE deployments SET tenant_id = $1 WHERE is_check AND completed_at IS NULL AND tenant_id = $2',
+    [...[slow, other]],
+  )
+  await look()
+  expect((await tenantsOfRuns()).sort()).toEqual(['', slow, slow, slow, other].sort())
+})
+
+test.each([
+  [{ timeout_seconds: 900 }, {}, 300],
+  [{}, { timeout_seconds: 3_600 }, 300],
+  [{}, { timeout_seconds: 120 }, 120],
+  [{ timeout_seconds: 7 }, { timeout_seconds: 120 }, 7],
+  [{}, {}, 60],
+])('a check %p of an action %p ends after %p seconds', async (check, action, seconds) => {
+  await database.query('UPDATE source_versions SET definition = $2 WHERE source_id = $1', [
+    action_id,
+    JSON.stringify({
+      type: 'script',
+      script: 'false',
+      ...action,
+      check: { script: 'true', interval_seconds: 600, ...check },
+    }),
+  ])
+  await deploy()
+  await look()
+  await makeDue()
+  await look()
+  const [run] = await running()
+  const { rows } = await database.query<{ timeout_seconds: number }>(
+    'SELECT timeout_seconds FROM deployment_actions WHERE deployment_id = $1 ORDER BY action_index LIMIT 1',
+    [run],
+  )
+  expect(rows).toEqual([{ timeout_seconds: seconds }])
+})

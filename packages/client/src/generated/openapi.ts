@@ -14,10 +14,7 @@ export interface components {
                 interval_seconds?: number;
                 /** @description The script of the check. It must change nothing */
                 script: string;
-                /**
-                 * @description Seconds until the check is killed
-                 * @default 60
-                 */
+                /** @description Seconds until the check is killed; that of the action when omitted, or 60 if it has none. More than 300 are cut to 300 */
                 timeout_seconds?: number;
             };
             /** @description Environment variables of the command, by name; their values are used as they are */

@@ -79,9 +79,12 @@ const ActionCheck = Strict(
   {
     script: script('The script of the check. It must change nothing', 'systemctl is-active --quiet nginx'),
     interpreter: Type.Optional(describe(literals(INTERPRETERS), 'That of the action when omitted', 'sh')),
-    timeout_seconds: Omissible(
-      describe(Type.Integer({ minimum: 1, maximum: 3_600 }), 'Seconds until the check is killed', 60),
-      60,
+    timeout_seconds: Type.Optional(
+      describe(
+        Type.Integer({ minimum: 1, maximum: 3_600 }),
+        'Seconds until the check is killed; that of the action when omitted, or 60 if it has none. More than 300 are cut to 300',
+        60,
+      ),
     ),
     interval_seconds: Type.Optional(
       describe(

@@ -2,6 +2,8 @@ import { int4, statement, text, uuid } from '@slipway/database'
 
 /** Seconds for the check of an action that names none. */
 const TIMEOUT_SECONDS = 60
+/** A check takes a slot that others wait for, so it gets no more than this. */
+const MAX_TIMEOUT_SECONDS = 300
 /** After this time a check ends, whatever its instance does. */
 const LONGEST_SECONDS = 3_600
 
@@ -55,7 +57,8 @@ export const insertCheckedActions = statement({
       action_version, action_order, timeout_seconds, max_retries, has_rollback, variables)
     SELECT :run_id, row_number() OVER (ORDER BY a.action_index) - 1, a.sequence_id, a.sequence_name, a.sequence_version,
            a.sequence_order, a.action_id, a.action_name, a.action_version, a.action_order,
-           coalesce((v.definition #>> '{check,timeout_seconds}')::int, ${TIMEOUT_SECONDS}), 0, false, a.variables
+           least(coalesce((v.definition #>> '{check,timeout_seconds}')::int, (v.definition ->> 'timeout_seconds')::int,
+                          ${TIMEOUT_SECONDS}), ${MAX_TIMEOUT_SECONDS}), 0, false, a.variables
       FROM ${CHECKED_ACTIONS}`,
 })
 

@@ -6,11 +6,10 @@ import { insertLeases, type Slot } from '../leases/allocate.ts'
 import { leasesChanged } from '../leases/changed.ts'
 import { FreeSlots, lockMatchingSlots } from '../leases/pools.ts'
 import { countCheckedActions, insertCheck, insertCheckedActions, insertCheckedTargets, refuseRun } from './run.sql.ts'
+import { RunningChecks } from './running-checks.ts'
 import { claim, countRunningChecks, findDue, schedule } from './schedule.sql.ts'
 
-/** Each check takes a slot, and deployments need them. */
-const MAX_RUNNING = 4
-/** In each round at least one selector more turns out to have no free slot. */
+/** In each round a check starts, or at least one selector more turns out to have no free slot. */
 const MAX_ROUNDS = 100
 const MAX_TARGETS = 10_000
 const SCHEDULED_AT_ONCE = 10_000
@@ -24,25 +23,35 @@ interface CheckOptions {
   every: number
 }
 
-/** Starts the checks that are due while there are free slots. Returns how many. Any number of dispatchers may do so at once. */
+/**
+ * Starts the checks that are due while there are free slots: first those of tenants without a running check, then further ones. Returns
+ * how many. Any number of dispatchers may do so at once.
+ */
 export async function startChecks({ database, logger, every }: CheckOptions): Promise<number> {
   await schedule.run(database, { every, limit: SCHEDULED_AT_ONCE })
-  const { running } = await countRunningChecks.one(database)
+  const running = new RunningChecks(await countRunningChecks.all(database))
   let started = 0
   /** The selectors of instances without a free slot. Checks that need others do not wait for them. */
   const full: InstanceSelector[] = []
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const limit = MAX_RUNNING - running - started
-    const due = limit <= 0 ? [] : await findDue.all(database, { every, limit, full })
-    const before = full.length
+    const places = running.nextPlaces()
+    if (places === null) break
+    const due = await findDue.all(database, { every, limit: places.count, except: places.except, full })
+    let progress = false
     for (const { deployment_id, tenant_id, selector } of due) {
+      if (!running.mayStart(tenant_id)) continue
       const targets = await database.transaction((tx) => startCheck(tx, { deployment_id, tenant_id, selector, every }))
       if (targets === 'no slot' && selector !== null) full.push(selector)
-      if (targets === 'no slot' || targets === 0) continue
-      started += 1
-      logger.info('targets are checked', { deployment_id, targets })
+      if (targets === 'no slot') progress ||= selector !== null
+      else if (targets > 0) {
+        running.add(tenant_id)
+        progress = true
+        started += 1
+        logger.info('targets are checked', { deployment_id, targets })
+      }
     }
-    if (full.length === before) break
+    // Neither a check nor a selector is left for tenants with this number of running checks.
+    if (!progress) running.nextTurn()
   }
   return started
 }
