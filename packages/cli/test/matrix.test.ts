@@ -11,7 +11,7 @@ const cell = (environment: string | null, versions: [string, number][], more: Pa
   tenant_id: null,
   tenant_name: null,
   versions: versions.map(([version, target_count]) => ({
-    ...{ version, target_count, applied_at: '2026-11-23T10:00:00.000Z', applied_by: 'ann' },
+    ...{ version, variants: 1, target_count, applied_at: '2026-11-23T10:00:00.000Z', applied_by: 'ann' },
     deployment_id: '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d',
   })),
   target_count: versions.reduce((sum, [, count]) => sum + count, 0),
@@ -43,6 +43,14 @@ test('a matrix has a column for each environment and counts mixed versions', () 
     'shop    solution  -               1.1.0 ×3, 1.0.0 ×1, 1 running, 2 failed  1.1.0',
     'search  solution  none, 1 failed  -                                        -',
   ])
+})
+
+test('a version with different parts says how many variants there are', () => {
+  const mixed = cell('staging', [['1.1.0', 2]])
+  const versions = mixed.versions.map((one) => ({ ...one, variants: 2 }))
+  expect(formatMatrix([row('shop', [{ ...mixed, versions }])], 100, plain)[1]).toBe(
+    'shop    solution  1.1.0 (2 variants)',
+  )
 })
 
 test('colours do not shift the columns', () => {

@@ -7,7 +7,7 @@ import { createIo } from './slipway.ts'
 const one = { id: 'one', name: 'web-1' }
 const two = { id: 'two', name: 'web-2' }
 const step = ({ id, name }: typeof one) => ({
-  ...{ target_id: id, target_name: name, sequence_name: 'greet', action_name: 'greet' },
+  ...{ target_id: id, target_name: name, sequence_name: 'greet', action_name: 'greet', action_version: '1.1.0' },
 })
 const preview = (targets: (typeof one)[], fields: Partial<Schema<'Preview'>> = {}) =>
   ({
@@ -18,6 +18,10 @@ const preview = (targets: (typeof one)[], fields: Partial<Schema<'Preview'>> = {
     ...fields,
   }) as unknown as Schema<'Preview'>
 const show = (plan: Schema<'Preview'>) => formatPlan(plan, new Output(createIo().io, 'table'))
+
+test('a plan shows the version of each action', () => {
+  expect(show(preview([one, two]))).toContain('  1. greet 1.1.0')
+})
 
 test('a plan lists its unchanged targets and what it replaces', () => {
   const first = { deployment_id: null, version: null, applied_at: null, applied_by: null, difference: null }

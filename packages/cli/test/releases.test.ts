@@ -13,6 +13,7 @@ const installed: Item<'listReleases'> = {
   ...{ target_id: ID, target_name: 'web-1', source_type: 'action', source_id: ID, source_name: 'greet' },
   ...{ tenant_id: null, tenant_name: null, environment_id: OTHER, environment_name: 'production' },
   ...{ state: 'applied', version: '1.1.0', deployment_id: ID, values_hash: 'x' },
+  ...{ variant: null, variants: 1 },
   ...{ applied_at: '2026-11-23T10:00:00.000Z', applied_by: 'ann', last_attempt: null, check: null },
 }
 const failed: Item<'listReleases'> = {

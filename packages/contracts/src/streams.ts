@@ -20,6 +20,8 @@ export type LogStreamMessage =
       data: {
         type: 'step_update'
         step_id: string
+        /** Null if retention has deleted the deployment meanwhile. */
+        action_version: string | null
         state: StepState
         exit_code: number | null
         error_message: string | null

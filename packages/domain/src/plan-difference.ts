@@ -5,6 +5,12 @@ import { resolvedVariables } from './plan-views.ts'
 /** The part of a plan that a comparison needs. */
 export type ComparedPlan = PlanHead & { actions: readonly PlannedAction[] }
 
+type VersionedPlan = Pick<PlanHead, 'source'> & { actions: readonly VersionedAction[] }
+type VersionedAction = Pick<
+  PlannedAction,
+  'sequence_id' | 'sequence_name' | 'sequence_version' | 'action_id' | 'action_name' | 'action_version'
+>
+
 interface VersionDifference {
   kind: SourceType
   id: string
@@ -25,6 +31,20 @@ export interface PlanDifference {
   versions: VersionDifference[]
   /** Without the variables of targets. Sensitive values are masked, so another secret is no difference here. */
   variables: VariableDifference[]
+}
+
+interface PlannedVersion {
+  kind: SourceType
+  id: string
+  name: string
+  version: string
+}
+
+/** The versions of the source, its sequences and its actions, each once. */
+export function plannedVersions(plan: VersionedPlan): PlannedVersion[] {
+  return [...partsOf(plan).values()].flatMap(({ versions, ...part }) =>
+    [...versions].map((version) => ({ ...part, version })),
+  )
 }
 
 /** What differs between two plans of a source: the versions of what they are made of, and the values of variables. */
@@ -53,7 +73,7 @@ interface Part {
 const listed = (part: Part | undefined) => (part === undefined ? null : [...part.versions].join(', '))
 
 /** The source, its sequences and its actions. */
-function partsOf({ source, actions }: ComparedPlan): Map<string, Part> {
+function partsOf({ source, actions }: VersionedPlan): Map<string, Part> {
   const parts = new Map<string, Part>()
   const add = (kind: SourceType, id: string, name: string, version: string) => {
     const key = `${kind} ${id}`

@@ -22,6 +22,7 @@ export const RELEASE = jsonObject({
   environment_id: 'coalesce(t.environment_id, r.environment_id)',
   deployment_id: 'r.deployment_id',
   version: 'r.source_version',
+  variant: 'r.variant',
   applied_at: isoTime('coalesce(r.ended_at, r.begun_at)'),
   check: CHECK,
 })

@@ -150,6 +150,12 @@ describe('a create', () => {
     accepted({ ...VALID, target_tags: [] })
   })
 
+  test('has its versions by a requirement or by a deployment', () => {
+    accepted({ ...VALID, versions_of: UNKNOWN_ID })
+    invalid({ ...VALID, versions_of: 'x' }, '/versions_of')
+    invalid({ ...VALID, versions_of: UNKNOWN_ID, version_requirement: '^1.0.0' }, '/versions_of')
+  })
+
   test('needs an environment for a tenant, and a reason for an override', () => {
     expect(refusalOf('createDeployment', { ...VALID, tenant_id: UNKNOWN_ID })).toEqual([
       'MISSING_FIELD',

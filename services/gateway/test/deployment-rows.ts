@@ -17,6 +17,7 @@ export interface DeploymentParts {
   target_ids?: string[]
   values_hash?: string | null
   actions?: number
+  action_version?: string
   source_deployment_id?: string
   warnings?: string[]
 }
@@ -25,6 +26,7 @@ export interface DeploymentParts {
 export async function addDeployment(database: Queryable, parts: DeploymentParts = {}): Promise<string> {
   const { id = uuidv7(), tenant_id = null, state = 'running', targets = 2, actions = 2 } = parts
   const { target_ids = Array.from({ length: targets }, () => uuidv7()), values_hash = null } = parts
+  const { action_version = '1.0.0' } = parts
   const { source_id = uuidv7(), source_version = '1.2.0', environment_id = null, triggered_by = 'admin' } = parts
   const { override_variables = { token: { $sealed: 'v1.k1.abc' }, level: 3 } } = parts
   const { source_type = 'action', source_name = 'Release', source_deployment_id = null, warnings = [] } = parts
@@ -88,10 +90,10 @@ export async function addDeployment(database: Queryable, parts: DeploymentParts 
   await database.query(
     `INSERT INTO deployment_actions (deployment_id, action_index, sequence_id, sequence_name, sequence_version, sequence_order,
        action_id, action_name, action_version, action_order, timeout_seconds, max_retries, has_rollback, variables)
-     SELECT $1, i, md5($3)::uuid, 'sequence', '1.0.0', 0, md5($3 || i)::uuid, 'action-' || i, '1.0.0', i, 60, 0, false,
+     SELECT $1, i, md5($3)::uuid, 'sequence', '1.0.0', 0, md5($3 || i)::uuid, 'action-' || i, $4, i, 60, 0, false,
        jsonb_build_object('index', i)
      FROM generate_series(0, $2 - 1) i`,
-    [id, actions, source_id],
+    [id, actions, source_id, action_version],
   )
   await database.query(
     `INSERT INTO steps (deployment_id, target_index, action_index)

@@ -137,13 +137,16 @@ describe('creating a deployment', () => {
     const preview = {
       plan: {
         target_count: 1,
+        versions: [{ kind: 'action' as const, id: UNKNOWN_ID, name: 'a', version: '1.0.0' }],
         targets: [{ id: UNKNOWN_ID, name: 'a "quoted" target' }],
         actions: [0, 1].map((action_order) => ({
           sequence_id: UNKNOWN_ID,
           sequence_name: 's',
+          sequence_version: '1.0.0',
           sequence_order: 0,
           action_id: UNKNOWN_ID,
           action_name: 'a',
+          action_version: '1.0.0',
           action_order,
         })),
         resolved_variables: {},

@@ -298,6 +298,39 @@ describe('GET /releases/matrix', () => {
     await gateway.database.query('DELETE FROM targets WHERE id = ANY ($1)', [idsOf(...names)])
   })
 
+  test('counts the variants of a version, which differ in the versions of its parts', async () => {
+    const names = ['v-1', 'v-2', 'v-3', 'v-4']
+    for (const name of names)
+      await create('createTarget', '/targets', { name, ...{ connection: { type: 'simulated' } } })
+    ids['suite'] = uuidv7()
+    const parts = [
+      ['1.0.0', '1.0.0'],
+      ['1.0.0', '1.1.0'],
+      ['1.0.0', '1.1.0'],
+      ['2.0.0', '1.0.0'],
+    ] as const
+    for (const [index, [version, action_version]] of parts.entries()) {
+      await deploy({ name: 'suite', version, source_type: 'solution', action_version, on: [`v-${index + 1}`] })
+    }
+    const [row] = (await matrix('search=suite')).data
+    expect(row.cells[0].versions).toMatchObject([
+      { version: '2.0.0', variants: 1 },
+      { version: '1.0.0', variants: 2 },
+    ])
+    const { data } = await list(`solution_id=${id('suite')}`)
+    expect(data).toMatchObject([{ variants: 2 }, { variants: 2 }, { variants: 2 }, { variants: 1 }])
+    const variants = data.map((one) => (one as Row & { variant: string }).variant)
+    expect(variants[1]).toBe(variants[2])
+    expect(new Set(variants).size).toBe(3)
+    expect((await list(`target_id=${id('v-1')}`)).data).toMatchObject([{ variants: 1, variant: variants[0] }])
+    const history = await admin.send('listTargetReleases', `/targets/${id('v-1')}/releases`)
+    expect(history.body.data).toMatchObject([{ variant: variants[0] }])
+    expect((await list(`action_id=${id('web')}&target_id=${id('edge-1')}`)).data).toMatchObject([
+      { variants: 1, variant: null },
+    ])
+    await gateway.database.query('DELETE FROM targets WHERE id = ANY ($1)', [idsOf(...names)])
+  })
+
   test('pages and filters sources', async () => {
     const names = async (query: string) => {
       const { data, meta } = await matrix(query)

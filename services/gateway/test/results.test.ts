@@ -110,6 +110,7 @@ test('cancelled commands have a result of their last attempt, and steps that nev
       target_id: expect.any(String),
       target_name: 'target-0',
       action_name: 'action-0',
+      action_version: '1.0.0',
       status: 'cancelled',
       error_message: 'cancelled while it ran',
       started_at: expect.any(String),

@@ -4,9 +4,9 @@ import { stepId } from '@slipway/domain'
 import { stepBatches } from '../src/deployments/steps.ts'
 
 const id = randomUUID()
-const sequence = { sequence_id: randomUUID(), sequence_name: 'ship “it”', sequence_order: 0 }
+const sequence = { sequence_id: randomUUID(), sequence_name: 'ship “it”', sequence_version: '1.0.0', sequence_order: 0 }
 const actions = ['build', 'test', 'sail 🚢'].map((action_name, action_order) => ({
-  ...{ ...sequence, action_id: randomUUID(), action_name, action_order },
+  ...{ ...sequence, action_id: randomUUID(), action_name, action_version: '1.1.0', action_order },
 }))
 const pending = { state: 'pending', started_at: null, completed_at: null, exit_code: null, error_message: null }
 

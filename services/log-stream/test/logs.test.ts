@@ -62,6 +62,7 @@ describe('a stream', () => {
         data: {
           type: 'step_update',
           step_id: stepId(deployment.id, 0, 0),
+          action_version: '1.0.0',
           state: 'completed',
           exit_code: 0,
           error_message: null,

@@ -14,10 +14,13 @@ const chunk = (first_line: number, count: number): Chunk => ({
 /** Pages over `read`, and the line numbers of each read. */
 function pagesOf(read: (from: number) => Chunk[]) {
   const asked: number[] = []
-  const pages = new Pages(new PlanIndex('01a1ffba-aada-76dd-b5f8-679760b9e2da', [], 1), async (from) => {
-    asked.push(from)
-    return read(from)
-  })
+  const pages = new Pages(
+    new PlanIndex('01a1ffba-aada-76dd-b5f8-679760b9e2da', [], [{ version: '1.0.0' }]),
+    async (from) => {
+      asked.push(from)
+      return read(from)
+    },
+  )
   return { pages, asked }
 }
 

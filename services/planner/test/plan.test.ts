@@ -224,6 +224,63 @@ describe('a plan', () => {
   })
 })
 
+describe('versions_of', () => {
+  const script = { type: 'script', script: 'true' }
+
+  async function publishedAgain() {
+    const action = await addSource(database, { versions: { '1.0.0': script } })
+    const entries = { actions: [{ action_id: action.id }] }
+    const sequence = await addSource(database, { kind: 'sequence', versions: { '1.0.0': entries } })
+    const target = await addTarget(database)
+    const request = { sequence_id: sequence.id, target_ids: [target.id] }
+    const { command_id } = await rig.planned({ ...request, variables: { colour: 'blue' } })
+    await storeDeployment(database, rig.started.find((each) => each.command_id === command_id) as StartCommand)
+    for (const [id, definition] of [[action.id, script] as const, [sequence.id, entries] as const]) {
+      await database.query(
+        `INSERT INTO source_versions (source_id, version, definition, templates) VALUES ($1, '1.1.0', $2, '{"script": {"places": [], "refused": [], "documents": []}}')`,
+        [id, JSON.stringify(definition)],
+      )
+    }
+    return { action, request, deployment: command_id }
+  }
+  const versionsIn = ({ plan }: StartCommand) => [
+    plan.source.version,
+    ...plan.actions.map(({ action_version }) => action_version),
+  ]
+
+  test('pins the source and its parts, and nothing else', async () => {
+    const { request, deployment } = await publishedAgain()
+    expect(versionsIn(await rig.planned(request))).toEqual(['1.1.0', '1.1.0'])
+    const pinned = await rig.planned({ ...request, versions_of: deployment })
+    expect(versionsIn(pinned)).toEqual(['1.0.0', '1.0.0'])
+    expect(pinned.plan.override_variables).toEqual({})
+    const preview = await rig.previewed({ ...request, versions_of: deployment })
+    expect(preview.plan.versions?.map(({ kind, version }) => [kind, version])).toEqual([
+      ['sequence', '1.0.0'],
+      ['action', '1.0.0'],
+    ])
+    expect(preview.plan.actions).toMatchObject([{ sequence_version: '1.0.0', action_version: '1.0.0' }])
+  })
+
+  test('refuses a deployment that is unknown, of another tenant or of another source', async () => {
+    const { action, request, deployment } = await publishedAgain()
+    const unknown = uuidv7()
+    expect(await rig.refused({ ...request, versions_of: unknown })).toMatchObject({
+      code: 'NOT_FOUND',
+      details: { missing: [{ path: '/versions_of', id: unknown }] },
+    })
+    const tenant_id = await addTenant(database)
+    expect(await rig.refused({ ...request, versions_of: deployment }, { ...ADMIN, tenant_id })).toMatchObject({
+      code: 'NOT_FOUND',
+    })
+    const other = { action_id: action.id, target_ids: request.target_ids, versions_of: deployment }
+    expect(await rig.refused(other)).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { errors: [{ path: '/versions_of' }] },
+    })
+  })
+})
+
 describe('targets', () => {
   test('selected by tag are enabled ones of the environment or of none, by name, after those by id', async () => {
     const action = await addSource(database)

@@ -74,8 +74,9 @@ function getUnchanged(error: unknown): unknown {
   return error instanceof ConflictError ? error.details['unchanged_target_ids'] : undefined
 }
 
-async function preview({ client, output }: Context, source: string, options: Selection): Promise<number> {
-  const body = await buildSelection(client, source, options)
+async function preview(context: Context, source: string, options: Selection): Promise<number> {
+  const { client, output } = context
+  const body = await buildSelection(context, source, options)
   await printPlan(output, await client.call('previewDeployment', { body }))
   return EXIT_CODES.success
 }
@@ -85,7 +86,7 @@ export const printPlan = (output: Output, plan: Schema<'Preview'>) =>
 
 async function deploy(context: Context, source: string, options: DeployOptions): Promise<number> {
   if (options.dryRun) return await preview(context, source, options)
-  const body = await buildSelection(context.client, source, options)
+  const body = await buildSelection(context, source, options)
   return await startDeployment(context, options, async () => {
     const request = { body, ...getIdempotencyKey(options) }
     const answer = await context.client.call('createDeployment', request)

@@ -1,6 +1,8 @@
 import type { Schema, SlipwayClient } from '@slipway/client'
 import { type Command, Option } from 'commander'
+import type { Context } from './context.ts'
 import { findId, findSource, SOURCES, type SourceKind } from './records.ts'
+import { DEPLOYMENT_ARGUMENT, withDeployment } from './references.ts'
 import {
   collect,
   omitUndefined,
@@ -37,6 +39,7 @@ export interface Overrides {
 export interface Selection extends Overrides {
   kind?: SourceKind
   sourceVersion?: string
+  versionsOf?: string
   allTags?: boolean
   deploymentTimeout?: number
   tenant?: string
@@ -99,6 +102,12 @@ export function addSelection(command: Command): Command {
     .argument('<source>', 'the solution, sequence or action, by name or id')
     .addOption(new Option('--kind <kind>', 'for ambiguous names').choices(SOURCES))
     .option('--source-version <range>', 'npm version range, for example ^1.2.0; default: the latest')
+    .addOption(
+      new Option(
+        '--versions-of <deployment>',
+        `use the versions of a deployment of the source, also of its sequences and actions: ${DEPLOYMENT_ARGUMENT}`,
+      ).conflicts('sourceVersion'),
+    )
   return addOverrides(command)
     .option('--all-tags', 'only targets with all of the tags; default: any of them')
     .option(
@@ -142,13 +151,18 @@ export async function buildOverrides(client: SlipwayClient, options: Overrides):
   })
 }
 
-export async function buildSelection(client: SlipwayClient, source: string, options: Selection): Promise<Body> {
+const findDeploymentId = (context: Context, reference: string): Promise<string> =>
+  withDeployment(context, reference, async (id) => (await context.client.call('getDeployment', { params: { id } })).id)
+
+export async function buildSelection(context: Context, source: string, options: Selection): Promise<Body> {
+  const { client } = context
   const { kind, id } = await findSource(client, source, options.kind)
   return {
     ...(await buildOverrides(client, options)),
     ...omitUndefined<Body>({
       [`${kind}_id`]: id,
       version_requirement: options.sourceVersion,
+      versions_of: options.versionsOf === undefined ? undefined : await findDeploymentId(context, options.versionsOf),
       target_tags_match_all: options.allTags,
       deployment_timeout_seconds: options.deploymentTimeout,
       tenant_id: options.tenant === undefined ? undefined : await findId(client, 'tenant', options.tenant),

@@ -113,6 +113,7 @@ async function showResults(context: Context, reference: string, { failed }: { fa
     [
       ['TARGET', ({ target_name }) => target_name],
       ['ACTION', ({ action_name }) => action_name],
+      ['VERSION', ({ action_version }) => action_version],
       ['STATUS', ({ status: its }) => its],
       ['EXIT', ({ exit_code }) => exit_code],
       ['TOOK', ({ duration_ms }) => formatDuration(duration_ms)],

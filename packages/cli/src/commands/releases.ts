@@ -1,7 +1,8 @@
 import type { Input, Item } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/colour.ts'
-import { formatMatrix, formatPlace } from '../terminal/matrix.ts'
+import { formatMatrix, formatPlace, formatVariants } from '../terminal/matrix.ts'
+import type { Column } from '../terminal/output.ts'
 import { formatReplacements } from '../terminal/replacements.ts'
 import { formatDuration, formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
@@ -58,6 +59,10 @@ export function addReleases(program: Command): void {
     .action(provideContext(showChanges))
 }
 
+/** Enough to tell a few variants apart. */
+const VARIANT_DIGITS = 8
+const VARIANT_COLUMN: Column<Installed> = ['VARIANT', ({ variant }) => variant?.slice(0, VARIANT_DIGITS)]
+
 interface Place {
   environment?: string
   tenant?: string
@@ -87,12 +92,15 @@ async function showWhere(context: Context, source: string, options: WhereOptions
     tag: tag && `${tag.key}=${tag.value}`,
     state,
   })
+  const installed = await take(client.each('listReleases', { query }))
+  const differs = installed.some(({ variants }) => variants > 1)
   output.printList(
-    await take(client.each('listReleases', { query })),
+    installed,
     [
       ['TARGET', ({ target_name }) => target_name],
       ['ENVIRONMENT', formatPlace],
       ['VERSION', formatVersion],
+      ...(differs ? [VARIANT_COLUMN] : []),
       ['WHEN', ({ applied_at }) => formatTime(applied_at)],
       ['BY', ({ applied_by }) => applied_by],
       ['LAST ATTEMPT', formatLastAttempt],
@@ -102,7 +110,8 @@ async function showWhere(context: Context, source: string, options: WhereOptions
   )
 }
 
-const formatVersion = ({ version, state }: Installed) => `${version ?? 'none'}${state === 'drifted' ? ', drifted' : ''}`
+const formatVersion = ({ version, variants, state }: Installed) =>
+  `${version === null ? 'none' : formatVariants(version, variants)}${state === 'drifted' ? ', drifted' : ''}`
 const formatState = (state: Installed['state']) => state.replaceAll('_', ' ')
 
 /** Returns null if the last attempt is what is in force. */

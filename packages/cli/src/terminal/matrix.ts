@@ -13,6 +13,10 @@ const MAX_VERSIONS_SHOWN = 3
 export const formatPlace = ({ tenant_name, environment_name }: Pick<Cell, 'tenant_name' | 'environment_name'>) =>
   [tenant_name, environment_name].filter((name) => name !== null).join(', ') || null
 
+/** Returns a text such as `1.0.0 (2 variants)`: the targets with this version have other versions of its parts. */
+export const formatVariants = (version: string, variants: number | undefined): string =>
+  variants === undefined || variants < 2 ? version : `${version} (${variants} variants)`
+
 /** Returns a table with a column for each environment. Where it is too wide, each source gets lines of its own. */
 export function formatMatrix(rows: readonly Row[], width: number, output: Paint): string[] {
   const [head = '', ...lines] = formatAsTable(rows, output)
@@ -58,7 +62,7 @@ function formatCell(cell: Cell | undefined, output: Paint): string {
   const shown = versions.slice(0, MAX_VERSIONS_SHOWN)
   const more = versions.length - shown.length
   const groups = [
-    ...shown.map(({ version, target_count: count }) => ({ text: version, count })),
+    ...shown.map(({ version, variants, target_count: count }) => ({ text: formatVariants(version, variants), count })),
     ...(without > 0 ? [{ text: 'none', count: without }] : []),
   ]
   const texts =

@@ -37,8 +37,10 @@ export function formatPlan(preview: Schema<'Preview'>, output: Output): string[]
   ]
 }
 
-function formatStepName({ sequence_name, action_name }: Schema<'Step'>): string {
-  return sanitize(sequence_name === action_name ? action_name : `${sequence_name} / ${action_name}`)
+function formatStepName({ sequence_name, action_name, action_version }: Schema<'Step'>): string {
+  const name = sequence_name === action_name ? action_name : `${sequence_name} / ${action_name}`
+  // Servers of earlier releases do not tell the version.
+  return sanitize(`${name} ${action_version ?? ''}`.trimEnd())
 }
 
 function formatUnchanged({ plan, unchanged_targets: targets = [] }: Schema<'Preview'>): string[] {

@@ -439,6 +439,8 @@ export interface components {
         CommandResult: {
             /** @description Name of the action */
             action_name?: string;
+            /** @description Version of the action */
+            action_version?: string;
             /** @description The explanation of a failed command */
             analysis?: components["schemas"]["Analysis"];
             /**
@@ -611,6 +613,11 @@ export interface components {
              * @description An npm version range. The highest version in the range counts; without a range, the highest that is no pre-release
              */
             version_requirement?: string;
+            /**
+             * Format: uuid
+             * @description A deployment of the same source, by UUID: the source and everything that it is made of get the versions of that deployment. Not together with version_requirement
+             */
+            versions_of?: string;
         };
         CreatedWebhook: {
             /**
@@ -1392,6 +1399,10 @@ export interface components {
             tenant_name: string | null;
             /** @description Equal for equal versions of all actions and equal values of all variables on the target, layer by layer. Null for deployments of earlier releases of Slipway. */
             values_hash: string | null;
+            /** @description Equal for equal versions of the source and of everything that it is made of. Null for a single action, and for deployments of earlier releases of Slipway that retention has deleted */
+            variant: string | null;
+            /** @description How many variants of this version are in force on the targets that the filters leave */
+            variants: number;
             /** @description The version that was applied last and not rolled back; null for none */
             version: string | null;
         };
@@ -1637,6 +1648,8 @@ export interface components {
                     deployment_id: string;
                     /** @description How many targets have it */
                     target_count: number;
+                    /** @description How many variants of it the targets have: they differ in the versions of what the source is made of */
+                    variants: number;
                     /** @description The version */
                     version: string;
                 }[];
@@ -1842,6 +1855,20 @@ export interface components {
             target_count: number;
             /** @description Name of the tenant; null: none */
             tenant_name: string | null;
+            /** @description The versions of the source and of everything that it is made of */
+            versions: {
+                /**
+                 * Format: uuid
+                 * @description The source or a part of it, by UUID
+                 */
+                id: string;
+                /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
+                kind: components["schemas"]["SourceType"];
+                /** @description Its name when the deployment was planned */
+                name: string;
+                /** @description Its version. If the plan has several versions of a part, each is an entry */
+                version: string;
+            }[];
         };
         Preview: {
             /** @description What runs where, in which order, with which values */
@@ -2096,6 +2123,8 @@ export interface components {
             triggered_by: string | null;
             /** @description Equal for equal versions of all actions and equal values of all variables on the target, layer by layer. Null for deployments of earlier releases of Slipway. */
             values_hash: string | null;
+            /** @description Equal for equal versions of the source and of everything that it is made of. Null for a single action, and for deployments of earlier releases of Slipway that retention has deleted */
+            variant: string | null;
             /** @description The version that it deployed */
             version: string;
         };
@@ -2454,6 +2483,8 @@ export interface components {
             action_name: string;
             /** @description Place of the action in its sequence, from 0 */
             action_order: number;
+            /** @description The version of the action in the plan */
+            action_version: string;
             /** @description When it ended; null: not yet */
             completed_at: string | null;
             /** @description Milliseconds from started_at to completed_at; null: not ended */
@@ -2480,6 +2511,8 @@ export interface components {
             sequence_name: string;
             /** @description Place of the sequence in the plan, from 0 */
             sequence_order: number;
+            /** @description The version of the sequence in the plan */
+            sequence_version: string;
             /** @description When its first attempt started; null: not yet */
             started_at: string | null;
             /**

@@ -151,6 +151,13 @@ export const CreateDeployment = Strict({
   sequence_id: Type.Optional(Id('sequence', 'The sequence to deploy, by UUID or SqId. Give exactly one source')),
   action_id: Type.Optional(Id('action', 'The action to deploy, by UUID or SqId. Give exactly one source')),
   version_requirement: Type.Optional(VersionRequirement),
+  versions_of: Type.Optional(
+    Ref(
+      'formerDeployment',
+      'A deployment of the same source, by UUID: the source and everything that it is made of get the versions of that ' +
+        'deployment. Not together with version_requirement',
+    ),
+  ),
   target_tags_match_all: Type.Optional(
     Flag('Whether a target needs all of the target_tags, not only one of them; false when omitted'),
   ),
@@ -287,9 +294,11 @@ export const Step = Strict(
     target_name: Text('Its name when the deployment was planned', 'web-1'),
     sequence_id: Ref('sequence', 'The sequence that the action belongs to. For an action alone, the action'),
     sequence_name: Text('Its name when the deployment was planned', 'release web'),
+    sequence_version: Text('The version of the sequence in the plan', '1.1.0'),
     sequence_order: Count('Place of the sequence in the plan, from 0', 0),
     action_id: Ref('action', 'The action, by UUID'),
     action_name: Text('Its name when the deployment was planned', 'restart web'),
+    action_version: Text('The version of the action in the plan', '1.2.0'),
     action_order: Count('Place of the action in its sequence, from 0', 0),
     state: describe(
       literals(STEP_STATES),
@@ -319,9 +328,17 @@ export const Step = Strict(
   { description: 'One action on one target, in one deployment' },
 )
 
+const PlanVersion = Strict({
+  kind: SourceType,
+  id: Ref('solution', 'The source or a part of it, by UUID'),
+  name: Text('Its name when the deployment was planned', 'storefront'),
+  version: Text('Its version. If the plan has several versions of a part, each is an entry', '1.1.0'),
+})
+
 export const PlanView = Strict(
   {
     target_count: Count('How many targets the plan has', 2),
+    versions: describe(Type.Array(PlanVersion), 'The versions of the source and of everything that it is made of'),
     steps: describe(Type.Array(Step), 'The steps, by target and then in the order of execution'),
     resolved_variables: describe(
       Variables,
@@ -596,6 +613,7 @@ export const CommandResult = Strict({
   target_id: Ref('target', 'The target, by UUID'),
   target_name: Type.Optional(Text('Its name', 'web-1')),
   action_name: Type.Optional(Text('Name of the action', 'restart web')),
+  action_version: Type.Optional(Text('Version of the action', '1.2.0')),
   status: Text('How the last attempt ended: `completed`, `failed` or `cancelled`', 'failed'),
   exit_code: Type.Optional(Count('Exit code of the last attempt; absent: it has none', 1)),
   stdout_tail: Type.Optional(

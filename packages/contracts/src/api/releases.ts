@@ -73,6 +73,12 @@ const ValuesHash = describe(
   '7Hc1yQxL0pRw',
 )
 
+const Variant = NullableText(
+  'Equal for equal versions of the source and of everything that it is made of. Null for a single action, and for ' +
+    'deployments of earlier releases of Slipway that retention has deleted',
+  '5f0c1e9a77b2d340',
+)
+
 /** What is in force of a source on a target. */
 export const Installed = Strict({
   target_id: Ref('target', 'The target, by UUID'),
@@ -84,6 +90,8 @@ export const Installed = Strict({
   environment_name: NullableText('Its name', 'production'),
   state: ShownReleaseState,
   version: NullableText('The version that was applied last and not rolled back; null for none', '1.1.0'),
+  variant: Variant,
+  variants: Count('How many variants of this version are in force on the targets that the filters leave', 1),
   deployment_id: NullableRef('deployment', 'The deployment that applied it; null for none'),
   values_hash: ValuesHash,
   applied_at: NullableMoment('When it was applied; null: nothing is in force', MOMENTS.ended),
@@ -106,6 +114,7 @@ export const Release = Strict({
     'applied',
   ),
   check: Check,
+  variant: Variant,
   values_hash: ValuesHash,
   is_current: Flag('Whether this version is in force on the target now'),
   replaced_deployment_id: NullableRef(
@@ -123,6 +132,10 @@ const MatrixCell = Strict({
     Type.Array(
       Strict({
         version: Text('The version', '1.1.0'),
+        variants: Count(
+          'How many variants of it the targets have: they differ in the versions of what the source is made of',
+          1,
+        ),
         target_count: Count('How many targets have it', 2),
         applied_at: Moment('When it was last applied to one of them', MOMENTS.ended),
         applied_by: NullableText('The name of the user who created that deployment', 'pipeline'),

@@ -66,10 +66,16 @@ export const StartOutcome = Type.Union([
 ])
 
 const { plan, replaces, unchanged_targets, ...previewFields } = Preview.properties
-const { steps: _steps, ...planFields } = plan.properties
+const { steps: _steps, versions, ...planFields } = plan.properties
 
-const { sequence_id, sequence_name, sequence_order, action_id, action_name, action_order } = PlannedAction.properties
-const PlacedAction = Reply({ sequence_id, sequence_name, sequence_order, action_id, action_name, action_order })
+const { sequence_id, sequence_name, sequence_version, sequence_order } = PlannedAction.properties
+const { action_id, action_name, action_version, action_order } = PlannedAction.properties
+const PlacedAction = Reply({
+  ...{ sequence_id, sequence_name, sequence_order, action_id, action_name, action_order },
+  /** Absent from planners of the release before. */
+  sequence_version: Type.Optional(sequence_version),
+  action_version: Type.Optional(action_version),
+})
 
 /** A preview with targets and actions once each. The gateway multiplies them into steps. */
 export const PreviewTable = Reply({
@@ -79,6 +85,8 @@ export const PreviewTable = Reply({
   unchanged_targets: Type.Optional(unchanged_targets),
   plan: Reply({
     ...planFields,
+    /** Absent from planners of the release before. */
+    versions: Type.Optional(versions),
     targets: Type.Array(NamedRecord),
     actions: Type.Array(PlacedAction),
   }),

@@ -358,6 +358,7 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   // Runs with the rights of the owner of the tables.
   fold_deployment_counts: ['dispatcher'],
   // Only triggers call them.
+  variant_of_deployment: [],
   write_releases: [],
   renew_release_checks: [],
   tell_freed_targets: [],

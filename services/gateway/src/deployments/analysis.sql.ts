@@ -8,6 +8,7 @@ const RESULT = jsonObject({
   target_id: 't.target_id',
   target_name: 't.target_name',
   action_name: 'a.action_name',
+  action_version: 'a.action_version',
   status: 'r.status',
   exit_code: 'r.exit_code',
   stdout_tail: `right(r.stdout_tail, ${TAIL_CHARACTERS})`,

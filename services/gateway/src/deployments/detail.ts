@@ -1,5 +1,5 @@
 import type { Queryable, RowOf } from '@slipway/database'
-import { isUuid, mask, notFound, resolvedVariables } from '@slipway/domain'
+import { isUuid, mask, notFound, plannedVersions, resolvedVariables } from '@slipway/domain'
 import type { Viewer } from '@slipway/views'
 import { Batches } from '../http/json-stream.ts'
 import { DETAIL, type Detail } from './detail.sql.ts'
@@ -48,6 +48,7 @@ function planView(db: Queryable, id: string, row: DetailRow, steps: FirstSteps, 
   const { plan_head, target_count, created_at } = row
   return {
     target_count,
+    versions: plannedVersions({ source: plan_head.source, actions: steps.actions }),
     resolved_variables: resolvedVariables({ ...plan_head, actions: steps.actions }),
     tenant_name: plan_head.tenant?.name ?? null,
     environment_name: plan_head.environment?.name ?? null,

@@ -18,6 +18,9 @@ export const createRules: Check = (body) => {
   if (!isGiven(body['target_ids']) && !isGiven(body['target_tags'])) {
     problems.push({ path: '/target_ids', message: 'give target_ids, target_tags or both' })
   }
+  if (body['versions_of'] !== undefined && body['version_requirement'] !== undefined) {
+    problems.push({ path: '/versions_of', message: 'chooses the versions by itself: leave version_requirement out' })
+  }
   if (body['tenant_id'] !== undefined && body['environment_id'] === undefined) problems.push(missing('environment_id'))
   return problems
 }

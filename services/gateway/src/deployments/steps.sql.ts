@@ -4,7 +4,7 @@ import type { PlannedActionRow } from '@slipway/domain'
 import { isoTime, jsonObject, milliseconds, stepError } from '@slipway/views'
 
 export type Step = Static<typeof StepSchema>
-export type PlacedAction = CommandReply<'plan.preview'>['plan']['actions'][number]
+export type PlacedAction = Required<CommandReply<'plan.preview'>['plan']['actions'][number]>
 export type StepState = Omit<Step, keyof PlacedAction | 'id' | 'target_id' | 'target_name'>
 /** One value per action, null if the step has not changed. */
 type States = (StepState | null)[]

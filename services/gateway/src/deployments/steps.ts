@@ -80,9 +80,11 @@ function stepsOf(
     target_name,
     sequence_id: action.sequence_id,
     sequence_name: action.sequence_name,
+    sequence_version: action.sequence_version,
     sequence_order: action.sequence_order,
     action_id: action.action_id,
     action_name: action.action_name,
+    action_version: action.action_version,
     action_order: action.action_order,
     ...(states?.[actionIndex] ?? PENDING),
   }))

@@ -21,7 +21,7 @@ const INSTALLED = `(SELECT h.target_id, h.source_id, t.name AS target_name,
          CASE WHEN c.deployment_id IS NULL THEN l.tenant_id ELSE c.tenant_id END AS tenant_id,
          coalesce(t.environment_id, c.environment_id, l.environment_id) AS environment_id,
          ${LAST_STATE} AS state, ${SHOWN_STATE} AS shown_state,
-         c.deployment_id, c.source_version AS version, c.triggered_by AS applied_by,
+         c.deployment_id, c.source_version AS version, c.variant, c.triggered_by AS applied_by,
          ${appliedAt('c')} AS applied_at,
          l.deployment_id AS latest_deployment_id
     FROM release_heads h
@@ -48,6 +48,9 @@ export const FROM_INSTALLED = `FROM ${INSTALLED}
      WHERE ${isRecordSql('i.tenant_id', 'tenants', 'of_tenant')}
        AND ${isRecordSql('i.environment_id', 'environments', 'of_environment')}
        AND (:source_type::source_kind IS NULL OR i.source_type = :source_type)`
+
+/** SQL: how many variants of a version there are. A single action has no other. Unknown ones are not counted. */
+export const VARIANTS = 'greatest(1, count(DISTINCT variant))'
 
 /** SQL: the names of the tenant and of the environment of this row, as `n` and `e`. */
 export const withNames = (alias: string) => `LEFT JOIN tenants n ON n.id = ${alias}.tenant_id

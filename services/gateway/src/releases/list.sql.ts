@@ -3,7 +3,7 @@ import { CHECK, isoTime, jsonObject } from '@slipway/views'
 import { isRecordSql } from '../catalog/record-id.sql.ts'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 import { tagColumns, taggedSql } from '../catalog/target-pages.sql.ts'
-import { appliedAt, attempt, FROM_INSTALLED, scope, withNames } from './installed.sql.ts'
+import { appliedAt, attempt, FROM_INSTALLED, scope, VARIANTS, withNames } from './installed.sql.ts'
 
 const BY_NAME = 'i.source_name, i.target_name, i.source_id, i.target_id'
 
@@ -19,6 +19,8 @@ const ITEM = jsonObject({
   environment_name: 'e.name',
   state: 'i.shown_state',
   version: 'c.source_version',
+  variant: 'c.variant',
+  variants: `coalesce((SELECT variants FROM counted v WHERE v.source_id = i.source_id AND v.version = c.source_version), 0)`,
   deployment_id: 'c.deployment_id',
   values_hash: 'c.values_hash',
   applied_at: isoTime(appliedAt('c')),
@@ -46,13 +48,15 @@ export const findInstalled = statement({
   row: { total: int8, data: text },
   sql: `WITH found AS (
       SELECT i.source_name, i.target_name, i.source_id, i.target_id, i.tenant_id, i.environment_id, i.shown_state, i.deployment_id,
-             i.latest_deployment_id
+             i.latest_deployment_id, i.version, i.variant
       ${FROM_INSTALLED} AND ${ofSourceSql('i')} AND ${taggedSql('i.target_id')}
          AND (:pattern::text IS NULL OR i.source_name ILIKE :pattern OR i.target_name ILIKE :pattern)
          AND (:version::text IS NULL OR i.version = :version)
          AND ${isRecordSql('i.target_id', 'targets', 'of_target')}
          AND (:state::text IS NULL OR i.shown_state = :state)),
-    page AS (SELECT i.* FROM found i ORDER BY ${BY_NAME} LIMIT :take OFFSET :skip)
+    page AS (SELECT i.* FROM found i ORDER BY ${BY_NAME} LIMIT :take OFFSET :skip),
+    counted AS (SELECT source_id, version, ${VARIANTS} AS variants FROM found
+                 WHERE (source_id, version) IN (SELECT source_id, version FROM page) GROUP BY source_id, version)
     SELECT (SELECT count(*) FROM found) AS total,
       (SELECT coalesce(json_agg(${ITEM} ORDER BY ${BY_NAME}), '[]')::text
          FROM page i LEFT JOIN releases c ON c.deployment_id = i.deployment_id AND c.target_id = i.target_id

@@ -1,11 +1,12 @@
 import { int8, statement, text } from '@slipway/database'
 import { isoTime, jsonObject } from '@slipway/views'
-import { FROM_INSTALLED, scope, withNames } from './installed.sql.ts'
+import { FROM_INSTALLED, scope, VARIANTS, withNames } from './installed.sql.ts'
 
 const NEWEST_FIRST = 'v.applied_at DESC, v.deployment_id DESC'
 
 const VERSION = jsonObject({
   version: 'v.version',
+  variants: 'v.variants',
   target_count: 'v.target_count',
   applied_at: isoTime('v.applied_at'),
   applied_by: 'v.applied_by',
@@ -34,7 +35,7 @@ const ROW = jsonObject({
 })
 
 const FOUND =
-  'SELECT i.source_id, i.source_type, i.source_name, i.tenant_id, i.environment_id, i.version, i.state, i.shown_state, i.deployment_id, ' +
+  'SELECT i.source_id, i.source_type, i.source_name, i.tenant_id, i.environment_id, i.version, i.variant, i.state, i.shown_state, i.deployment_id, ' +
   `i.applied_at, i.applied_by ${FROM_INSTALLED} AND (:pattern::text IS NULL OR i.source_name ILIKE :pattern)`
 
 /** A page of sources by name, each with what is in force in each environment and tenant, and the total. */
@@ -50,6 +51,7 @@ export const findMatrix = statement({
         FROM found i GROUP BY i.source_id ORDER BY min(i.source_name), i.source_id LIMIT :take OFFSET :skip),
     by_version AS (
       SELECT v.source_id, v.environment_id, v.tenant_id, v.version, count(*) AS target_count,
+             ${VARIANTS} AS variants,
              count(*) FILTER (WHERE v.state IN ('running', 'rolling_back')) AS running,
              count(*) FILTER (WHERE v.state NOT IN ('applied', 'running', 'rolling_back')) AS failed,
              count(*) FILTER (WHERE v.shown_state = 'drifted') AS drifted, max(v.applied_at) AS applied_at,

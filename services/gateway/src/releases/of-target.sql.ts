@@ -16,6 +16,7 @@ const ITEM = jsonObject({
   ...attempt('r'),
   state: SHOWN_STATE,
   check: `CASE WHEN r.is_current THEN ${CHECK} END`,
+  variant: 'r.variant',
   values_hash: 'r.values_hash',
   is_current: 'r.is_current',
   replaced_deployment_id: replacedId('r'),

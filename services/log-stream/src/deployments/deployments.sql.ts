@@ -55,11 +55,13 @@ export const findTargets = statement({
      WHERE deployment_id = :deployment_id ORDER BY target_index`,
 })
 
-export const countActions = statement({
-  name: 'log-stream.deployments.count-actions',
+/** In the order of the plan. */
+export const findActions = statement({
+  name: 'log-stream.deployments.find-actions',
   parameters: { deployment_id: uuid },
-  row: { count: int8 },
-  sql: 'SELECT count(*) AS count FROM deployment_actions WHERE deployment_id = :deployment_id',
+  row: { version: text },
+  sql: `SELECT action_version AS version FROM deployment_actions
+     WHERE deployment_id = :deployment_id ORDER BY action_index`,
 })
 
 export const findTransitions = statement({

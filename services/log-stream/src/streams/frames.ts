@@ -12,14 +12,22 @@ export const PING = Buffer.from(frame({ event: 'ping', data: { type: 'ping' } })
 /** Derives the ids of lines and steps from their places in the plan. */
 export class PlanIndex {
   readonly deploymentId: string
-  readonly actionCount: number
   readonly #targets: { id: string; name: string }[]
+  readonly #actions: { version: string }[]
   readonly #stepIds = new Map<number, string>()
 
-  constructor(deploymentId: string, targets: { id: string; name: string }[], actionCount: number) {
+  constructor(deploymentId: string, targets: { id: string; name: string }[], actions: { version: string }[]) {
     this.deploymentId = deploymentId
     this.#targets = targets
-    this.actionCount = actionCount
+    this.#actions = actions
+  }
+
+  get actionCount(): number {
+    return this.#actions.length
+  }
+
+  actionVersion(index: number): string | null {
+    return this.#actions[index]?.version ?? null
   }
 
   target(index: number | null): { id: string; name: string } | undefined {
@@ -71,6 +79,7 @@ export function stepFrame(places: PlanIndex, step: StepRecord, outputs: Outputs)
     data: {
       type: 'step_update',
       step_id,
+      action_version: places.actionVersion(step.action),
       state,
       exit_code,
       error_message,

@@ -1,7 +1,7 @@
 import type { StoredLine, StreamBatch } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
-import { countActions, findTargets } from '../deployments/deployments.sql.ts'
+import { findActions, findTargets } from '../deployments/deployments.sql.ts'
 import { chunksFrom, type Head, outputsOf, type Snapshot, type StepRow, takeSnapshot } from '../deployments/queries.ts'
 import { type Outputs, PlanIndex, progressFrame, stateFrame, stepFrame } from './frames.ts'
 import { type Changes, KnownState, type StepRecord } from './known-state.ts'
@@ -70,9 +70,9 @@ export class Hub {
   static async open(id: string, options: HubOptions): Promise<Hub> {
     const [targets, actions] = await Promise.all([
       findTargets.all(options.database, { deployment_id: id }),
-      countActions.one(options.database, { deployment_id: id }),
+      findActions.all(options.database, { deployment_id: id }),
     ])
-    return new Hub(new PlanIndex(id, targets, actions.count), options)
+    return new Hub(new PlanIndex(id, targets, actions), options)
   }
 
   /** Takes the first snapshot. Throws if the database cannot be read. */

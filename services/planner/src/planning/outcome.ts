@@ -11,7 +11,7 @@ import { type Planned, type PlanningResources, planRequest } from './planning.ts
 import { startWarnings } from './pools.ts'
 import { previewOf } from './preview.ts'
 import { missingInRedeploy, redeployRequest } from './redeploy.ts'
-import { createRequest, openValues, type PlanningRequest } from './request.ts'
+import { createRequest, openValues, type PlanningRequest, pinsOfDeployment } from './request.ts'
 
 /** The result of a command message as JSON: an answer, or the message that starts the plan. */
 export interface Outcome {
@@ -68,20 +68,31 @@ async function planCreate<C extends CommandBody<'plan.create'>>(
 ): Promise<PlannedCommand<C>> {
   checkOverride(command.caller, command.request)
   const given = openValues(resources.keyRing, command.command_id, command.sealed_values)
-  return { command, planned: await planRequest(resources, createRequest(command, given, options), missingRecords) }
+  const { versions_of } = command.request
+  const pinned = versions_of === undefined ? null : await findDeployment(resources, command.caller, versions_of)
+  const missing = versions_of !== undefined && pinned === null ? [{ path: '/versions_of', id: versions_of }] : []
+  const request = createRequest(command, given, {
+    ...options,
+    ...(pinned === null ? {} : { pins: pinsOfDeployment(pinned) }),
+  })
+  const planned = await planRequest(resources, request, missingRecords, missing)
+  return { command, planned }
 }
+
+const findDeployment = (
+  { database }: PlanningResources,
+  { tenant_id }: CommandBody<'plan.create'>['caller'],
+  id: string,
+) => findOriginal.first(database, { id, tenant_id })
 
 async function planRedeploy<C extends CommandBody<'plan.redeploy'>>(
   resources: PlanningResources,
   command: C,
   options: Pick<PlanningRequest, 'compare'>,
 ): Promise<PlannedCommand<C>> {
-  const { database, keyRing } = resources
+  const { keyRing } = resources
   checkOverride(command.caller, command.request)
-  const original = await findOriginal.first(database, {
-    id: command.deployment_id,
-    tenant_id: command.caller.tenant_id,
-  })
+  const original = await findDeployment(resources, command.caller, command.deployment_id)
   if (!original) throw notFound('The deployment')
   const given = openValues(keyRing, command.command_id, command.sealed_values)
   const request = redeployRequest(keyRing, command, original, given, options)

@@ -65,12 +65,14 @@ export type MissingRecord = { path: string; id: string }
 /**
  * Makes the plan of a request from the records in the database. Writes nothing.
  * @param onMissing returns the error for records that do not exist
+ * @param alsoMissing those that were looked up before
  * @throws Problem with everything that is wrong
  */
 export async function planRequest(
   resources: PlanningResources,
   request: PlanningRequest,
   onMissing: (missing: MissingRecord[]) => Problem,
+  alsoMissing: readonly MissingRecord[] = [],
 ): Promise<Planned> {
   const { database, keyRing } = resources
   const { caller, tenant_id, environment_id } = request
@@ -80,7 +82,7 @@ export async function planRequest(
         loadSource(connection, keyRing, caller, {
           source: request.source,
           requirement: request.version_requirement,
-          pins: request.pins,
+          pins: request.pins?.versions,
         }),
         loadTargets(connection, caller, request),
         tenant_id === null ? null : loadTenant(connection, keyRing, caller, tenant_id),
@@ -90,8 +92,13 @@ export async function planRequest(
       ]),
   )
   const records: Records = { source, targets, tenant, environment }
-  const missing = missingOf(request, records)
+  const missing = [...missingOf(request, records), ...alsoMissing]
   if (missing.length > 0 || source === null) throw onMissing(missing)
+
+  if (request.pins !== undefined && request.pins.source_id !== source.id) {
+    const message = `is a deployment of another source than this ${request.source.type}`
+    throw validationProblem([{ path: '/versions_of', message }])
+  }
 
   const selection = selectionOf(request, targets)
   const selected = selectTargets(targets.records, selection, {
@@ -198,7 +205,7 @@ function resolve(
 ): ResolvedSource {
   const { type } = request.source
   try {
-    return resolveSource({ type, id: source.id }, request.version_requirement, source.catalog, request.pins)
+    return resolveSource({ type, id: source.id }, request.version_requirement, source.catalog, request.pins?.versions)
   } catch (error) {
     const errors = error instanceof Problem && error.code === 'VALIDATION_ERROR' ? error.details?.['errors'] : undefined
     if (errors === undefined) throw error

@@ -1,5 +1,11 @@
 import type { CommandReply } from '@slipway/contracts'
-import { type ComparedPlan, type PlannedAction, replacements, resolvedVariables } from '@slipway/domain'
+import {
+  type ComparedPlan,
+  type PlannedAction,
+  plannedVersions,
+  replacements,
+  resolvedVariables,
+} from '@slipway/domain'
 import type { Planned } from './planning.ts'
 
 export type Preview = CommandReply<'plan.preview'>
@@ -14,6 +20,7 @@ export function previewOf(planned: Planned, plan_hash: string, plans: ReadonlyMa
   return {
     plan: {
       target_count: plan.targets.length,
+      versions: plannedVersions(plan),
       actions: plan.actions.map(place),
       targets: plan.targets.map(({ id, name }) => ({ id, name })),
       resolved_variables: variables,
@@ -34,6 +41,10 @@ export function previewOf(planned: Planned, plan_hash: string, plans: ReadonlyMa
 }
 
 function place(action: PlannedAction): Preview['plan']['actions'][number] {
-  const { sequence_id, sequence_name, sequence_order, action_id, action_name, action_order } = action
-  return { sequence_id, sequence_name, sequence_order, action_id, action_name, action_order }
+  const { sequence_id, sequence_name, sequence_version, sequence_order } = action
+  const { action_id, action_name, action_version, action_order } = action
+  return {
+    ...{ sequence_id, sequence_name, sequence_version, sequence_order },
+    ...{ action_id, action_name, action_version, action_order },
+  }
 }

@@ -1,19 +1,11 @@
 import type { CommandBody } from '@slipway/contracts'
 import type { RowOf } from '@slipway/database'
-import {
-  conflict,
-  isSealed,
-  mergeValues,
-  missingRecords,
-  type Problem,
-  pinsOf,
-  validationProblem,
-} from '@slipway/domain'
+import { conflict, isSealed, mergeValues, missingRecords, type Problem, validationProblem } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import { openPlanValues } from '@slipway/views'
 import type { findOriginal } from '../records/original.sql.ts'
 import type { MissingRecord } from './planning.ts'
-import { type GivenValues, optionsOf, type PlanningRequest } from './request.ts'
+import { type GivenValues, optionsOf, type PlanningRequest, pinsOfDeployment } from './request.ts'
 
 type OriginalDeployment = RowOf<typeof findOriginal>
 type RedeployCommand = CommandBody<'plan.redeploy'>
@@ -26,7 +18,7 @@ export function redeployRequest(
   given: GivenValues,
   { compare }: Pick<PlanningRequest, 'compare'>,
 ): PlanningRequest {
-  const { plan_head: head, actions } = original
+  const { plan_head: head } = original
   const { source, tenant, environment } = head
   const originalValues = openPlanValues(keyRing, head, head.override_variables)
   return {
@@ -34,7 +26,7 @@ export function redeployRequest(
     caller,
     source: { type: source.type, id: source.id },
     version_requirement: original.selection.version_requirement ?? undefined,
-    pins: pinsOf({ source, actions }),
+    pins: pinsOfDeployment(original),
     tenant_id: tenant?.id ?? caller.tenant_id,
     environment_id: request.environment_id ?? environment?.id ?? null,
     ...targetsOf(request, original),

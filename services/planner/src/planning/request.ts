@@ -1,7 +1,9 @@
 import type { CommandBody } from '@slipway/contracts'
+import type { RowOf } from '@slipway/database'
 import {
   isSealed,
   type PlanRequest,
+  pinsOf,
   pointer,
   type SourcePin,
   type TargetTag,
@@ -10,6 +12,7 @@ import {
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import type { FreezeOverride } from '../freezes/blocking.ts'
+import type { findOriginal } from '../records/original.sql.ts'
 import type { SourceReference } from '../records/sources.ts'
 
 /** The input of planning, for a create, a preview and a redeploy. Ids are as the request writes them. */
@@ -18,7 +21,8 @@ export interface PlanningRequest {
   caller: CommandBody<'plan.create'>['caller']
   source: SourceReference
   version_requirement: string | undefined
-  pins?: readonly SourcePin[]
+  /** The versions of a deployment, which must be of the same source. */
+  pins?: Pins
   tenant_id: string | null
   environment_id: string | null
   target_ids: readonly string[]
@@ -35,6 +39,17 @@ export interface PlanningRequest {
   sensitive?: readonly string[]
   freeze_override: FreezeOverride
 }
+
+/** The versions in the plan of a deployment. */
+export interface Pins {
+  source_id: string
+  versions: readonly SourcePin[]
+}
+
+export const pinsOfDeployment = ({ plan_head: { source }, actions }: RowOf<typeof findOriginal>): Pins => ({
+  source_id: source.id,
+  versions: pinsOf({ source, actions }),
+})
 
 /** The variables of a request. They may be secrets and are sealed in messages. */
 export interface GivenValues {
@@ -65,13 +80,14 @@ type CreateCommand = CommandBody<'plan.create'>
 export function createRequest(
   { command_id, caller, request }: CreateCommand,
   values: GivenValues,
-  { compare }: Pick<PlanningRequest, 'compare'>,
+  { compare, pins }: Pick<PlanningRequest, 'compare' | 'pins'>,
 ): PlanningRequest {
   return {
     command_id,
     caller,
     source: sourceOf(request),
     version_requirement: request.version_requirement,
+    ...(pins === undefined ? {} : { pins }),
     tenant_id: request.tenant_id ?? caller.tenant_id,
     environment_id: request.environment_id ?? null,
     target_ids: request.target_ids ?? [],

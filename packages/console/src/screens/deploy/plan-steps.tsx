@@ -52,5 +52,5 @@ export function PlanSteps({ steps, targetCount }: { steps: readonly Step[]; targ
 }
 
 /** A single action has a sequence with its own name, which says nothing. */
-const stepName = ({ sequence_id, sequence_name, action_id, action_name }: Step) =>
-  sequence_id === action_id ? action_name : `${sequence_name} › ${action_name}`
+const stepName = ({ sequence_id, sequence_name, action_id, action_name, action_version }: Step) =>
+  `${sequence_id === action_id ? '' : `${sequence_name} › `}${action_name} ${action_version}`

@@ -14,7 +14,8 @@ interface Props {
 export function StepDetail({ step, state, onShowLog }: Props) {
   const facts: [string, ReactNode][] = [
     ['Target', step.target_name],
-    ['Sequence', step.sequence_name],
+    ['Action', `${step.action_name} ${step.action_version}`],
+    ['Sequence', `${step.sequence_name} ${step.sequence_version}`],
     ['Started', <TimeAgo key="started" at={step.started_at} />],
     ['Took', duration(step.duration_ms)],
     ['Exit code', step.exit_code ?? '–'],

@@ -8,6 +8,7 @@ import { TargetLink } from '../../components/target-link.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { ReleaseCheck } from './release-check.tsx'
 import { SourceLink } from './source-link.tsx'
+import { variantsText } from './variants.ts'
 
 type Installed = Item<'listReleases'>
 
@@ -40,7 +41,7 @@ export function InstalledTable({ rows, of }: Props) {
       columns={[
         ...(of === 'target' ? [] : [target]),
         ...(of === 'source' ? [] : [source]),
-        { head: 'Version', cell: ({ version }) => (version === null ? 'none in force' : <b>{version}</b>) },
+        { head: 'Version', cell: (row) => <InForce installed={row} /> },
         {
           head: 'Where',
           cell: ({ tenant_name, environment_name }) =>
@@ -52,6 +53,11 @@ export function InstalledTable({ rows, of }: Props) {
       ]}
     />
   )
+}
+
+function InForce({ installed: { version, variants, variant } }: { installed: Installed }) {
+  if (version === null) return 'none in force'
+  return <b title={variants > 1 ? `Variant ${variant}` : undefined}>{variantsText(version, variants)}</b>
 }
 
 function Applied({ installed: { deployment_id, applied_at, applied_by } }: { installed: Installed }) {

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import type { Cell, Row } from './matrix-layout.ts'
+import { variantsText } from './variants.ts'
 
 /** More versions are in the list that the cell leads to. */
 const MAX_VERSIONS = 3
@@ -19,7 +20,7 @@ export function MatrixCell({ row, cell }: { row: Row; cell: Cell | undefined }) 
       {versions.slice(0, MAX_VERSIONS).map((one) => (
         <div key={one.version}>
           <CellLink row={row} cell={cell} version={one.version}>
-            {one.version}
+            {variantsText(one.version, one.variants)}
           </CellLink>
           {one.target_count < target_count && (
             <Text span size="xs" ml={6}>
