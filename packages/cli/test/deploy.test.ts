@@ -36,6 +36,8 @@ beforeAll(async () => {
       interrupt?.()
       sendJson(response, 201, started)
     },
+    [`GET /deployments/${OTHER}`]: (_, response) => sendJson(response, 200, { id: OTHER }),
+    [`GET /deployments/${ID}`]: (_, response) => sendJson(response, 200, { id: ID }),
     [`POST /deployments/${ID}/cancel`]: (_, response) => sendJson(response, 200, { id: ID, state: 'cancelled' }),
   })
 })
@@ -57,6 +59,16 @@ test.each([
 ])('an unknown %s is refused before a deployment is created', async (_, args, message) => {
   expect(await slipway(...args)).toMatchObject({ code: 3, stderr: expect.stringContaining(message) })
   expect(server.count('POST /deployments')).toBe(0)
+})
+
+test('--versions-of takes a deployment by its id or @last, and no version beside it', async () => {
+  const deploy = (...args: string[]) => slipway('deploy', 'greet', '-t', 'web-1', '--versions-of', ...args)
+  expect(await deploy(OTHER)).toMatchObject({ code: 0 })
+  expect(await deploy('@last')).toMatchObject({ code: 0 })
+  expect(await deploy(OTHER, '--source-version', '1.0.0')).toMatchObject({ code: 2 })
+  const bodies = server.requests.filter(({ route }) => route === 'POST /deployments').map(({ body }) => body)
+  // The first deployment is the last one of the second.
+  expect(bodies).toMatchObject([{ versions_of: OTHER }, { versions_of: ID }])
 })
 
 test.each([
