@@ -2,6 +2,7 @@ import type { VariableDefinition } from './definitions.ts'
 import type { VariableValues } from './plan-schema.ts'
 import { type FieldError, pointer } from './problem.ts'
 import type { ResolvedAction } from './source.ts'
+import { valueSizeProblem } from './value-sizes.ts'
 import {
   type CollectedDefinition,
   checkCollected,
@@ -157,8 +158,9 @@ function* misfits(
   isSeen: (name: string) => boolean,
 ): Generator<{ name: string; problem: string }> {
   for (const [name, value] of Object.entries(values)) {
+    if (!isSeen(name)) continue
     const definition = definitions.get(name)
-    const problem = definition && isSeen(name) ? checkCollected(definition, value) : null
+    const problem = (definition && checkCollected(definition, value)) ?? valueSizeProblem(name, value)
     if (problem) yield { name, problem }
   }
 }

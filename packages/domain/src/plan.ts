@@ -1,3 +1,4 @@
+import { commandSizeProblems } from './command-sizes.ts'
 import type {
   FailureStrategy,
   Plan,
@@ -112,7 +113,7 @@ export function buildPlan(input: PlanInput): BuiltPlan {
     variables: request.variables ?? {},
     ...promptedByName(request.prompted_values ?? {}, definitions, errors),
   }
-  errors.push(...valueProblems(layers, definitions), ...templateProblems(layers))
+  errors.push(...valueProblems(layers, definitions), ...templateProblems(layers), ...commandSizeProblems(layers))
   if (errors.length > 0) throw validationProblem(errors)
 
   const plan: Plan = {

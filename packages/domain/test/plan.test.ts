@@ -376,6 +376,33 @@ describe('buildPlan', () => {
     expect(() => buildPlan(input({ source, targets, request: { variables: { n: -3 } } }))).not.toThrow()
   })
 
+  test('refuses a value, and values of a command together, that no program could get', () => {
+    const kib = (count: number) => 'é'.repeat(count * 512)
+    const source = resolveSource({ type: 'action', id: 'start' }, undefined, catalog)
+    const refused = (more: Partial<PlanInput>) => errorsOf({ source, ...more }) as { path: string; message: string }[]
+    const large = { variables: { large: kib(120) } }
+    expect(refused({ request: { variables: { ...large.variables, port: 1 } } })).toEqual([
+      { path: '/variables/large', message: expect.stringMatching(/^variable "large" has 122898 bytes with its name/) },
+    ])
+    const targets = [target('t1', { ...large, environment: null })]
+    expect(refused({ targets, request: { variables: { port: 1 } } })).toMatchObject([
+      { path: '/target_ids', message: expect.stringContaining('variable "large" of target "t1" has 122898 bytes') },
+    ])
+    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`v${n}`, kib(100)]))
+    const variables = { port: 1, ...many(10), last: kib(110) }
+    expect(refused({ request: { variables } })).toMatchObject([
+      { path: '/variables/last', message: expect.stringContaining('the largest is "last" with 112') },
+    ])
+    // The values of the request replace those of the target, so they do not count twice.
+    const same = [target('t1', { variables: many(9) })]
+    const request = { variables: { port: 1, ...many(9) } }
+    expect(() => buildPlan(input({ source, targets: same, request }))).not.toThrow()
+    const place = { name: 'v0', start: 0, end: 6, encoding: 'python-value' as const, line: 1, column: 1 }
+    const places = { script: { places: [place, place], refused: [], documents: [] } }
+    const actions = source.actions.map((action) => ({ ...action, definition: { ...action.definition, places } }))
+    expect(refused({ source: { ...source, actions }, request })).toMatchObject([{ path: '/variables/v0' }])
+  })
+
   test('counts the targets for which a required variable has no value', () => {
     const source = resolveSource({ type: 'action', id: 'start' }, undefined, catalog)
     const targets = [target('t1', { variables: { port: 1 } }), target('t2'), target('t3')]

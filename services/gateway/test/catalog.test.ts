@@ -160,17 +160,19 @@ describe('sources', () => {
       version: 'v1',
       definition: script({
         interpreter: 'perl',
-        env: { PATH: '/tmp', LD_PRELOAD: 'x', FINE: 'y' },
+        env: { PATH: '/tmp', LD_PRELOAD: 'x', FINE: 'y', LARGE: 'x'.repeat(122_875) },
         variables: [
           { name: 'count', type: 'number', default: 'three' },
           { name: 'COUNT' },
           { name: 'count' },
           { name: 'short', sensitive: true, default: 'abc' },
+          { name: 'large', default: 'x'.repeat(122_870) },
         ],
       }),
     })
     const paths = response.body.error.details.errors.map(({ path }: { path: string }) => path)
     expect(paths.sort()).toEqual([
+      '/definition/env/LARGE',
       '/definition/env/LD_PRELOAD',
       '/definition/env/PATH',
       '/definition/interpreter',
@@ -178,6 +180,7 @@ describe('sources', () => {
       '/definition/variables/1/name',
       '/definition/variables/2/name',
       '/definition/variables/3/default',
+      '/definition/variables/4/default',
       '/version',
     ])
   })

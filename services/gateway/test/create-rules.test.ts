@@ -42,6 +42,9 @@ function accepted(body: unknown): void {
   }
 }
 
+/** A variable with so many bytes in an environment, its name included. */
+const sized = (bytes: number) => ({ v: 'é'.repeat((bytes - 'SLIPWAY_VAR_V='.length) / 2) })
+
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`v${index}`, index]))
 const repeated = (count: number, item: unknown) => Array.from({ length: count }, () => item)
 const tag = { key: 'role', value: 'web' }
@@ -95,8 +98,9 @@ const SHARED: [field: string, refused: unknown[], accepted: unknown[]][] = [
       { a: { $sealed: 'x' } },
       { a: 'x\0' },
       many(1_001),
+      sized(122_882),
     ],
-    [{}, { a: null, B_2: [1], '3d': {} }, many(1_000)],
+    [{}, { a: null, B_2: [1], '3d': {} }, many(1_000), sized(122_880)],
   ],
   ['prompted_values', [[], 'a', null, { 'a-b': 1 }], [{}, { level: 5, [UNKNOWN_ID]: 5 }]],
 ]

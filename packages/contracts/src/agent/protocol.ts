@@ -96,7 +96,8 @@ export const AGENT_FRAME_HEAD = 5
 export const AGENT_FRAME_LIMIT = 64 * 1024
 /** Bytes of the longest answer with output. */
 export const AGENT_OUTPUT_LIMIT = 1024 * 1024
-export const AGENT_COMMAND_LIMIT = 8 * 1024 * 1024
+/** Variables have 1 MiB. Escaped as JSON and for a script in Python, each of their bytes may become 17. */
+export const AGENT_COMMAND_LIMIT = 32 * 1024 * 1024
 
 export type AgentEnrolRequest = Static<typeof AgentEnrolRequest>
 export type AgentEnrolResponse = Static<typeof AgentEnrolResponse>

@@ -4,6 +4,7 @@ import {
   type ActionFile,
   type DefinitionSecrets,
   environmentNameProblem,
+  environmentSizeProblem,
   expansionProblem,
   type FieldError,
   filePathProblems,
@@ -46,8 +47,8 @@ export const definitionRules =
     const entries = definition[ENTRIES[kind]?.list ?? '']
     return [
       ...variableDefinitionProblems(variables, 'definition', 'variables'),
-      ...(isObject(env) ? Object.keys(env) : []).flatMap((name) => {
-        const problem = environmentNameProblem(name)
+      ...(isObject(env) ? Object.entries(env) : []).flatMap(([name, text]) => {
+        const problem = environmentNameProblem(name) ?? environmentSizeProblem(name, String(text))
         return problem === null ? [] : [{ path: pointer('definition', 'env', name), message: problem }]
       }),
       ...pathProblems(files),

@@ -1,4 +1,12 @@
-import { checkValue, clashingNames, isSealed, MASK, pointer, type VariableType } from '@slipway/domain'
+import {
+  checkValue,
+  clashingNames,
+  isSealed,
+  MASK,
+  pointer,
+  type VariableType,
+  valueSizeProblem,
+} from '@slipway/domain'
 import type { Check } from '../http/handler.ts'
 import { isObject } from '../http/json.ts'
 
@@ -10,9 +18,10 @@ const SEALED_FORM = 'must not be an object with the key $sealed'
 /** Checks the values of variables. The schema checks their names. */
 export function valueProblems(values: unknown, ...path: (string | number)[]): Problems {
   if (!isObject(values)) return []
-  return Object.entries(values)
-    .filter(([, value]) => isSealed(value))
-    .map(([name]) => ({ path: pointer(...path, name), message: SEALED_FORM }))
+  return Object.entries(values).flatMap(([name, value]) => {
+    const message = isSealed(value) ? SEALED_FORM : valueSizeProblem(name, value)
+    return message === null ? [] : [{ path: pointer(...path, name), message }]
+  })
 }
 
 export function variableDefinitionProblems(definitions: unknown, ...path: (string | number)[]): Problems {
@@ -27,13 +36,15 @@ export function variableDefinitionProblems(definitions: unknown, ...path: (strin
 }
 
 function defaultProblems(definition: Record<string, unknown>, path: (string | number)[]): Problems {
-  const { default: value, type, sensitive } = definition
+  const { name, default: value, type, sensitive } = definition
   if (value === undefined) return []
   if (isSealed(value)) return [{ path: pointer(...path), message: SEALED_FORM }]
   if (sensitive === true && value === MASK) {
     return [{ path: pointer(...path), message: `must be the value itself: ${MASK} is only how answers show it` }]
   }
-  const problem = checkValue({ type: (type ?? 'string') as VariableType, sensitive: sensitive === true }, value)
+  const problem =
+    checkValue({ type: (type ?? 'string') as VariableType, sensitive: sensitive === true }, value) ??
+    valueSizeProblem(String(name), value)
   return problem === null ? [] : [{ path: pointer(...path), message: problem }]
 }
 
