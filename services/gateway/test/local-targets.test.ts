@@ -124,6 +124,24 @@ describe('a local target of a tenant', () => {
     expect(changed.body).toMatchObject({ description: 'ours', connection: LOCAL, tenant_id: tenant })
   })
 
+  test('keeps its instance selector unless the caller may make local targets', async () => {
+    const selector = { match_labels: { zone: 'a', tier: 'web' } }
+    const id = await idOf(create(admin, LOCAL, { tenant_id: tenant, instance_selector: selector }))
+    const others = PERMISSIONS.filter((permission) => permission !== 'targets:local')
+    for (const client of [ofTenant.admin, ofTenant.operator, operator, await withPermissions(others)]) {
+      for (const instance_selector of [null, { match_labels: { zone: 'b' } }]) {
+        expect(refusal(await change(client, id, { instance_selector }))).toEqual(FORBIDDEN)
+        expect(refusal(await change(client, id, { instance_selector, connection: LOCAL }))).toEqual(FORBIDDEN)
+      }
+      const same = { instance_selector: { match_labels: { tier: 'web', zone: 'a' } }, description: 'ours' }
+      expect((await change(client, id, same)).status).toBe(200)
+    }
+    expect((await change(admin, id, { instance_selector: null })).body.instance_selector).toBeNull()
+    // Of other targets, the tenant chooses the instances.
+    const ssh = await idOf(create(ofTenant.operator, SSH))
+    expect((await change(ofTenant.operator, ssh, { instance_selector: selector })).status).toBe(200)
+  })
+
   test('can be created by an administrator who moves it there', async () => {
     const id = await idOf(create(admin, LOCAL))
     expect((await change(admin, id, { tenant_id: tenant })).body.tenant_id).toBe(tenant)

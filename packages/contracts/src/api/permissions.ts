@@ -20,7 +20,7 @@ export const RESOURCES = [
 
 export type Resource = (typeof RESOURCES)[number]
 /**
- * `targets:local`: make a target local. Its commands then run on the machine of the orchestration instance. The permission has no
+ * `targets:local`: make a target local, or change the instance selector of a local target. Its commands then run on the machine of the orchestration instance. The permission has no
  * effect for users of a tenant. `deployments:override`: override freezes, for users with the role admin.
  */
 const SPECIAL = ['deployments:cancel', 'deployments:override', 'targets:local'] as const

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { insufficientPermissions, Problem } from '@slipway/domain'
 import type { CallingUser } from '../callers/calling-user.ts'
 import { isObject } from '../http/json.ts'
@@ -14,8 +15,26 @@ export function requireMayMakeLocal(caller: CallingUser): void {
   if (caller.tenant_id !== null) {
     throw new Problem(
       'INSUFFICIENT_PERMISSIONS',
-      'A user of a tenant cannot make a local target: ask an administrator of the installation for one',
+      'A user of a tenant cannot make a local target or change its instance_selector: ask an administrator of the installation',
     )
   }
   if (!caller.permissions.includes('targets:local')) throw insufficientPermissions('targets:local')
+}
+
+interface Placed {
+  connection: unknown
+  instance_selector?: unknown
+}
+
+/**
+ * The selector decides on which machines the commands of a local target run, so a change of it needs the same right as making the
+ * target local. Repeating the selector changes nothing.
+ * @throws Problem INSUFFICIENT_PERMISSIONS
+ */
+export function requireMayPlaceLocal(caller: CallingUser, old: Placed, changed: Placed): void {
+  if (!isLocal(changed.connection)) return
+  const isPlacedAnew =
+    changed.instance_selector !== undefined && !isDeepStrictEqual(changed.instance_selector, old.instance_selector)
+  if (isLocal(old.connection) && !isPlacedAnew) return
+  requireMayMakeLocal(caller)
 }

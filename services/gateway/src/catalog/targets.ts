@@ -11,7 +11,7 @@ import { changesOf, conflictIfTaken, lockRecord, pickGiven, tenantChange } from 
 import { isSameHost, replacedConnection, storedConnection } from './connection.ts'
 import { changedSelector, newSelector } from './instance-selectors.ts'
 import { answerPage, NEWEST_FIRST } from './listing.ts'
-import { isLocal, requireMayMakeLocal } from './local-targets.ts'
+import { isLocal, requireMayMakeLocal, requireMayPlaceLocal } from './local-targets.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { targetFilter } from './target-filter.ts'
@@ -127,7 +127,6 @@ export function targetHandlers({
             await lockRecord(tx, 'targets', id)
             const old = await tx.target.findFirst({ where: { id }, include: withTags })
             if (old === null) throw notFound('The target')
-            if (isLocal(body.connection) && !isLocal(old.connection)) requireMayMakeLocal(caller)
             const tenant_id = body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller)
             const environment_id =
               body.environment_id === undefined ? old.environment_id : references.id('/environment_id')
@@ -143,6 +142,7 @@ export function targetHandlers({
               body.environment_id === undefined ? '/tenant_id' : '/environment_id',
             )
             const selector = changedSelector(body)
+            requireMayPlaceLocal(caller, old, { connection: body.connection ?? old.connection, ...selector })
             const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
             const data: Prisma.TargetUncheckedUpdateInput = { ...fields, ...selector }
             if (body.tags !== undefined) {
