@@ -46,6 +46,8 @@ export interface CommandEnd {
   signal: string | null
   /** False if the command was killed and the target did not confirm its end. */
   confirmed: boolean
+  /** How many processes of its group were killed after its end; null if the number is not known. Absent if there were none. */
+  leftovers?: number | null
 }
 
 /**

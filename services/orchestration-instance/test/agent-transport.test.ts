@@ -55,6 +55,10 @@ describe('a command', () => {
     expect(stdout).not.toContain('SLIPWAY_AGENT')
   })
 
+  test('tells how many processes were killed that it left in the background', async () => {
+    expect((await run({ script: 'sleep 600 & sleep 600 & exit 2' })).end).toMatchObject({ exitCode: 2, leftovers: 2 })
+  })
+
   test('gets files, and each content is sent once', async () => {
     const source = place('content')
     writeFileSync(source, Buffer.alloc(3_000_000, 'x'))

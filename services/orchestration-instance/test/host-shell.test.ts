@@ -102,15 +102,20 @@ describe('the shell on the host', () => {
   }
 
   test.each([
-    ['dash', []],
-    ['dash', ['setsid']],
-    ['bash', ['setsid']],
-    ['bash', ['/proc']],
-  ])('can be %s, on a host without %j', async (shell, without) => {
+    ['dash', [], 1],
+    ['dash', ['setsid'], undefined],
+    ['bash', ['setsid'], undefined],
+    ['bash', ['/proc'], 1],
+  ])('can be %s, on a host without %j', async (shell, without, leftovers) => {
     const { made, stop } = await hostWith(shell, without)
     const [stubborn, leftover] = [randomUUID(), randomUUID()]
     const first = start(made, `MARK=${leftover} sleep 600 & echo "$0"; exit 3`)
-    expect(await first.end).toMatchObject({ exitCode: 3 })
+    expect(await first.end).toEqual({
+      exitCode: 3,
+      signal: null,
+      confirmed: true,
+      ...(leftovers !== undefined && { leftovers }),
+    })
     await eventually('the leftover is gone', () => processesWith(leftover).length === 0)
     const second = await startFamily(made)
     second.cancel(10_000)

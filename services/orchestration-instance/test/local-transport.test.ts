@@ -64,7 +64,7 @@ test('a command that cannot start fails with the reason', async () => {
 test('a daemon in its own session may live on; processes in the group of the command are killed', async () => {
   const [daemon, leftover] = [randomUUID(), randomUUID()]
   const command = start(`MARK=${leftover} sleep 600 & MARK=${daemon} setsid sleep 600 & echo done`)
-  expect(await command.end).toMatchObject({ exitCode: 0 })
+  expect(await command.end).toMatchObject({ exitCode: 0, leftovers: 1 })
   expect(command.output.stdout).toBe('done\n')
   await eventually('the leftover is gone', () => processesWith(leftover).length === 0)
   const [survivor] = processesWith(daemon)

@@ -272,6 +272,20 @@ describe('input and output of a command', () => {
     expect(names).toEqual(['HOME', 'LANG', 'PATH', ...own.map((name) => `SLIPWAY_${name}`)])
   })
 
+  test('a log line says how many processes were killed that a command left in the background', async () => {
+    const spec = specOf({ actions: [{ script: 'nohup sleep 600 >/dev/null & sleep 600 & echo up' }] })
+    expect(await run(spec)).toMatchObject({ outcome: 'success' })
+    expect(bridge.lines(spec)).toMatchObject([
+      { text: 'up' },
+      {
+        stream: 'system',
+        level: 'warning',
+        text: expect.stringMatching(/^Killed 2 processes that the command left in the background\. .*systemd-run/),
+        metadata: { killed_processes: 2 },
+      },
+    ])
+  })
+
   test('scripts and rollback scripts learn of the deployment, the target and the attempt', async () => {
     const show =
       'echo "$SLIPWAY_SOURCE $SLIPWAY_SOURCE_VERSION $SLIPWAY_ENVIRONMENT/$SLIPWAY_TARGET_ID/$SLIPWAY_ATTEMPT"'

@@ -152,7 +152,7 @@ describe('commands', () => {
     const { made } = host.transport()
     const [daemon, leftover] = [randomUUID(), randomUUID()]
     const command = start(made, `MARK=${daemon} setsid sleep 600 & MARK=${leftover} sleep 600 & echo done`)
-    expect(await command.end).toMatchObject({ exitCode: 0 })
+    expect(await command.end).toMatchObject({ exitCode: 0, leftovers: 1 })
     expect(command.output.stdout).toBe('done\n')
     await eventually('the leftover is gone', () => processesWith(leftover).length === 0)
     const [survivor] = processesWith(daemon)

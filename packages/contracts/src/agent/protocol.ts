@@ -76,6 +76,8 @@ export const AgentCommandEnd = Strict({
   /** Why the command did not start, or why the agent ended it. */
   error: Nullable(Type.String({ maxLength: 4_000 })),
   ...failureReason,
+  /** How many processes of its group were killed after its end; null if the number is not known. Absent if there were none. */
+  leftovers: Type.Optional(Nullable(Type.Integer({ minimum: 0 }))),
   /** The missing content that kept the command from starting. */
   content: Nullable(ContentId),
 })

@@ -16,7 +16,7 @@ import { Fifos, type Pipe } from './fifos.ts'
 import { type LocalLimits, limitCommands } from './limits.ts'
 import type { LocalUser } from './local-user.ts'
 import { OwnWorkspace } from './own-workspace.ts'
-import { groupEnds, signalGroup } from './process-group.ts'
+import { countRunning, groupEnds, signalGroup } from './process-group.ts'
 import { UserWorkspace } from './user-workspace.ts'
 import { Watchdog } from './watchdog.ts'
 import {
@@ -135,7 +135,9 @@ export class LocalTransport implements Transport {
     try {
       ;(child.stdio[3] as NodeJS.WritableStream).end(prepared.go)
       const first = await Promise.race([exited, abort.promise])
-      return first === 'aborted' ? await this.#killGroup(group, graceOf(signal), exited) : first
+      if (first === 'aborted') return await this.#killGroup(group, graceOf(signal), exited)
+      const leftovers = await this.#endLeftovers(group)
+      return leftovers === 0 ? first : { ...first, leftovers }
     } finally {
       abort.forget()
       void this.#endLeftovers(group).finally(() => this.#watchdog.release(group))
@@ -151,9 +153,12 @@ export class LocalTransport implements Transport {
     return Promise.race([exited, unconfirmed])
   }
 
-  /** Kills the remaining processes of the group. A daemon first gets time to move to its own session. */
-  async #endLeftovers(group: number): Promise<void> {
-    if (!(await groupEnds(group, DETACH_MS))) await this.#signal(group, 'SIGKILL')
+  /** Kills the remaining processes of the group, and returns their number. A daemon first gets time to move to its own session. */
+  async #endLeftovers(group: number): Promise<number | null> {
+    if (await groupEnds(group, DETACH_MS)) return 0
+    const running = await countRunning(group)
+    await this.#signal(group, 'SIGKILL')
+    return running
   }
 
   #signal(group: number, signal: NodeJS.Signals): Promise<void> {

@@ -23,7 +23,7 @@ import type { Masker } from '../output/masking.ts'
 import { CommandClock } from './command-clock.ts'
 import { commands } from './metrics.ts'
 import type { StepValues } from './step-values.ts'
-import { clip, failureOf, outputCut, outputLeftOut, timedOut, waitingForSpace } from './wording.ts'
+import { clip, failureOf, leftoversKilled, outputCut, outputLeftOut, timedOut, waitingForSpace } from './wording.ts'
 
 /** The event loop handles other work, such as heartbeats, between slices of this size. */
 const SLICE_BYTES = 8 * 1024
@@ -130,6 +130,9 @@ export class CommandRunner {
       throw error
     })
     output.end()
+    if (end.leftovers !== undefined) {
+      events.emitSystemLine('warning', step, leftoversKilled(end.leftovers), { killed_processes: end.leftovers })
+    }
     return {
       failure: end.failure && maskedFailure(end.failure, masker),
       exitCode: end.exitCode,
@@ -145,7 +148,7 @@ export class CommandRunner {
     command: Omit<Command, 'files'>,
     output: CommandOutput,
     kills: readonly AbortSignal[],
-  ): Promise<Pick<AttemptResult, 'failure' | 'exitCode' | 'confirmed'>> {
+  ): Promise<Pick<AttemptResult, 'failure' | 'exitCode' | 'confirmed'> & Pick<CommandEnd, 'leftovers'>> {
     const { values, files, disk } = this.#options
     const controller = new AbortController()
     const { signal } = controller
@@ -166,7 +169,7 @@ export class CommandRunner {
     const unfollow = follow(kills, controller)
     try {
       const end = await this.#runWaitingForSpace({ step, command, io, clock, signal })
-      if (!signal.aborted) return { failure: failureOf(end), exitCode: end.exitCode, confirmed: true }
+      if (!signal.aborted) return { ...end, failure: failureOf(end), confirmed: true }
       const killed = killFailure(signal)
       const unconfirmed = end.confirmed ? '' : '; the target did not confirm its end'
       const failure = { ...killed, message: `${killed.message}${unconfirmed}` }

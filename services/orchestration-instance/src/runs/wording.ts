@@ -60,6 +60,15 @@ export function outputLeftOut(lines: number, bytes: number): string {
   return `${lines} lines (${bytes} bytes) of the output are left out here`
 }
 
+/** `count` is null if the target does not tell it. */
+export function leftoversKilled(count: number | null): string {
+  const what = count === null ? 'what' : count === 1 ? '1 process that' : `${count} processes that`
+  return (
+    `Killed ${what} the command left in the background. "&" and nohup do not keep a process: start a service with ` +
+    '"systemctl start", another program with "systemd-run" or "setsid"'
+  )
+}
+
 export function waitingForSpace(problem: string): string {
   return clip(`Waiting for space on the disk of the instance: ${problem}`)
 }

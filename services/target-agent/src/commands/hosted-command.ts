@@ -157,8 +157,9 @@ export class HostedCommand implements CommandRef {
     try {
       const onOutput = (stream: 'stdout' | 'stderr', chunk: Buffer) => this.#spool?.add(stream, chunk)
       const end = await transport.run(command, { onOutput }, signal)
-      const { exitCode: exit_code, signal: name, confirmed } = end
-      return { exit_code, signal: name, confirmed, content: null, ...told(this.#why) }
+      const { exitCode: exit_code, signal: name, confirmed, leftovers } = end
+      const left = leftovers === undefined ? {} : { leftovers }
+      return { exit_code, signal: name, confirmed, content: null, ...left, ...told(this.#why) }
     } catch (error) {
       if (signal.aborted) return { ...none, ...told(this.#why) }
       if (error instanceof FileError) return { ...none, ...told(error.failure), content: error.content }

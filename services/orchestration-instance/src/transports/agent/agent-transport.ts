@@ -85,7 +85,8 @@ export class AgentTransport implements Transport {
       if (end.content !== null) throw new FileError(text, end.content)
       throw new CommandError(text, end.reason, end.subject === undefined ? null : plain(end.subject))
     }
-    return { exitCode: end.exit_code, signal: end.signal, confirmed: end.confirmed }
+    const left = end.leftovers === undefined ? {} : { leftovers: end.leftovers }
+    return { exitCode: end.exit_code, signal: end.signal, confirmed: end.confirmed, ...left }
   }
 
   /** An agent that cannot be reached kills the command after some time without a call. */

@@ -34,8 +34,9 @@ export interface Request {
    *     wants FOLDER        on standard output, before `ready`: the instance must copy the files there, named by their index
    *     ready               on both streams, before the output of the command
    *     failed PROBLEM      on standard output: the command cannot start
-   *     over STATUS SIGNAL  on both streams, after the output of the command; status, signal and the word "last" (if the
-   *                         shell ends too) only on standard output
+   *     over STATUS SIGNAL  on both streams, after the output of the command. Only on standard output: status, signal, "left N"
+   *                         (if N processes of its group were killed, "?" for an unknown number) and "last" (if the shell
+   *                         ends too)
    */
   mark: string
 }
@@ -99,6 +100,32 @@ slipway_kill() {
 slipway_is_left() {
   [ "$slipway_pid" ] && [ -z "$slipway_last" ] && kill -0 "-$slipway_pid"
 } 2>/dev/null
+slipway_count() {
+  [ -r /proc/self/stat ] || { echo '?'; return; }
+  slipway_n=0
+  for slipway_stat in /proc/[0-9]*/stat; do
+    read -r slipway_stat <"$slipway_stat" || continue
+    # \`1234 (name) S 1 1234 …\`: the name may contain spaces and parentheses.
+    set -- \${slipway_stat##*) }
+    case "$1 $3" in
+      [ZX]*) ;;
+      *" $slipway_pid") slipway_n=$((slipway_n + 1)) ;;
+    esac
+  done
+  echo "$slipway_n"
+} 2>/dev/null
+slipway_end_leftovers() {
+  slipway_left=
+  # A daemon may need a moment to leave the group.
+  for slipway_rest in 1 2 3; do
+    slipway_is_left || return
+    sleep 0.1 2>/dev/null || { sleep 1; break; }
+  done
+  slipway_is_left || return
+  slipway_left=$(slipway_count)
+  [ "$slipway_left" != 0 ] || slipway_left=
+  kill -KILL "-$slipway_pid" 2>/dev/null
+}
 slipway_timer() {
   slipway_before=$!
   trap '[ "$!" = "$slipway_before" ] || kill -KILL "$!"; exit' USR2
@@ -172,20 +199,19 @@ slipway_try() {
   read -r slipway_pid <"$slipway_dir/pid"
   [ "$slipway_pid" != "$$" ] || slipway_last=last
   while [ -s "$slipway_dir/ending" ] && slipway_is_left; do sleep 0.1 2>/dev/null || sleep 1; done
+  slipway_end_leftovers
   true >"$slipway_dir/pid"
   # An exit code above 128 means a signal only if the shell reported it on standard error.
   slipway_signal=
   [ "$slipway_status" -le 128 ] || [ ! -s "$slipway_dir/how" ] ||
     slipway_signal=$(kill -l "$((slipway_status - 128))")
-  echo "$slipway_mark over $slipway_status\${slipway_signal:+ $slipway_signal}\${slipway_last:+ $slipway_last}"
+  echo "$slipway_mark over $slipway_status\${slipway_signal:+ $slipway_signal}\${slipway_left:+ left $slipway_left}\${slipway_last:+ $slipway_last}"
   echo "$slipway_mark over" >&2
-  # A daemon may need a moment to leave the group.
-  if [ "$slipway_last" ] || slipway_is_left; then sleep 0.3 2>/dev/null || sleep 1; fi
   if [ "$slipway_last" ]; then
+    sleep 0.3 2>/dev/null || sleep 1
     rm -rf -- "$slipway_dir"
     kill -KILL "-$$"
   fi
-  ! slipway_is_left || kill -KILL "-$slipway_pid" 2>/dev/null
   true >"$slipway_file"
   for slipway_rest in "$slipway_dir/work"/* "$slipway_dir/work"/.[!.]* "$slipway_dir/work"/..?*; do
     if [ -e "$slipway_rest" ] || [ -h "$slipway_rest" ]; then

@@ -188,11 +188,13 @@ export class HostShell {
 }
 
 function endOf(ending: string | null): CommandEnd | null {
-  const [, status, signal] = /^(\d{1,3})(?: (?:SIG)?([A-Z0-9+-]+))?(?: last)?$/.exec(ending ?? '') ?? []
+  const [, status, signal, left] =
+    /^(\d{1,3})(?: (?:SIG)?([A-Z0-9+-]+))?(?: left (\d+|\?))?(?: last)?$/.exec(ending ?? '') ?? []
   if (status === undefined) return null
+  const leftovers = left === undefined ? {} : { leftovers: left === '?' ? null : Number(left) }
   return signal === undefined
-    ? { exitCode: Number(status), signal: null, confirmed: true }
-    : { exitCode: null, signal: `SIG${signal}`, confirmed: true }
+    ? { exitCode: Number(status), signal: null, confirmed: true, ...leftovers }
+    : { exitCode: null, signal: `SIG${signal}`, confirmed: true, ...leftovers }
 }
 
 /** The exit of a shell, as far as the ssh server reports it. */
