@@ -296,6 +296,20 @@ describe('a batch of events', () => {
     expect(second?.['retry_count']).toBe(1)
   })
 
+  test('of an instance with a clock behind stores no time before its lease', async () => {
+    const run = await newRun()
+    const behind = new Date(Date.now() - 3_600_000).toISOString()
+    const at = (event: RunEvent) => ({ ...event, at: behind })
+    await send(run, 0, [at(started(0, 0, 0)), at(ended(0, 0, { started_at: behind }))])
+    const { rows } = await db.database.query(
+      `SELECT bool_and(least(s.started_at, s.attempt_started_at, s.completed_at, r.started_at, r.completed_at) >= l.acquired_at) AS after
+         FROM steps s JOIN command_results r USING (deployment_id, target_index, action_index) JOIN leases l USING (deployment_id)
+        WHERE deployment_id = $1`,
+      [run.deploymentId],
+    )
+    expect(rows).toEqual([{ after: true }])
+  })
+
   test('with a rollback keeps the exit code and error of the command and the count of failed steps', async () => {
     const run = await newRun({ targets: 1, actions: 1 })
     const at = '2026-01-31T09:00:04Z'
@@ -388,6 +402,11 @@ describe('a batch of events', () => {
     expect(await told()).toEqual([event, event])
   })
 
+  const underLease = ({ deploymentId }: Awaited<ReturnType<typeof newRun>>) => ({
+    deploymentId,
+    leaseBegan: new Date(),
+  })
+
   test.each([
     ['without statistics of the table', async () => {}],
     ['with statistics of the table', () => db.database.query('ANALYZE steps')],
@@ -404,7 +423,7 @@ describe('a batch of events', () => {
       }
       const before = await soFar()
       const { steps } = foldEvents([started(7, 3), started(8, 3), ended(8, 3)], { targets: 50, actions: 20 }, 0)
-      await moveSteps(tx, run.deploymentId, steps, new Map())
+      await moveSteps(tx, underLease(run), steps, new Map())
       return (await soFar()) - before
     })
     // The releases of two targets begin. Each reads the 20 steps of its target. The deployment has 1,000 steps.
@@ -417,7 +436,7 @@ describe('a batch of events', () => {
     let moving: Promise<unknown> | undefined
     await db.database.transaction(async (tx) => {
       await tx.query(`UPDATE steps SET state = 'cancelled' WHERE deployment_id = $1`, [run.deploymentId])
-      moving = moveSteps(db.as('executor-bridge'), run.deploymentId, steps, new Map()).catch((error) => error)
+      moving = moveSteps(db.as('executor-bridge'), underLease(run), steps, new Map()).catch((error) => error)
       const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
       await waitFor(async () => ((await db.as('executor-bridge').query(waiting)).rowCount ?? 0) > 0, {
         what: 'the wait for the step',

@@ -107,6 +107,10 @@ describe('the release of a target', () => {
 
   test('is applied at the end of its last command', async () => {
     const run = await newRun()
+    await bridge.database.query('UPDATE leases SET acquired_at = $2 WHERE deployment_id = $1', [
+      run.deploymentId,
+      at(0),
+    ])
     await send(run, ...applied(0, 10))
     const { rows } = await bridge.database.query('SELECT begun_at, ended_at FROM releases WHERE deployment_id = $1', [
       run.deploymentId,

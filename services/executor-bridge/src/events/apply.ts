@@ -93,7 +93,7 @@ async function applyNew(
   const wasRollingBack = isRollingBack(run, progress)
   const messages = messagesOf(deploymentId, batch.epoch, folded, wasRollingBack)
   const [[effect, counts], , sightings] = await Promise.all([
-    moveAndCount(tx, deploymentId, folded, failures, { nextEvent, nextLine }),
+    moveAndCount(tx, { deploymentId, leaseBegan: run.acquired_at }, folded, failures, { nextEvent, nextLine }),
     storeChunk(tx, deploymentId, firstLine, lines),
     noteTargets(tx, { deploymentId, instanceId }, folded),
     forRequest(run, () => enqueue(tx, messages)),
@@ -117,16 +117,16 @@ async function applyNew(
 
 async function moveAndCount(
   tx: Queryable,
-  deploymentId: string,
+  run: { deploymentId: string; leaseBegan: Date },
   { steps, finished, rollingBack }: FoldedBatch,
   failures: Failures,
   next: { nextEvent: number; nextLine: number },
 ) {
-  const effect = await moveSteps(tx, deploymentId, steps, failures)
+  const effect = await moveSteps(tx, run, steps, failures)
   const { ended, completed, failed } = effect
   const { outcome = null, reason = null, error_message = null } = finished ?? {}
   const counts = await saveProgress.one(tx, {
-    ...{ deployment_id: deploymentId, next_event: next.nextEvent, next_line: next.nextLine },
+    ...{ deployment_id: run.deploymentId, next_event: next.nextEvent, next_line: next.nextLine },
     ...{ ended, completed, failed, outcome, reason, error_message, rolling_back: rollingBack },
   })
   return [effect, counts] as const

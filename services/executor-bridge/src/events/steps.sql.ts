@@ -1,9 +1,13 @@
 import type { Analysis } from '@slipway/analysis'
-import { array, bool, int4, jsonb, nullable, statement, stepState, text, uuid } from '@slipway/database'
+import { array, bool, int4, jsonb, nullable, statement, stepState, text, timestamptz, uuid } from '@slipway/database'
 
-/** A time by the clock of the instance becomes the present if it is later. LEAST ignores null, so CASE keeps it. */
-const notAhead = (time: string) =>
-  `CASE WHEN change.${time} IS NOT NULL THEN least(change.${time}::timestamptz, clock_timestamp()) END AS ${time}`
+/**
+ * Moves a time by the clock of the instance between the start of its lease and the present. Without the first bound, a release
+ * from an instance with a clock behind counts as older than the release that it replaced. LEAST ignores null, so CASE keeps it.
+ */
+const withinLease = (time: string) =>
+  `CASE WHEN change.${time} IS NOT NULL
+        THEN greatest(least(change.${time}::timestamptz, clock_timestamp()), :lease_began::timestamptz) END AS ${time}`
 
 /**
  * Moves steps, each only from one of its `sources` (separated by commas), and stores the results of commands that ended.
@@ -14,7 +18,14 @@ const notAhead = (time: string) =>
 export const updateSteps = statement({
   name: 'executor-bridge.steps.update',
   parameters: {
-    ...{ deployment_id: uuid, targets: array(int4), actions: array(int4), sources: array(text), states: array(text) },
+    ...{
+      deployment_id: uuid,
+      lease_began: timestamptz,
+      targets: array(int4),
+      actions: array(int4),
+      sources: array(text),
+      states: array(text),
+    },
     ...{ retry_counts: array(nullable(int4)), started_at: array(nullable(text)) },
     ...{ attempt_started_at: array(nullable(text)), completed_at: array(nullable(text)) },
     ...{ statuses: array(nullable(text)), exit_codes: array(nullable(int4)), error_messages: array(nullable(text)) },
@@ -28,8 +39,8 @@ export const updateSteps = statement({
   },
   sql: `WITH change AS (
       SELECT change.target, change.action, change.state, retry_count, status, exit_code, error_message, reason,
-             stdout_tail, stderr_tail, analysis, ${['started_at', 'attempt_started_at'].map(notAhead).join(', ')},
-             ${['completed_at', 'result_started_at'].map(notAhead).join(', ')}, found.*
+             stdout_tail, stderr_tail, analysis, ${['started_at', 'attempt_started_at'].map(withinLease).join(', ')},
+             ${['completed_at', 'result_started_at'].map(withinLease).join(', ')}, found.*
         FROM unnest(:targets::int[], :actions::int[], :sources::text[], :states::text[], :retry_counts::int[],
                     :started_at::text[], :attempt_started_at::text[], :completed_at::text[],
                     :statuses::text[], :exit_codes::int[], :error_messages::text[], :reasons::text[], :result_started_at::text[],

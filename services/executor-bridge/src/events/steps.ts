@@ -22,18 +22,21 @@ interface StepEffect {
 
 /**
  * Updates the steps of a batch in one statement, each only from a state that its first event allows. Stores the results of
- * commands that ended, with the analyses of failures. If the clock of the instance is ahead, a time becomes that of the
- * statement. So every start that a cancel finds is earlier than the cancel.
+ * commands that ended, with the analyses of failures. No time is earlier than the lease or later than the statement, whatever
+ * the clock of the instance says. So every start that a cancel finds is earlier than the cancel.
  * @throws IllegalEvent when a step is in another state
  */
 export async function moveSteps(
   tx: Queryable,
-  deploymentId: string,
+  { deploymentId, leaseBegan }: { deploymentId: string; leaseBegan: Date },
   changes: readonly StepChange[],
   failures: Failures,
 ): Promise<StepEffect> {
   if (changes.length === 0) return { changed: [], ended: 0, completed: 0, failed: 0 }
-  const rows = await updateSteps.all(tx, { deployment_id: deploymentId, ...columnsOf(changes, failures) })
+  const rows = await updateSteps.all(tx, {
+    ...{ deployment_id: deploymentId, lease_began: leaseBegan },
+    ...columnsOf(changes, failures),
+  })
   if (rows.length < changes.length) throw unfit(changes, rows)
   return effectOf(rows, changes)
 }

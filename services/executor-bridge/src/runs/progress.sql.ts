@@ -10,6 +10,7 @@ import {
   type RowOf,
   statement,
   text,
+  timestamptz,
   uuid,
 } from '@slipway/database'
 import { STILL_HELD, TAKES_LAST_OUTPUT } from '@slipway/views'
@@ -21,9 +22,9 @@ const LEASE = {
   parameters: { deployment_id: uuid, epoch: int8, instance_id: uuid },
   row: {
     ...{ state: deploymentState, total_steps: int4, request_id: nullable(text), analysis_enabled: bool },
-    ...{ traceparent: nullable(text), action_count: int4 },
+    ...{ traceparent: nullable(text), action_count: int4, acquired_at: timestamptz },
   },
-  sql: `SELECT d.state, d.total_steps, d.request_id, d.analysis_enabled, d.traceparent,
+  sql: `SELECT d.state, d.total_steps, d.request_id, d.analysis_enabled, d.traceparent, l.acquired_at,
            (SELECT max(action_index) + 1 FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_count
       FROM deployments d, leases l
      WHERE d.id = :deployment_id AND l.deployment_id = d.id AND l.epoch = :epoch AND l.instance_id = :instance_id`,
