@@ -27,6 +27,9 @@ const OWN_SESSION = `SELECT ${SESSION} AS session FROM pg_stat_activity WHERE pi
 const WORKING_SESSIONS = `SELECT ${SESSION} AS session FROM pg_stat_activity
   WHERE ${SESSION} = ANY($1::text[]) AND state NOT LIKE 'idle%'`
 
+/** A lost session keeps its locks until a timeout of the server. */
+const END_SESSIONS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${SESSION} = ANY($1::text[])`
+
 const lostConnections = counter(
   'slipway_database_connections_lost_total',
   'Connections to Postgres that were closed because the server did not answer on them',
@@ -155,8 +158,10 @@ export class ConnectionWatch {
     )
     // Idle connections first: work that fails may be repeated at once and must not get one of them.
     for (const client of closing) if (!client.isWaiting) client.destroy()
+    const sessions = closing.flatMap((client) => this.#watched.get(client)?.session ?? [])
     await nextTurn()
     for (const client of closing) client.destroy()
+    await this.#options.probe.ask(END_SESSIONS, [sessions], this.#options.askMs)
     lostConnections.inc(closing.length)
     this.#options.logger?.warn('connections to Postgres were closed', { connections: closing.length, reason })
   }

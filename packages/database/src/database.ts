@@ -81,6 +81,8 @@ const UP_POLL_MS = 50
 const CLIENT_STATEMENT_MS = STATEMENT_MS + 5_000
 /** After this time without traffic, the kernel checks whether the other side is alive, and closes the socket if not. */
 const KEEP_ALIVE_MS = 10_000
+/** The same on the server's side: the session of a lost client keeps its locks until then. */
+const SERVER_KEEP_ALIVE = '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=5'
 /**
  * Longer than the timeouts of pool and server, because their errors say more. Prisma's defaults, 2 and 5 s, would end
  * transactions that are only slow.
@@ -107,12 +109,12 @@ export function createDatabase({
   const connection = {
     connectionString,
     // Postgres takes longer to compile a large insert than to run it, and `plans` misses goal 7.
-    options: `${options} -c jit=off`,
+    options: `${options} -c jit=off ${SERVER_KEEP_ALIVE}`,
     application_name: applicationName,
     connectionTimeoutMillis: connectionMs,
     statement_timeout: STATEMENT_MS,
     lock_timeout: LOCK_MS,
-    idle_in_transaction_session_timeout: STATEMENT_MS,
+    idle_in_transaction_session_timeout: LOCK_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   }

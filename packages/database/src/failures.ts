@@ -37,6 +37,9 @@ export const isUniqueViolation = (error: unknown) => sqlState(error) === UNIQUE_
 /** Whether a referenced row is missing, or a row is still referenced. */
 export const isForeignKeyViolation = (error: unknown) => sqlState(error) === FOREIGN_KEY_VIOLATION
 
+/** Whether another transaction kept a lock for longer than the limit. */
+export const isLocked = (error: unknown) => sqlState(error) === LOCK_NOT_AVAILABLE
+
 /** Thrown in a transaction that finds what it read changed by another one. It is run again. */
 export class Collision extends Error {
   override name = 'Collision'
@@ -63,7 +66,7 @@ export function isBusy(error: unknown): boolean {
   if (String(message).includes(POOL_TIMEOUT)) return true
   if (code === 'P2028' && PRISMA_TIMEOUT.test(String(message))) return true
   const state = sqlState(error)
-  return state === LOCK_NOT_AVAILABLE || state === QUERY_CANCELED || isCollision(error)
+  return isLocked(error) || state === QUERY_CANCELED || isCollision(error)
 }
 
 /** Whether the server is not reachable or has no free connection. Other errors mean that the statement is wrong. */

@@ -14,6 +14,7 @@ export {
   isCollision,
   isConnectionError,
   isForeignKeyViolation,
+  isLocked,
   isUniqueViolation,
   sqlState,
 } from './failures.ts'

@@ -111,6 +111,18 @@ test('a transaction whose answer is lost reports a lost connection', async () =>
   expectLost(await failureOf(work))
 })
 
+test('the session of a lost connection ends, so its locks do too', async () => {
+  const id = 1
+  const lock = (on: Pick<Database, 'query'>) => on.query('SELECT pg_advisory_xact_lock($1)', [id])
+  const work = database.transaction(async (tx) => {
+    await lock(tx)
+    proxy.silence()
+    await tx.query('SELECT 2')
+  })
+  expectLost(await failureOf(work))
+  expect(await failureOf(lock(database))).toBeNull()
+})
+
 describe('readiness', () => {
   beforeEach(() => {
     database = open({ tenant: '*', bounds: HASTY })

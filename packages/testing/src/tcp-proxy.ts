@@ -19,6 +19,8 @@ export interface TcpProxy {
    * work. This happens after a lost machine, a failover or a dropped NAT entry.
    */
   strand(): void
+  /** Like `strand`, but the server side stays open too: a firewall forgot the connections. */
+  silence(): void
   /** Drops all connections and refuses new ones, until called with false. */
   refuse(refused: boolean): void
   /** Delivers all bytes so many milliseconds later, in both directions. */
@@ -164,6 +166,15 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
         stranded.add(pair.client)
         pair.client.pause()
         pair.server.destroy()
+      }
+    },
+    silence() {
+      for (const pair of pairs) {
+        pairs.delete(pair)
+        for (const socket of [pair.client, pair.server]) {
+          stranded.add(socket)
+          socket.pause()
+        }
       }
     },
     refuse(value) {

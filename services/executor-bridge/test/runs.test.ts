@@ -71,6 +71,18 @@ const starts = async (at: Pick<TestBridge, 'url'> = bridge) => {
 /** The specification of the only run of the instance. */
 const start = async (at?: Pick<TestBridge, 'url'>) => (await starts(at))[0]?.spec
 
+test('a run that another session has locked is left out, and the others start', async () => {
+  const [locked, free] = [await newRun(), await newRun()]
+  await db.database.transaction(async (tx) => {
+    await tx.query('INSERT INTO run_progress (deployment_id, epoch) VALUES ($1, $2)', [
+      locked.deploymentId,
+      locked.epoch,
+    ])
+    expect(await starts()).toMatchObject([refOf(free)])
+  })
+  expect(await starts()).toMatchObject([refOf(locked), refOf(free)])
+})
+
 const endOf = async (run: SeededRun) =>
   (
     await db.database.query<{ body: unknown }>(

@@ -1,10 +1,7 @@
-import type { RowOf } from '@slipway/database'
+import { isLocked, type RowOf } from '@slipway/database'
 import type { DropOptions } from './drop-options.ts'
 import { recordDrop } from './record.ts'
 import { deleteStrays, dropPartition, findDays, MOST_ROWS } from './retention.sql.ts'
-
-/** Postgres's code for a lock that is not available. */
-const LOCKED = '55P03'
 
 /** The log lines of one day. */
 export type OldDay = RowOf<typeof findDays>
@@ -30,7 +27,7 @@ async function dropDay({ database, logger }: DropOptions, { day, bytes }: OldDay
     logger.info('retention dropped the log lines of a day', { day, bytes })
     return true
   } catch (error) {
-    if ((error as { code?: unknown }).code !== LOCKED) throw error
+    if (!isLocked(error)) throw error
     logger.warn('the log lines of a day are in use; they are dropped the next time', { day })
     return false
   }

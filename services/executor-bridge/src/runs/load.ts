@@ -1,8 +1,15 @@
 import type { RunRef } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
+import { type Database, isLocked } from '@slipway/database'
 import { fromRows } from '@slipway/domain'
 import { failAtCommit } from '@slipway/runtime'
-import { findActions, findTargets, findTouchedSteps, type LeasedRun, lockLeasedRuns } from '../targets/records.sql.ts'
+import {
+  findActions,
+  findTargets,
+  findTouchedSteps,
+  type LeasedRun,
+  lockLeasedRuns,
+  waitBriefly,
+} from '../targets/records.sql.ts'
 import { openProgress } from './progress.ts'
 import type { RunRecords } from './spec.ts'
 
@@ -11,8 +18,25 @@ export interface LoadedRun {
   records: RunRecords
 }
 
-/** Everything that each run needs. Opens its progress. Null if the instance does not hold the live lease of the run. */
-export function loadRuns(
+/**
+ * Everything that each run needs. Opens its progress. Null if the instance does not hold the live lease of the run, or if another
+ * transaction has locked it: the next sync takes it.
+ */
+export async function loadRuns(
+  database: Database,
+  instanceId: string,
+  wanted: readonly RunRef[],
+): Promise<(LoadedRun | null)[]> {
+  try {
+    return await loadTogether(database, instanceId, wanted)
+  } catch (error) {
+    if (!isLocked(error)) throw error
+    if (wanted.length === 1) return [null]
+    return (await Promise.all(wanted.map((run) => loadRuns(database, instanceId, [run])))).flat()
+  }
+}
+
+function loadTogether(
   database: Database,
   instanceId: string,
   wanted: readonly RunRef[],
@@ -20,7 +44,8 @@ export function loadRuns(
   const deployment_ids = wanted.map(({ deployment_id }) => deployment_id)
   const epochs = wanted.map(({ epoch }) => epoch)
   return database.transaction(async (tx) => {
-    const [runs, ...rows] = await Promise.all([
+    const [, runs, ...rows] = await Promise.all([
+      waitBriefly.run(tx),
       lockLeasedRuns.all(tx, { deployment_ids, epochs, instance_id: instanceId }),
       findActions.all(tx, { deployment_ids }),
       findTargets.all(tx, { deployment_ids }),

@@ -31,6 +31,12 @@ interface EnrolledAgent {
   key_sealed: string
 }
 
+/** One locked run must not hold up the others that start with it. */
+export const waitBriefly = statement({
+  name: 'executor-bridge.records.wait-briefly',
+  sql: "SET LOCAL lock_timeout = '500ms'",
+})
+
 /**
  * Locks the runs with live leases of the instance, in the order of ids. `open`: there is progress under this epoch. `started`:
  * there are events of this epoch.
