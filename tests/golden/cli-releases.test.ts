@@ -123,4 +123,7 @@ test('rollback deploys the former release, only after a confirmation', async () 
   expect(await version()).toBe('2.0.0\n')
   expect(await cli.succeed('rollback', 'site', '--yes', '--follow', '--expect-plan', hash)).toContain('two | first')
   expect(await version()).toBe('1.0.0\n')
+  // 2.0.0 was left, so the second rollback does not bring it back.
+  const again = await cli.run(['rollback', 'site', '--yes'])
+  expect(again).toMatchObject({ code: 3, stderr: expect.stringContaining('no release before the present one (1.0.0)') })
 })

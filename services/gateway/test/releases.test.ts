@@ -382,6 +382,27 @@ describe('GET /targets/{id}/releases', () => {
     ])
   })
 
+  test('shows which release another one brings back', async () => {
+    await create('createTarget', '/targets', { name: 'returns', ...{ connection: { type: 'simulated' } } })
+    ids['shuttle'] = uuidv7()
+    const fly = (version: string, more: Partial<Deployed> = {}) =>
+      deploy({ name: 'shuttle', version, on: ['returns'], ...more })
+    await fly('1.0.0')
+    await fly('2.0.0')
+    const source_deployment_id = id('shuttle 1.0.0')
+    const sealed = { $sealed: 'v1.k1.other' }
+    await fly('1.0.0-same', { source_deployment_id, override_variables: { token: sealed, level: 3 } })
+    await fly('1.0.0-other-value', { source_deployment_id, override_variables: { token: sealed, level: 4 } })
+    await fly('1.0.0-more-values', { source_deployment_id, override_variables: { token: sealed, level: 3, a: 1 } })
+    await fly('1.0.0-elsewhere', { source_deployment_id, environment_id: id('staging') })
+    await fly('3.0.0', { outcome: 'failed' })
+    await fly('3.0.0-again', { source_deployment_id: id('shuttle 3.0.0') })
+    const { data } = (await admin.send('listTargetReleases', `/targets/${id('returns')}/releases`)).body
+    const repeating = data.filter((row: { repeats_deployment_id: string | null }) => row.repeats_deployment_id !== null)
+    expect(repeating).toMatchObject([{ version: '1.0.0-same', repeats_deployment_id: source_deployment_id }])
+    await gateway.database.query('DELETE FROM targets WHERE id = $1', [id('returns')])
+  })
+
   test('is 404 for an unknown target or a target of another tenant', async () => {
     const unknown = await admin.send('listTargetReleases', `/targets/${UNKNOWN_ID}/releases`)
     expect(refusal(unknown)).toEqual(refused(404, 'NOT_FOUND'))

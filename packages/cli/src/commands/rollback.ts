@@ -9,6 +9,7 @@ import { printPlan, startRedeploy } from './deploy.ts'
 import { take } from './lists.ts'
 import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
 import { withDeployment } from './references.ts'
+import { findFailedReturn, findReleaseBefore } from './release-before.ts'
 import { collect, omitUndefined, parseOnce, parseTag } from './values.ts'
 import { addWaitOptions, type WaitOptions } from './wait.ts'
 
@@ -114,33 +115,32 @@ async function findSourceOrDeployment(context: Context, source: string, kind: So
 
 /** Returns the deployment of the release before, or null. After a failed attempt this is the release in force. */
 async function findBefore({ client }: Context, installed: Installed): Promise<string | null> {
-  const { target_id: id, source_id, last_attempt: last } = installed
+  const { target_id: id, source_type, source_id, last_attempt: last } = installed
+  if (installed.deployment_id === null) return null
+  const query = { [`${source_type}_id`]: source_id }
+  const history = await take(client.each('listTargetReleases', { params: { id }, query }))
   const hasFailed = last !== null && ['failed', 'cancelled', 'rollback_failed'].includes(last.state)
-  if (hasFailed || installed.deployment_id === null) return installed.deployment_id
-  let current: Item<'listTargetReleases'> | undefined
-  let before: string | null = null
-  for await (const release of client.each('listTargetReleases', { params: { id } })) {
-    if (release.source_id !== source_id) continue
-    if (current === undefined) {
-      if (!release.is_current) continue
-      current = release
-      before = release.replaced_deployment_id
-    } else if (release.deployment_id === before) {
-      // The same version with the same values again is no other release.
-      if (release.version !== current.version || release.values_hash !== current.values_hash) return before
-      before = release.replaced_deployment_id
-    }
-    if (current !== undefined && before === null) return null
-  }
-  return before
+  return hasFailed ? (findFailedReturn(history) ?? installed.deployment_id) : findReleaseBefore(history)
 }
 
-function chooseDeployment(targets: readonly { one: Installed; before: string | null }[]): string {
+interface TargetBefore {
+  one: Installed
+  before: string | null
+}
+
+function chooseDeployment(targets: readonly TargetBefore[]): string {
   const groups = new Map<string | null, string[]>()
   for (const { one, before } of targets) groups.set(before, [...(groups.get(before) ?? []), one.target_name])
   const [first, another] = groups.keys()
   if (another === undefined && first) return first
-  if (another === undefined) throw new RefusedError('there is no release before the present one on the targets')
+  if (another === undefined) {
+    const versions = [...new Set(targets.map(({ one }) => one.version ?? 'none'))].join(', ')
+    const names = formatNames(targets.map(({ one }) => one.target_name))
+    throw new RefusedError(
+      `there is no release before the present one (${versions}) on ${names}: deploy a version, or redeploy a deployment of ` +
+        '`slipway on TARGET --history`',
+    )
+  }
   const lines = [...groups].map(([id, names]) => `\n  ${id ? `deployment ${id}` : 'nothing'} on ${formatNames(names)}`)
   throw new RefusedError(
     `the targets had different releases before: choose some with --target or --tag${lines.join('')}`,

@@ -2106,6 +2106,8 @@ export interface components {
             ended_at: string | null;
             /** @description Whether this version is in force on the target now */
             is_current: boolean;
+            /** @description The earlier deployment that this one repeats, with the same versions, variables and environment in its request, if it was applied on the target. So this one is a way back to it. Null: none */
+            repeats_deployment_id: string | null;
             /** @description The deployment that was in force on the target when this one began; null: none was */
             replaced_deployment_id: string | null;
             /**

@@ -121,6 +121,12 @@ export const Release = Strict({
     'formerDeployment',
     'The deployment that was in force on the target when this one began; null: none was',
   ),
+  repeats_deployment_id: NullableRef(
+    'formerDeployment',
+    'The earlier deployment that this one repeats, with the same versions, variables and environment in its request, if ' +
+      'it was applied on the target. So this one is a way back to it. Null: none',
+    null,
+  ),
 })
 
 const MatrixCell = Strict({

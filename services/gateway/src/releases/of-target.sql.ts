@@ -9,6 +9,20 @@ const NEWEST_FIRST = 'r.begun_at DESC, r.deployment_id DESC'
 /** SQL: the state of the release `r` with its check `k`. */
 const SHOWN_STATE = `CASE WHEN r.is_current AND k.drifted_since IS NOT NULL THEN 'drifted' ELSE r.state::text END`
 
+/** SQL: whether the deployments `d` and `o` have the same variables in their requests. Sealed values count as equal. */
+const SAME_REQUEST = `NOT EXISTS (
+    SELECT FROM jsonb_each(d.plan_head -> 'override_variables') AS n (name, new_value)
+      FULL JOIN jsonb_each(o.plan_head -> 'override_variables') AS p (name, old_value) USING (name)
+     WHERE n.new_value IS NULL OR p.old_value IS NULL
+        OR (n.new_value <> p.old_value AND n.new_value -> '$sealed' IS NULL AND p.old_value -> '$sealed' IS NULL))
+    AND d.environment_id IS NOT DISTINCT FROM o.environment_id`
+
+/** SQL: the earlier deployment that the release \`r\` brings back. A redeployment with other values is a new release. */
+const REPEATED = `(SELECT o.id FROM deployments d
+    JOIN deployments o ON o.id = d.source_deployment_id
+    JOIN releases s ON s.deployment_id = o.id AND s.target_id = r.target_id AND s.state = 'applied'
+   WHERE d.id = r.deployment_id AND ${SAME_REQUEST})`
+
 const ITEM = jsonObject({
   source_type: 'r.source_type',
   source_id: 'r.source_id',
@@ -20,6 +34,7 @@ const ITEM = jsonObject({
   values_hash: 'r.values_hash',
   is_current: 'r.is_current',
   replaced_deployment_id: replacedId('r'),
+  repeats_deployment_id: REPEATED,
 })
 
 /** A page of the history of a target, newest first, with the total. */

@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals'
+import { findFailedReturn, findReleaseBefore, type Release } from '../src/commands/release-before.ts'
+
+interface Entry {
+  id: string
+  /** Equal for equal versions and values. */
+  contents?: string
+  repeats?: string
+  failed?: boolean
+}
+
+/** The history on a target of releases that followed each other in this order. */
+function historyOf(...entries: Entry[]): Release[] {
+  let current: string | null = null
+  const releases = entries.map(({ id, contents = id, repeats = null, failed = false }) => {
+    const replaced_deployment_id = current
+    if (!failed) current = id
+    const release = { deployment_id: id, version: '1.0.0', values_hash: contents, replaced_deployment_id }
+    return { ...release, repeats_deployment_id: repeats }
+  })
+  const marked = releases.map((release) => ({ ...release, is_current: release.deployment_id === current }))
+  return marked.toReversed() as unknown as Release[]
+}
+
+const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => ({ id }))
+if (!a || !b || !c || !d) throw new Error('unreachable')
+
+/** Repeats an earlier release. The variables of records may have changed since, and with them the hash. */
+const back = (id: string, repeats: string): Entry => ({ id, repeats, contents: `${id} now` })
+
+describe('the release before', () => {
+  test.each<[string, Entry[], string | null]>([
+    ['nothing', [], null],
+    ['the first release', [a], null],
+    ['a second release', [a, b], 'a'],
+    ['a rollback', [a, b, c, back('b2', 'b')], 'a'],
+    ['two rollbacks', [a, b, c, back('b2', 'b'), back('a2', 'a')], null],
+    ['a release after two rollbacks', [a, b, c, back('b2', 'b'), back('a2', 'a'), d], 'a'],
+    ['a rollback of that', [a, b, c, back('b2', 'b'), back('a2', 'a'), d, back('a3', 'a')], null],
+    ['a rollback to a rollback', [a, b, c, back('b2', 'b'), d, back('b3', 'b2')], 'a'],
+    ['the same release again', [a, b, { id: 'b2', contents: 'b' }], 'a'],
+    ['the same release again after a rollback', [a, b, c, back('b2', 'b'), { id: 'b3', contents: 'b2 now' }], 'a'],
+    ['an earlier version that was deployed, not rolled back to', [a, b, { id: 'a2', contents: 'a' }], 'b'],
+    ['a redeployment with other variables', [a, { id: 'a2' }], 'a'],
+    ['a failed attempt that was rolled back', [a, b, { ...c, failed: true }], 'a'],
+  ])('%s', (_, entries, before) => {
+    expect(findReleaseBefore(historyOf(...entries))).toBe(before)
+  })
+
+  test('is named also if retention has deleted it', () => {
+    expect(findReleaseBefore(historyOf(a, b).slice(0, 1))).toBe('a')
+  })
+})
+
+test('a rollback that failed is tried again, and other failures lead to the release in force', () => {
+  expect(findFailedReturn(historyOf(a, b, c, { ...back('b2', 'b'), failed: true }))).toBe('b')
+  expect(findFailedReturn(historyOf(a, b, { ...c, failed: true }))).toBeNull()
+  // A failed repetition of what is in force.
+  expect(findFailedReturn(historyOf(a, b, { ...back('b2', 'b'), failed: true }))).toBeNull()
+  expect(findFailedReturn(historyOf({ ...a, failed: true }))).toBeNull()
+})
