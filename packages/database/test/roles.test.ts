@@ -27,7 +27,7 @@ import { SEALED_PLACES } from '../src/keys/sealed-places.ts'
 
 /** Rights of a service on tables of another service, each with the reason. */
 const EXCEPTIONS: Record<string, string> = {
-  'dispatcher UPDATE webhooks': 'it switches off a webhook whose receiver is gone for good',
+  'dispatcher UPDATE webhooks': 'it switches off a webhook whose receiver is gone for good, and counts timeouts',
   'dispatcher DELETE run_progress': 'retention',
   'dispatcher DELETE command_results': 'retention',
   'dispatcher DELETE log_chunks': 'retention',

@@ -13,7 +13,14 @@ export { measureRequest } from './metrics/http.ts'
 export { type Counting, counter, exposition, histogram, measure, type Timing } from './metrics/registry.ts'
 export { BridgeConnections } from './outbound/bridge-connections.ts'
 export { BridgeTlsError } from './outbound/bridge-tls-error.ts'
-export { checkedAddresses, DestinationRefused, type DestinationRules, urlProblem } from './outbound/destination.ts'
+export {
+  checkedAddresses,
+  DestinationRefused,
+  type DestinationRules,
+  type Resolve,
+  systemLookup,
+  urlProblem,
+} from './outbound/destination.ts'
 export type { Answer } from './outbound/exchange.ts'
 export { postOutbound } from './outbound/post.ts'
 export { redactText } from './redaction.ts'

@@ -4,9 +4,12 @@ import type { EventBody, EventType } from '@slipway/contracts'
 import { enqueue, eventMessage } from '@slipway/database'
 import { type DestinationRules, KeyRing, uuidv7 } from '@slipway/runtime'
 import { expectedSignature, type Receiver, startReceiver, testLogger, waitFor } from '@slipway/testing'
+import { attempt } from '../src/webhooks/attempt.ts'
 import { claimDue } from '../src/webhooks/claim.ts'
+import { finish } from '../src/webhooks/finish.ts'
+import { TenantLookups } from '../src/webhooks/lookups.ts'
 import { sweepDeliveries } from '../src/webhooks/sweep.ts'
-import { MAX_PER_WEBHOOK } from '../src/webhooks/webhooks.sql.ts'
+import { MAX_PER_WEBHOOK, TIMEOUTS_UNTIL_SLOW } from '../src/webhooks/webhooks.sql.ts'
 import { testDatabase } from './database.ts'
 import { testDispatchers } from './dispatchers.ts'
 import { ADMIN, addInstance, keys, startCommand } from './fixtures.ts'
@@ -283,6 +286,127 @@ test('a receiver that does not answer delays no other webhook, and gets a bounde
   expect(fine.received).toHaveLength(20)
   await waitFor(() => stuck.received.length >= MAX_PER_WEBHOOK)
   expect(stuck.received).toHaveLength(MAX_PER_WEBHOOK)
+})
+
+test('99 receivers of a tenant that hang delay no delivery of another tenant', async () => {
+  await startDispatchers()
+  const [stuck, fine] = [await receiver(), await receiver()]
+  stuck.answer = null
+  const hanging = await Promise.all(Array.from({ length: 99 }, () => addWebhook(stuck.url, { tenant_id: other })))
+  for (let n = 0; n < 4; n += 1) await freeze(other)
+  await waitFor(() => stuck.received.length >= 99)
+  const good = await addWebhook(fine.url)
+  for (let n = 0; n < 20; n += 1) await freeze()
+  await waitFor(async () => {
+    const rows = await deliveries(good)
+    return rows.filter(({ status }) => status === 'delivered').length >= 20
+  })
+  expect((await counts(...hanging)).every((count) => count > 0)).toBe(true)
+})
+
+/** Gives each webhook so many deliveries that are due. */
+const addDue = (hooks: readonly string[], count: number) =>
+  database.query(
+    `INSERT INTO webhook_deliveries (id, webhook_id, tenant_id, message_id, event, payload, expires_at)
+     SELECT gen_random_uuid(), w.id, w.tenant_id, gen_random_uuid(), 'freeze.created', '{}', now() + interval '1 h'
+       FROM webhooks w, generate_series(1, $2) WHERE w.id = ANY ($1)`,
+    [hooks, count],
+  )
+
+describe('a claim', () => {
+  const hooksOf = (tenant_id: string | null, count: number) =>
+    Promise.all(Array.from({ length: count }, () => addWebhook('http://127.0.0.1:9/hook', { tenant_id })))
+  const addSlow = async (tenant_id: string | null, count: number) => {
+    const hooks = await hooksOf(tenant_id, count)
+    await database.query('UPDATE webhooks SET consecutive_timeouts = $2 WHERE id = ANY ($1)', [
+      hooks,
+      TIMEOUTS_UNTIL_SLOW,
+    ])
+    return hooks
+  }
+  const claimedBy = async (limit: number) => (await claimDue(asDispatcher, limit)).map(({ webhook_id }) => webhook_id)
+
+  test('leaves as many places free as its tenant takes, and starts with tenants that have few attempts in flight', async () => {
+    const [many, few] = [await hooksOf(other, 30), await hooksOf(null, 2)]
+    await addDue(many, 4)
+    const first = await claimedBy(40)
+    expect(first).toHaveLength(20)
+    // Each webhook before a second attempt of one.
+    expect(new Set(first).size).toBe(20)
+    expect(await claimedBy(20)).toEqual([])
+    await addDue(few, 4)
+    const second = await claimedBy(20)
+    expect(second.every((hook) => few.includes(hook))).toBe(true)
+    expect(second).toHaveLength(8)
+  })
+
+  test('takes one delivery of a webhook that timed out in a row, after those of other webhooks of the tenant', async () => {
+    const [slow] = await addSlow(other, 1)
+    const [quick] = await hooksOf(other, 1)
+    await addDue([slow ?? '', quick ?? ''], 4)
+    expect(await claimedBy(20)).toEqual(expect.arrayContaining([quick, quick, quick, quick, slow]))
+    expect(await claimedBy(20)).toEqual([])
+  })
+
+  test('leaves half of the share of a tenant to webhooks that answer', async () => {
+    const slow = await addSlow(other, 50)
+    await addDue(slow, 1)
+    expect(await claimedBy(30)).toHaveLength(10)
+    const quick = await hooksOf(other, 1)
+    await addDue(quick, 2)
+    expect(await claimedBy(20)).toEqual([quick[0], quick[0]])
+  })
+})
+
+describe('timeouts of a webhook', () => {
+  const timeoutsOf = async (id: string) =>
+    (await database.query('SELECT consecutive_timeouts AS timeouts FROM webhooks WHERE id = $1', [id])).rows[0]?.[
+      'timeouts'
+    ]
+
+  test('are counted in a row, and forgotten when the receiver answers', async () => {
+    const to = await receiver()
+    to.answer = null
+    const webhook = await addWebhook(to.url)
+    await addDue([webhook], 1)
+    const attemptOnce = async () => {
+      await due()
+      const [claimed] = await claimDue(asDispatcher, 10)
+      if (claimed === undefined) throw new Error('nothing was due')
+      const outcome = await attempt(claimed, { keys, destinations, timeoutMs: 50 })
+      await finish(asDispatcher, claimed, outcome)
+      return outcome
+    }
+    expect(await attemptOnce()).toMatchObject({ result: 'failed', timed_out: true })
+    await attemptOnce()
+    expect(await timeoutsOf(webhook)).toBe(2)
+    to.answer = () => ({ status: 500 })
+    await due()
+    const [claimed] = await claimDue(asDispatcher, 10)
+    if (claimed === undefined) throw new Error('nothing was due')
+    expect(await attempt(claimed, { keys, destinations })).toMatchObject({ result: 'failed', timed_out: false })
+    await finish(asDispatcher, claimed, await attempt(claimed, { keys, destinations }))
+    expect(await timeoutsOf(webhook)).toBe(0)
+  })
+
+  test('a name that hangs leaves the lookups of other tenants alone, and one name is looked up once at a time', async () => {
+    const asked: string[] = []
+    let open = () => {}
+    const opened = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const lookups = new TenantLookups(async (host) => {
+      asked.push(host)
+      if (host.startsWith('slow')) await opened
+      return [{ address: '192.0.2.1', family: 4 }]
+    })
+    const slow = ['slow-1', 'slow-1', 'slow-2', 'quick'].map((host) => lookups.of(other)(host))
+    expect(await lookups.of(null)('quick')).toHaveLength(1)
+    expect(asked).toEqual(['slow-1', 'quick'])
+    open()
+    await Promise.all(slow)
+    expect(asked).toEqual(['slow-1', 'quick', 'slow-2', 'quick'])
+  })
 })
 
 describe('the delivery that a dead dispatcher has claimed', () => {

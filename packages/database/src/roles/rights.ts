@@ -118,10 +118,10 @@ const SERVICES_TABLES: Record<string, Table> = {
     'executor-bridge': { select: 'all', update: ['used'] },
   },
   agent_grants: { gateway: { select: 'all', insert: true, delete: true }, 'executor-bridge': read },
-  // The dispatcher disables a webhook after its receiver has answered 410.
+  // The dispatcher disables a webhook after its receiver has answered 410, and counts its timeouts.
   webhooks: {
     gateway: own,
-    dispatcher: { select: 'all', update: ['enabled', 'disabled_reason', 'updated_at'] },
+    dispatcher: { select: 'all', update: ['enabled', 'disabled_reason', 'consecutive_timeouts', 'updated_at'] },
     'executor-bridge': listeners,
   },
 

@@ -9,6 +9,13 @@ const RESOLVE_MS = 5_000
 /** The host of a URL must not be called, or cannot be resolved. The message gives the reason without an address. */
 export class DestinationRefused extends Error {
   override name = 'DestinationRefused'
+  /** ETIMEDOUT if the name servers did not answer. */
+  readonly code: 'ETIMEDOUT' | undefined
+
+  constructor(message: string, code?: 'ETIMEDOUT') {
+    super(message)
+    this.code = code
+  }
 }
 
 /** The addresses that URLs of users may lead to. */
@@ -16,10 +23,12 @@ export interface DestinationRules {
   /** Whether private, loopback and link-local addresses may be called. */
   allowPrivate: boolean
   /** Resolves a host name; by default with the resolver of the system. */
-  resolve?: (host: string) => Promise<LookupAddress[]>
+  resolve?: Resolve
 }
 
-const systemLookup = (host: string) => lookup(host, { all: true, verbatim: true })
+export type Resolve = (host: string) => Promise<LookupAddress[]>
+
+export const systemLookup: Resolve = (host: string) => lookup(host, { all: true, verbatim: true })
 
 /** The problem of a URL; null without one. */
 export function urlProblem(text: string): string | null {
@@ -45,10 +54,10 @@ export async function checkedAddresses(url: URL, rules: DestinationRules): Promi
   return addresses
 }
 
-async function resolved(host: string, resolve: (host: string) => Promise<LookupAddress[]>): Promise<LookupAddress[]> {
+async function resolved(host: string, resolve: Resolve): Promise<LookupAddress[]> {
   // A name that does not exist and a failing name server are the same to the caller.
   const addresses = await withTimeout(RESOLVE_MS, resolve(host)).catch(() => [])
-  if (addresses === TIMED_OUT) throw new DestinationRefused('names a host that was not resolved in time')
+  if (addresses === TIMED_OUT) throw new DestinationRefused('names a host that was not resolved in time', 'ETIMEDOUT')
   if (addresses.length === 0) throw new DestinationRefused('names a host that cannot be resolved')
   return addresses
 }

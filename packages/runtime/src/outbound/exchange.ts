@@ -45,7 +45,8 @@ export function exchange(options: Exchange): Promise<Answer> {
       fail(reason)
       outgoing.destroy()
     }
-    const late = (ms: number) => () => giveUp(new Error(`${to} gave no complete answer within ${ms} ms`))
+    const late = (ms: number) => () =>
+      giveUp(Object.assign(new Error(`${to} gave no complete answer within ${ms} ms`), { code: 'ETIMEDOUT' }))
     let timer = setTimeout(late(timeoutMs), Math.max(0, since + timeoutMs - performance.now()))
     const stop = () => giveUp(signal?.reason)
     if (signal?.aborted) stop()

@@ -16,6 +16,7 @@ const GONE = 410
 export interface Outcome {
   /** `gone`: the receiver answered 410. */
   result: 'delivered' | 'failed' | 'gone'
+  timed_out: boolean
   response_status: number | null
   response_body: string | null
   error: string | null
@@ -23,10 +24,16 @@ export interface Outcome {
   retry_after: number | null
 }
 
+interface AttemptOptions {
+  keys: KeyRing
+  destinations: DestinationRules
+  timeoutMs?: number
+}
+
 /** Makes one attempt: signed as Standard Webhooks require, over a connection to an address that was just checked. */
 export async function attempt(
   { id, url, payload, secret_sealed, webhook_id }: Claimed,
-  { keys, destinations }: { keys: KeyRing; destinations: DestinationRules },
+  { keys, destinations, timeoutMs = TIMEOUT_MS }: AttemptOptions,
 ): Promise<Outcome> {
   try {
     const secret = keys.openText(secret_sealed, `webhook:${webhook_id}:secret`)
@@ -42,7 +49,7 @@ export async function attempt(
           'webhook-signature': signature(secret, `${id}.${timestamp}.${payload}`),
         },
         body: payload,
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs,
         maxAnswerBytes: MAX_ANSWER_BYTES,
       },
       destinations,
@@ -50,13 +57,18 @@ export async function attempt(
     const { status, body, headers } = answer
     return {
       result: status >= 200 && status < 300 ? 'delivered' : status === GONE ? 'gone' : 'failed',
+      timed_out: false,
       response_status: status,
       response_body: excerpt(body),
       error: complaintOf(status),
       retry_after: secondsOf(headers['retry-after']),
     }
   } catch (error) {
-    return { result: 'failed', response_status: null, response_body: null, error: wordsFor(error), retry_after: null }
+    return {
+      result: 'failed',
+      timed_out: (error as { code?: unknown }).code === 'ETIMEDOUT',
+      ...{ response_status: null, response_body: null, error: wordsFor(error), retry_after: null },
+    }
   }
 }
 

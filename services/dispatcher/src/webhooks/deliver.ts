@@ -1,12 +1,21 @@
 import { countRowFailure, type Database } from '@slipway/database'
-import { createTicker, type DestinationRules, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
+import {
+  createTicker,
+  type DestinationRules,
+  type KeyRing,
+  type Logger,
+  sleep,
+  systemLookup,
+  type Ticker,
+} from '@slipway/runtime'
 import { attempt } from './attempt.ts'
 import { type Claimed, claimDue } from './claim.ts'
 import { finish } from './finish.ts'
+import { TenantLookups } from './lookups.ts'
 import { attempts as countedAttempts } from './metrics.ts'
 
-/** The most attempts at a time. They mostly wait for receivers. */
-const MAX_IN_FLIGHT = 128
+/** The most attempts at a time. They mostly wait for receivers. A single tenant gets half of them, see `claimDeliveries`. */
+const MAX_IN_FLIGHT = 256
 /** How long a stop waits for attempts in progress. Longer ones are repeated by another dispatcher. */
 const STOP_MS = 8_000
 
@@ -21,11 +30,13 @@ interface DeliveryOptions {
 
 /** Delivers all deliveries that are due, until it is stopped. Several dispatchers may do so. */
 export function startDeliveries(options: DeliveryOptions): Ticker {
-  const { database, logger } = options
+  const { database, logger, keys, destinations } = options
+  const lookups = new TenantLookups(destinations.resolve ?? systemLookup)
   const inFlight = new Set<Promise<void>>()
 
   async function deliver(claimed: Claimed): Promise<void> {
-    const outcome = await attempt(claimed, options)
+    const resolve = lookups.of(claimed.tenant_id)
+    const outcome = await attempt(claimed, { keys, destinations: { ...destinations, resolve } })
     const finished = await finish(database, claimed, outcome)
     countedAttempts.inc({ outcome: finished })
     const { id, webhook_id, event, attempts } = claimed

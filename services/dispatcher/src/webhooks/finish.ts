@@ -2,7 +2,7 @@ import type { Database } from '@slipway/database'
 import { fullJitter } from '@slipway/runtime'
 import type { Outcome } from './attempt.ts'
 import type { Claimed } from './claim.ts'
-import { disableWebhook, finishDelivery } from './webhooks.sql.ts'
+import { countTimeout, disableWebhook, finishDelivery, forgetTimeouts } from './webhooks.sql.ts'
 
 const BASE_MS = 5_000
 const CAP_MS = 2 * 60 * 60 * 1_000
@@ -32,9 +32,11 @@ export function finish(database: Database, claimed: Claimed, outcome: Outcome): 
       error: outcome.error,
     })
     if (row === null) return 'lost'
+    const webhook = { id: claimed.webhook_id, url: claimed.url }
+    await (outcome.timed_out ? countTimeout : forgetTimeouts).run(tx, webhook)
     if (outcome.result === 'gone') {
       const reason = 'The receiver answered 410: it wants no more deliveries'
-      await disableWebhook.run(tx, { id: claimed.webhook_id, url: claimed.url, reason })
+      await disableWebhook.run(tx, { ...webhook, reason })
       return 'gone'
     }
     return row.status === 'delivered' ? 'delivered' : row.status === 'failed' ? 'given_up' : 'again'

@@ -21,6 +21,8 @@ const recordKind = oneOf('text', ITEM_KINDS)
 
 /** The most attempts at a time for one webhook, in case its receiver hangs. */
 export const MAX_PER_WEBHOOK = 4
+/** After so many timeouts in a row, a webhook gets one attempt at a time until its receiver answers. */
+export const TIMEOUTS_UNTIL_SLOW = 3
 /** How long a delivery is retried. */
 const TRIED_FOR = '24 hours'
 /** The most events in one transaction. */
@@ -89,40 +91,57 @@ export const lockClaims = statement({
 })
 
 /**
- * Claims up to `limit` deliveries that are due: for each webhook the oldest first, and all webhooks in turn. A claim lasts
- * 60 s, longer than any attempt. If the dispatcher dies, its deliveries are due again after that.
+ * Claims up to `limit` deliveries that are due: for each webhook the oldest first, all webhooks of a tenant in turn, and tenants with few
+ * attempts in flight first. A claim lasts 60 s, longer than any attempt. If the dispatcher dies, its deliveries are due again after that.
+ *
+ * A tenant gets another place only while as many places stay free as it has, so slow receivers of one tenant never take those of others
+ * (the dynamic threshold of switches with shared memory). Its webhooks that keep timing out get half of that, so its other webhooks
+ * do not wait for them.
  */
 export const claimDeliveries = statement({
   name: 'dispatcher.webhooks.claim-deliveries',
   parameters: { limit: int8, claim: uuid },
   row: {
-    ...{ id: uuid, webhook_id: uuid, event: text, payload: text, attempts: int4 },
+    ...{ id: uuid, webhook_id: uuid, tenant_id: nullable(uuid), event: text, payload: text, attempts: int4 },
     ...{ url: text, secret_sealed: text },
   },
-  sql: `WITH next AS (
-      SELECT n.id
-        FROM webhooks w
+  sql: `WITH hooks AS MATERIALIZED (
+      SELECT w.id, w.tenant_id, w.consecutive_timeouts >= ${TIMEOUTS_UNTIL_SLOW} AS slow, (
+               SELECT count(*) FROM webhook_deliveries b
+                WHERE b.webhook_id = w.id AND b.claim IS NOT NULL AND b.next_attempt_at > now()) AS in_flight
+        FROM webhooks w WHERE w.enabled
+    ), tenants AS (
+      SELECT tenant_id, sum(in_flight) AS in_flight, coalesce(sum(in_flight) FILTER (WHERE slow), 0) AS slow_in_flight
+        FROM hooks GROUP BY tenant_id
+    ), due AS (
+      SELECT n.id, n.place, h.tenant_id, h.slow
+        FROM hooks h
        CROSS JOIN LATERAL (
          SELECT d.id, row_number() OVER (ORDER BY d.next_attempt_at, d.id) AS place
            FROM webhook_deliveries d
-          WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_attempt_at <= now() AND d.expires_at > now()
+          WHERE d.webhook_id = h.id AND d.status = 'pending' AND d.next_attempt_at <= now() AND d.expires_at > now()
           ORDER BY d.next_attempt_at, d.id
-          LIMIT greatest(0, ${MAX_PER_WEBHOOK} - (
-            SELECT count(*) FROM webhook_deliveries b
-             WHERE b.webhook_id = w.id AND b.claim IS NOT NULL AND b.next_attempt_at > now()))
+          LIMIT greatest(0, CASE WHEN h.slow THEN 1 ELSE ${MAX_PER_WEBHOOK} END - h.in_flight)
        ) n
-       WHERE w.enabled
-       ORDER BY n.place, n.id LIMIT :limit
+    ), loaded AS (
+      SELECT d.id, d.place, d.slow,
+             t.in_flight + row_number() OVER (PARTITION BY d.tenant_id ORDER BY d.slow, d.place, d.id) AS load,
+             t.slow_in_flight + row_number() OVER (PARTITION BY d.tenant_id, d.slow ORDER BY d.place, d.id) AS slow_load
+        FROM due d JOIN tenants t ON t.tenant_id IS NOT DISTINCT FROM d.tenant_id
+    ), turns AS (
+      SELECT id, slow, load, slow_load, :limit::bigint - row_number() OVER turn AS free
+        FROM loaded WINDOW turn AS (ORDER BY load, place, id) ORDER BY load, place, id LIMIT :limit
     ), locked AS (
-      SELECT d.id FROM webhook_deliveries d JOIN next USING (id)
-       WHERE d.status = 'pending' AND d.next_attempt_at <= now() FOR UPDATE OF d SKIP LOCKED
+      SELECT d.id FROM webhook_deliveries d JOIN turns n USING (id)
+       WHERE n.load <= n.free + 1 AND (NOT n.slow OR 2 * n.slow_load <= n.free + 1 OR n.slow_load = 1)
+         AND d.status = 'pending' AND d.next_attempt_at <= now() FOR UPDATE OF d SKIP LOCKED
     )
     UPDATE webhook_deliveries d
        SET claim = :claim, attempts = d.attempts + 1, last_attempt_at = now(),
            next_attempt_at = now() + interval '60 seconds'
       FROM locked, webhooks w
      WHERE d.id = locked.id AND w.id = d.webhook_id
-    RETURNING d.id, d.webhook_id, d.event, d.payload, d.attempts, w.url, w.secret_sealed`,
+    RETURNING d.id, d.webhook_id, w.tenant_id, d.event, d.payload, d.attempts, w.url, w.secret_sealed`,
 })
 
 /** Stores the outcome of an attempt, if the claim is still valid. */
@@ -142,6 +161,19 @@ export const finishDelivery = statement({
                          ELSE 'pending' END::webhook_delivery_status
      WHERE id = :id AND claim = :claim
     RETURNING status`,
+})
+
+/** Counts a timeout, unless the webhook has another URL by now. */
+export const countTimeout = statement({
+  name: 'dispatcher.webhooks.count-timeout',
+  parameters: { id: uuid, url: text },
+  sql: 'UPDATE webhooks SET consecutive_timeouts = least(consecutive_timeouts + 1, 1000) WHERE id = :id AND url = :url',
+})
+
+export const forgetTimeouts = statement({
+  name: 'dispatcher.webhooks.forget-timeouts',
+  parameters: { id: uuid, url: text },
+  sql: 'UPDATE webhooks SET consecutive_timeouts = 0 WHERE id = :id AND url = :url AND consecutive_timeouts <> 0',
 })
 
 /** Disables a webhook, unless it has another URL by now. */

@@ -89,7 +89,9 @@ export function webhookHandlers({
           requireReadable(caller, events)
           const secret = body.secret === undefined ? {} : { secret_sealed: keys.seal(body.secret, identity(id)) }
           const reason = body.enabled === undefined ? {} : { disabled_reason: null }
-          const data = { url, events, enabled, ...secret, ...reason }
+          // Another receiver starts without the timeouts of the former one.
+          const timeouts = url === old.url ? {} : { consecutive_timeouts: 0 }
+          const data = { url, events, enabled, ...secret, ...reason, ...timeouts }
           const updated = await tx.webhook.update({ where: { id }, data, select: SHOWN })
           const shown = ({ url, ...record }: Pick<WebhookRecord, 'url' | 'events' | 'enabled'>) => ({
             ...record,
