@@ -32,7 +32,7 @@ export function watchOne(client: Client, deployment: string, random: Random, isO
       rest = frames.pop() ?? ''
       for (const frame of frames) {
         const { event, data } = JSON.parse(frame.slice('data: '.length))
-        if (event === 'log') {
+        if (event === 'log' && !data.log.metadata.partial) {
           const { seq } = data.log.metadata
           note('line', seq, data.log.message)
           next = seq + 1

@@ -46,7 +46,7 @@ interface Watched {
 }
 
 const linesOf = (messages: StreamMessage[]) =>
-  messages.filter(({ event }) => event === 'log').map(({ data }) => data.log)
+  messages.filter(({ event, data }) => event === 'log' && !data.log.metadata.partial).map(({ data }) => data.log)
 
 /** A client that reopens its stream after its last line whenever the stream breaks, until the final message. */
 function watch(url: string, id: string): Watched {

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from '@jest/globals'
 import type { Schema } from '@slipway/client'
-import type { LogStreamMessage } from '@slipway/contracts'
+import type { LogStreamMessage, StreamLog } from '@slipway/contracts'
 import { Screen } from '../src/terminal/screen.ts'
 import { DeploymentView } from '../src/terminal/watch.ts'
 
@@ -61,6 +61,32 @@ function written(isTerminal: boolean): string {
   screen.end()
   return stream.read().toString()
 }
+
+test('an unfinished line is replaced by its next version and by the line, on a terminal only', () => {
+  const show = (isTerminal: boolean) => {
+    const stream = Object.assign(new PassThrough(), { isTTY: isTerminal, columns: 120, rows: 60 })
+    const screen = new Screen(stream, {})
+    const watch = new DeploymentView(deployment, screen, { log: true })
+    const log = (message: string, metadata: StreamLog['metadata']) => {
+      const where = { step_id: 'step-1', target_id: 'target-1', target_name: 'web-1' }
+      watch.show({
+        event: 'log',
+        data: { type: 'log', log: { timestamp: '2026-01-31T00:00:00Z', level: 'info', ...where, message, metadata } },
+      })
+    }
+    log('10%', { partial: true })
+    log('50%', { partial: true })
+    screen.end()
+    log('done', { seq: 0 })
+    screen.end()
+    return stream.read().toString() as string
+  }
+  const terminal = show(true)
+  expect(terminal).toContain('web-1 | 50%\n')
+  expect(terminal).not.toContain('10%')
+  expect(terminal.slice(terminal.indexOf('done'))).not.toContain('50%')
+  expect(show(false)).toBe('web-1 | done\n')
+})
 
 test('a watch shows the complete steps and the state, not the share of steps that need no more work', () => {
   expect(written(false).split('\n')).toEqual([

@@ -76,6 +76,7 @@ class SeenLines {
   isNew({ event, data }: LogStreamMessage): boolean {
     switch (event) {
       case 'log': {
+        if (data.log.metadata?.partial) return true
         const seq = data.log.metadata?.seq ?? this.nextLine
         if (seq < this.nextLine) return false
         this.nextLine = seq + 1

@@ -49,7 +49,8 @@ export interface StreamLog {
   target_id: string | null
   target_name: string | null
   message: string
-  metadata: ({ seq: number } & Record<string, unknown>) | null
+  /** `seq` is the number of the line. A partial line is not finished: it has no number, and the next one of its step replaces it. */
+  metadata: (({ seq: number; partial?: never } | { partial: true; seq?: never }) & Record<string, unknown>) | null
 }
 
 /** The resource types of change streams, at `/sse/{resource_type}`. */
@@ -112,6 +113,12 @@ export interface StreamBatch {
   ended_steps: number
   total_steps: number
 }
+
+/**
+ * An entry of the same stream (field `partial`): unfinished lines of commands. They are not stored. `n` is the number that the next
+ * line of the deployment had.
+ */
+export type StreamPartialLine = Omit<StoredLine, 'i' | 'a'> & { i: number; a: number; n: number }
 
 /** The key of the live stream of a deployment in Redis. */
 export const streamKey = (namespace: string, deploymentId: string) => `${namespace}:deployment:${deploymentId}:stream`

@@ -1,4 +1,4 @@
-import { type StreamBatch, streamKey } from '@slipway/contracts'
+import { type StreamBatch, type StreamPartialLine, streamKey } from '@slipway/contracts'
 import type { Redis } from '@slipway/redis'
 import { counter, type Logger } from '@slipway/runtime'
 import { storableJson } from './storable.ts'
@@ -11,6 +11,8 @@ const unpublished = counter(
 export interface LiveStreams {
   /** Publishes a committed batch to stream clients. Never fails: a client that misses a batch gets it from Postgres. */
   publish(deploymentId: string, batch: StreamBatch): Promise<void>
+  /** Publishes unfinished lines. Never fails: a later version or the finished line follows. */
+  publishPartialLines(deploymentId: string, lines: StreamPartialLine[]): Promise<void>
 }
 
 /** The length bounds the memory. Older batches are in Postgres. */
@@ -28,22 +30,23 @@ export function createLiveStreams(redis: Redis, namespace: string, logger: Logge
     quietUntil = performance.now() + WARN_EVERY_MS
     logger.warn('Redis refused a batch; stream clients get it from Postgres later', { error })
   }
+  const add = async (deploymentId: string, field: 'batch' | 'partial', json: string) => {
+    if (json.length > MAX_BYTES) return
+    const key = streamKey(namespace, deploymentId)
+    try {
+      const results = await redis
+        .pipeline()
+        .xadd(key, 'MAXLEN', '~', MAX_ENTRIES, '*', field, json)
+        .expire(key, EXPIRE_SECONDS)
+        .exec()
+      const failure = results?.find(([error]) => error)?.[0]
+      if (failure) warn(failure)
+    } catch (error) {
+      warn(error)
+    }
+  }
   return {
-    async publish(deploymentId, batch) {
-      const json = storableJson(batch)
-      if (json.length > MAX_BYTES) return
-      const key = streamKey(namespace, deploymentId)
-      try {
-        const results = await redis
-          .pipeline()
-          .xadd(key, 'MAXLEN', '~', MAX_ENTRIES, '*', 'batch', json)
-          .expire(key, EXPIRE_SECONDS)
-          .exec()
-        const failure = results?.find(([error]) => error)?.[0]
-        if (failure) warn(failure)
-      } catch (error) {
-        warn(error)
-      }
-    },
+    publish: (deploymentId, batch) => add(deploymentId, 'batch', storableJson(batch)),
+    publishPartialLines: (deploymentId, lines) => add(deploymentId, 'partial', storableJson(lines)),
   }
 }

@@ -588,3 +588,21 @@ test('two bridges that receive the same events at once, in batches of different 
   }
   expect(next).toBe(events.length)
 })
+
+test('unfinished lines go to stream clients from the holder of the live lease alone, and are not stored', async () => {
+  const run = await newRun()
+  const at = '2026-01-31T00:00:00.000Z'
+  const send = (epoch: number, target: number) =>
+    post(`${one.url}/v1/runs/${run.deploymentId}/partial-lines`, instance.credential, {
+      epoch,
+      lines: [{ at, target, action: 0, stream: 'stderr', text: '50%', next_line: 7 }],
+    })
+  expect(await send(run.epoch, 1)).toMatchObject({ status: 200 })
+  expect(one.publishedPartialLines).toEqual([{ t: Date.parse(at), i: 1, a: 0, s: 'e', l: 'error', m: '50%', n: 7 }])
+  expect(await send(run.epoch, 2)).toMatchObject({ status: 400 })
+  await endLease(db.database, run.epoch)
+  expect(await send(run.epoch, 1)).toMatchObject({ status: 409, body: { error: { code: 'FENCED' } } })
+  expect(one.publishedPartialLines).toHaveLength(1)
+  const { rows } = await db.database.query('SELECT FROM log_chunks WHERE deployment_id = $1', [run.deploymentId])
+  expect(rows).toEqual([])
+})

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { StreamBatch, SyncRequest } from '@slipway/contracts'
+import type { StreamBatch, StreamPartialLine, SyncRequest } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { FailureStrategy, RollbackStrategy } from '@slipway/domain'
 import { hashToken, KeyRing, listen, randomToken, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
@@ -19,6 +19,7 @@ export interface TestBridge {
   owner: Database
   url: string
   published: StreamBatch[]
+  publishedPartialLines: StreamPartialLine[]
   close(): Promise<void>
 }
 
@@ -32,9 +33,13 @@ export async function startBridge(
   analyst: Analyst | null = null,
 ): Promise<TestBridge> {
   const published: StreamBatch[] = []
+  const publishedPartialLines: StreamPartialLine[] = []
   const keep: Bridge['live'] = {
     async publish(_deploymentId, batch) {
       published.push(batch)
+    },
+    async publishPartialLines(_deploymentId, lines) {
+      publishedPartialLines.push(...lines)
     },
   }
   const bridge: Bridge = {
@@ -56,6 +61,7 @@ export async function startBridge(
     owner,
     url: `http://127.0.0.1:${server.port}`,
     published,
+    publishedPartialLines,
     async close() {
       stopping.abort()
       await server.close()

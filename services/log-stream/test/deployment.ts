@@ -1,4 +1,4 @@
-import { type StoredLine, type StreamBatch, streamKey } from '@slipway/contracts'
+import { type StoredLine, type StreamBatch, type StreamPartialLine, streamKey } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
 import { type DeploymentState, isEndedStepState, type StepState } from '@slipway/domain'
 import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
@@ -135,6 +135,12 @@ export class TestDeployment {
 
   async publish(redis: Redis, namespace: string, batch: StreamBatch): Promise<void> {
     await redis.xadd(streamKey(namespace, this.id), 'MAXLEN', '~', 10_000, '*', 'batch', JSON.stringify(batch))
+  }
+
+  /** Publishes an unfinished line of the first step. `n` is the number that the next line had. */
+  async publishPartialLine(redis: Redis, namespace: string, m: string, n: number): Promise<void> {
+    const line: StreamPartialLine = { t: Date.UTC(2026, 0, 31), i: 0, a: 0, s: 'o', l: 'info', m, n }
+    await redis.xadd(streamKey(namespace, this.id), '*', 'partial', JSON.stringify([line]))
   }
 
   /** Ends the deployment like the dispatcher: unfinished steps end too. */

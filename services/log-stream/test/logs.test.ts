@@ -133,6 +133,31 @@ describe('a stream', () => {
     expect(client.numbers).toEqual([0, 1, 2])
   })
 
+  test('has unfinished lines without a number, unless the line or its command has ended', async () => {
+    const deployment = await TestDeployment.create(db.database)
+    const client = await watch(deployment)
+    const show = (text: string, next: number) =>
+      deployment.publishPartialLine(streams.redis, streams.namespace, text, next)
+    await show('before the start', 0)
+    await apply(deployment, { lines: ['one'], steps: [[0, 0, 'running']] })
+    await until(() => client.lines.length === 1, 'the first line')
+    await show('50%', 1)
+    await apply(deployment, { lines: ['100%'] })
+    await show('late', 1)
+    await show('next', 2)
+    await apply(deployment, { steps: [[0, 0, 'completed']] })
+    await show('late', 2)
+    await apply(deployment, { lines: ['last'] })
+    await until(() => client.lines.at(-1) === 'last', 'the lines')
+    expect(client.all('log').map(({ log }) => [log.message, log.metadata])).toEqual([
+      ['one', { seq: 0 }],
+      ['50%', { partial: true }],
+      ['100%', { seq: 1 }],
+      ['next', { partial: true }],
+      ['last', { seq: 2 }],
+    ])
+  })
+
   test('ends with the last steps, progress 1 and the final state with the number of lines', async () => {
     const deployment = await TestDeployment.create(db.database)
     const client = await watch(deployment)

@@ -79,6 +79,8 @@ export async function startInstance(
     space: new JournalSpace(maxBytes),
     disk,
     post: (ref, batch) => postEvents(ref, batch),
+    postPartialLines: ({ deployment_id, epoch }, lines) =>
+      withCredential((credential) => bridge.partialLines(deployment_id, credential, { epoch, lines })),
     fetchSpec: (ref) => withCredential((credential) => bridge.spec(ref, credential)),
     logger,
     fatal,

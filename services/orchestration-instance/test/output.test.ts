@@ -27,7 +27,18 @@ const places = fc.array(fc.nat({ max: 1_000_000 }), { maxLength: 12 })
 
 describe('lines', () => {
   test('are the same however the output is cut into chunks', () => {
-    const pieces = fc.constantFrom('a', 'é', '😀', '\n', '\r\n', '\0', 'secret-value', 'x'.repeat(40_000), '\uFEFF')
+    const pieces = fc.constantFrom(
+      'a',
+      'é',
+      '😀',
+      '\n',
+      '\r\n',
+      '\r',
+      '\0',
+      'secret-value',
+      'x'.repeat(40_000),
+      '\uFEFF',
+    )
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 14 }), places, (text, at) => {
         const bytes = Buffer.from(text.join(''))
@@ -37,13 +48,20 @@ describe('lines', () => {
     )
   })
 
-  test('joined again are the written text', () => {
+  /** What a terminal shows: text after a carriage return replaces the text before it. */
+  const shownOf = (line: string) => line.replace(/\r+$/, '').split('\r').at(-1)
+
+  test('joined again are the written text, as a terminal shows it', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), places, (text, at) => {
-        const lines = linesOf(cut(Buffer.from(text), at)).map((line) => line.text)
-        const written = text.replaceAll('\0', '\uFFFD')
-        expect(lines.join('\n')).toBe(written.endsWith('\n') ? written.slice(0, -1) : written)
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', 'é', '😀', '\n', '\r', '\0', ' '), maxLength: 60 }),
+        places,
+        (text, at) => {
+          const lines = linesOf(cut(Buffer.from(text), at)).map((line) => line.text)
+          const written = text.replaceAll('\0', '\uFFFD').split('\n').map(shownOf)
+          expect(lines).toEqual(written.at(-1) === '' ? written.slice(0, -1) : written)
+        },
+      ),
     )
   })
 
@@ -189,8 +207,25 @@ describe('a line that may end with the beginning of a secret', () => {
   const output = () => {
     shown.length = 0
     const onLine = (_: string, { text }: { text: string }) => shown.push(text)
-    return new CommandOutput(masker, { maxBytes: 1_000_000, onLine, onCut() {}, onLeftOut() {} })
+    return new CommandOutput(masker, { maxBytes: 1_000_000, onLine, onPartialLine, onCut() {}, onLeftOut() {} })
   }
+  const partial: string[] = []
+  const onPartialLine = (_: string, text: string) => partial.push(text)
+
+  test('is shown before its end without that beginning, and again with each change', async () => {
+    const waiting = output()
+    waiting.write('stdout', Buffer.from('done\n 10%\r 20%, test'))
+    await waitFor(() => partial.length === 1)
+    expect(partial).toEqual([' 20%, '])
+    waiting.write('stdout', Buffer.from('-secret'))
+    await waitFor(() => partial.length === 2)
+    waiting.write('stdout', Buffer.from('\rdone\r\n'))
+    waiting.end()
+    expect([partial, shown]).toEqual([
+      [' 20%, ', ' 20%, ***'],
+      ['done', 'done'],
+    ])
+  })
 
   test('is shown after a moment, if it has fewer than four characters of the secret', async () => {
     const waiting = output()

@@ -286,6 +286,17 @@ describe('input and output of a command', () => {
     ])
   })
 
+  test('a line that is not finished is shown, and stored once when it is', async () => {
+    const gate = createGate(instance)
+    const spec = specOf({ actions: [{ script: `echo first; printf '1%%\\r50%%'; ${gate.script}; echo ' done' >&1` }] })
+    await bridge.startRun(spec)
+    await eventually('it is shown', () => bridge.partialLines.length > 0)
+    expect(bridge.partialLines[0]).toMatchObject({ target: 0, action: 0, stream: 'stdout', text: '50%', next_line: 1 })
+    gate.open()
+    await bridge.finished(spec)
+    expect(bridge.output(spec)).toEqual(['first', '50% done'])
+  })
+
   test('scripts and rollback scripts learn of the deployment, the target and the attempt', async () => {
     const show =
       'echo "$SLIPWAY_SOURCE $SLIPWAY_SOURCE_VERSION $SLIPWAY_ENVIRONMENT/$SLIPWAY_TARGET_ID/$SLIPWAY_ATTEMPT"'
@@ -373,7 +384,7 @@ print(value["password"], value["user"])'`
     expect(tail.endsWith('line 5999\nlast without end')).toBe(true)
   })
 
-  test('bytes that are not UTF-8 become U+FFFD, carriage returns stay, long lines are split', async () => {
+  test('bytes that are not UTF-8 become U+FFFD, a carriage return begins a line again, long lines are split', async () => {
     const spec = specOf({
       actions: [
         {
@@ -381,16 +392,16 @@ print(value["password"], value["user"])'`
           script: `import sys, time
 out = sys.stdout.buffer
 out.write(b'caf\\xc3'); out.flush(); time.sleep(0.05)
-out.write(b'\\xa9 \\xff\\x00|\\r\\n')
+out.write(b'\\xa9 \\xff\\x00|\\r\\n0%\\r100%\\r\\n')
 out.write(b'x' * 150000 + b'\\n\\n')`,
         },
       ],
     })
     await run(spec)
-    expect(bridge.output(spec).map((text) => text.length)).toEqual([9, 65_536, 65_536, 150_000 - 2 * 65_536, 0])
-    expect(bridge.output(spec)[0]).toBe('café \uFFFD\uFFFD|\r')
+    expect(bridge.output(spec).map((text) => text.length)).toEqual([8, 4, 65_536, 65_536, 150_000 - 2 * 65_536, 0])
+    expect(bridge.output(spec)[0]).toBe('café \uFFFD\uFFFD|')
     expect(bridge.lines(spec).map(({ metadata }) => metadata)).toEqual([
-      undefined,
+      ...[undefined, undefined],
       { split: true },
       { split: true },
       { split: true },

@@ -66,7 +66,9 @@ function expectedLines(bytes: Buffer): string[] {
     .replaceAll(SECRET, '***')
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
-  return lines.flatMap((line) => {
+  // A terminal shows what follows a carriage return in place of what stood before it.
+  const shown = lines.map((line) => line.replace(/\r+$/, '').split('\r').at(-1) ?? '')
+  return shown.flatMap((line) => {
     const pieces: string[] = []
     let piece: string[] = []
     let size = 0

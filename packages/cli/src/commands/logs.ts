@@ -72,7 +72,8 @@ async function showLogOf(context: Context, id: string, options: LogOptions, sign
   const view = new DeploymentView(deployment, screen, { log: true, timestamps: timestamps === true })
   const show = (log: StreamLog) => {
     if (output.isForPeople) view.show({ event: 'log', data: { type: 'log', log } })
-    else output.printItem(log)
+    // A program gets each line once, when the line is finished.
+    else if (!log.metadata?.partial) output.printItem(log)
   }
   // The server filters by one target.
   const target_id = targets.length === 1 ? targets[0] : undefined

@@ -8,6 +8,8 @@ type Step = Schema<'Step'>
 
 const BAR_WIDTH = 20
 const TENTHS = 10
+/** How many unfinished lines are shown. */
+const PARTIAL_LINES = 4
 const BUSY_STATES: ReadonlySet<string> = new Set(['running', 'rolling_back'])
 
 type Counts = Parameters<typeof formatSteps>[0]
@@ -20,7 +22,7 @@ interface Row {
 }
 
 /**
- * Shows a running deployment. On a terminal it draws a bar for each target that fits, and one for all targets.
+ * Shows a running deployment. On a terminal it draws unfinished lines, a bar for each target that fits, and one for all targets.
  * Elsewhere it writes plain lines, with one line for each tenth of the progress.
  */
 export class DeploymentView {
@@ -29,6 +31,8 @@ export class DeploymentView {
   readonly #withTimes: boolean
   readonly #steps: ReadonlyMap<string, Step>
   readonly #rows = new Map<string, Row>()
+  /** The latest unfinished line of each step and level. */
+  readonly #partialLines = new Map<string, { step_id: string | null; text: string }>()
   readonly #width: number
   #counts: Counts
   #state: string
@@ -58,7 +62,7 @@ export class DeploymentView {
   show({ event, data }: LogStreamMessage): void {
     switch (event) {
       case 'log':
-        if (this.#withLog) this.#showLine(data.log)
+        if (this.#withLog) this.#showLog(data.log)
         break
       case 'step_update':
         this.#recordStep(data.step_id, data.state)
@@ -75,6 +79,21 @@ export class DeploymentView {
     }
   }
 
+  #showLog(log: StreamLog): void {
+    const { step_id, level, target_name, message } = log
+    const key = `${step_id} ${level}`
+    if (log.metadata?.partial) {
+      this.#partialLines.set(key, {
+        step_id,
+        text: `${sanitize(target_name ?? '').padEnd(this.#width)} | ${sanitize(message)}`,
+      })
+      this.#draw()
+      return
+    }
+    this.#showLine(log)
+    if (this.#partialLines.delete(key)) this.#draw()
+  }
+
   #showLine({ level, target_name, message, timestamp }: StreamLog): void {
     const text = sanitize(message)
     const colour = level === 'error' ? 'red' : level === 'warning' ? 'yellow' : null
@@ -89,6 +108,9 @@ export class DeploymentView {
     const row = step && this.#rows.get(step.target_id)
     if (!row) return
     row.steps.set(id, { state, action: step.action_name })
+    if (!BUSY_STATES.has(state)) {
+      for (const [key, { step_id }] of this.#partialLines) if (step_id === id) this.#partialLines.delete(key)
+    }
     this.#draw()
   }
 
@@ -106,7 +128,8 @@ export class DeploymentView {
     const room = Math.max(1, Math.min(12, Math.floor(this.#screen.rows / 2) - 2))
     // If not all targets fit, show those with running steps first.
     const shown = all.length <= room ? all : all.toSorted((a, b) => rankRow(a) - rankRow(b)).slice(0, room)
-    const lines = shown.map((row) => formatRow(row, this.#width))
+    const partialLines = [...this.#partialLines.values()].slice(-PARTIAL_LINES).map(({ text }) => text)
+    const lines = [...partialLines, ...shown.map((row) => formatRow(row, this.#width))]
     if (all.length > shown.length) lines.push(`and ${all.length - shown.length} more targets`)
     const { completed_steps, total_steps } = this.#counts
     const share = total_steps === 0 ? 0 : completed_steps / total_steps

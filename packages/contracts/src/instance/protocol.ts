@@ -288,6 +288,25 @@ export const EventBatch = Strict({
   after_stop: Type.Optional(Type.Literal(true)),
 })
 
+/** How many unfinished lines one call brings. */
+export const MAX_PARTIAL_LINES = 200
+
+/** A line of a command that is not finished. Stream clients see its text, and nothing stores it. */
+export const PartialLine = Strict({
+  at: Timestamp,
+  target: index,
+  action: index,
+  stream: literals(['stdout', 'stderr']),
+  text: Type.String({ maxLength: 5_000 }),
+  /** The number that the next line of the deployment gets. */
+  next_line: index,
+})
+
+export const PartialLines = Strict({
+  epoch: Type.Integer({ minimum: 1 }),
+  lines: Type.Array(PartialLine, { minItems: 1, maxItems: MAX_PARTIAL_LINES }),
+})
+
 /** The number of the next event. All events before it are committed. */
 export const EventBatchResponse = Strict({ next_event: index })
 
@@ -307,5 +326,7 @@ export type RunTarget = Static<typeof RunTarget>
 export type RunSpec = Static<typeof RunSpec>
 export type RunEvent = Static<typeof RunEvent>
 export type LogEvent = Static<typeof LogEvent>
+export type PartialLine = Static<typeof PartialLine>
+export type PartialLines = Static<typeof PartialLines>
 export type EventBatch = Static<typeof EventBatch>
 export type EventBatchResponse = Static<typeof EventBatchResponse>

@@ -5,6 +5,7 @@ import {
   compile,
   EventBatch,
   JoinRequest,
+  PartialLines,
   SyncRequest,
 } from '@slipway/contracts'
 import { isConnectionError } from '@slipway/database'
@@ -24,6 +25,7 @@ import type { Bridge } from '../bridge.ts'
 import { invalid, Refusal } from '../callers/refusal.ts'
 import { serveContent } from '../content/serve.ts'
 import { applyBatch } from '../events/apply.ts'
+import { passOnPartialLines } from '../events/partial-lines.ts'
 import { authenticateInstance, rotateCredential } from '../instances/credentials.ts'
 import { join } from '../instances/join.ts'
 import { createRefusedJoins, type JoinCaller } from '../instances/join-audit.ts'
@@ -101,6 +103,14 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
     failpoint(batch, 'before-answer')
     response.json({ next_event })
     failpoint(batch, 'after-answer')
+  })
+
+  const partialLinesBody = checked(PartialLines)
+  app.post('/v1/runs/:id/partial-lines', asInstance(bridge), json(BATCH_LIMIT), async (request, response) => {
+    const deploymentId = String(request.params['id'])
+    if (!isUuid(deploymentId)) throw new Refusal(404, 'NOT_FOUND', 'There is no such run')
+    await passOnPartialLines(bridge, instanceOf(response), deploymentId, partialLinesBody(request.body))
+    response.status(200).json({})
   })
 
   app.get('/v1/content/:sha256', asInstance(bridge), async (request, response) => {

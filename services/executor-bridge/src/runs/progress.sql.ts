@@ -37,6 +37,11 @@ export const lockLiveLease = statement({
   sql: `${LEASE.sql} AND ${STILL_HELD} FOR SHARE OF d, l`,
 })
 
+export const findLiveLease = statement({
+  ...{ name: 'executor-bridge.progress.find-live-lease', parameters: LEASE.parameters, row: LEASE.row },
+  sql: `${LEASE.sql} AND ${STILL_HELD}`,
+})
+
 /** The lease of a run that was stopped, while the last output of its commands is accepted. */
 export const lockStoppedLease = statement({
   ...{ name: 'executor-bridge.progress.lock-stopped-lease', parameters: LEASE.parameters, row: LEASE.row },

@@ -1,4 +1,10 @@
-import type { LogStreamMessage, ResourceStreamMessage, StoredLine } from '@slipway/contracts'
+import type {
+  LogStreamMessage,
+  ResourceStreamMessage,
+  StoredLine,
+  StreamLog,
+  StreamPartialLine,
+} from '@slipway/contracts'
 import { type DeploymentState, stepId } from '@slipway/domain'
 import type { Transition } from '../deployments/queries.ts'
 import type { StepRecord } from './known-state.ts'
@@ -49,7 +55,13 @@ export class PlanIndex {
   }
 }
 
-export function logFrame(places: PlanIndex, line: StoredLine, seq: number): string {
+export const logFrame = (places: PlanIndex, line: StoredLine, seq: number): string =>
+  lineFrame(places, line, { ...line.x, seq })
+
+export const partialLineFrame = (places: PlanIndex, line: StreamPartialLine): string =>
+  lineFrame(places, line, { partial: true })
+
+function lineFrame(places: PlanIndex, line: StoredLine, metadata: NonNullable<StreamLog['metadata']>): string {
   const target = places.target(line.i)
   return frame({
     event: 'log',
@@ -62,7 +74,7 @@ export function logFrame(places: PlanIndex, line: StoredLine, seq: number): stri
         target_id: target?.id ?? null,
         target_name: target?.name ?? null,
         message: line.m,
-        metadata: { ...line.x, seq },
+        metadata,
       },
     },
   })

@@ -1,9 +1,9 @@
-import type { StoredLine, StreamBatch } from '@slipway/contracts'
+import type { StoredLine, StreamBatch, StreamPartialLine } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 import { findActions, findTargets } from '../deployments/deployments.sql.ts'
 import { chunksFrom, type Head, outputsOf, type Snapshot, type StepRow, takeSnapshot } from '../deployments/queries.ts'
-import { type Outputs, PlanIndex, progressFrame, stateFrame, stepFrame } from './frames.ts'
+import { type Outputs, PlanIndex, partialLineFrame, progressFrame, stateFrame, stepFrame } from './frames.ts'
 import { type Changes, KnownState, type StepRecord } from './known-state.ts'
 import { missed } from './metrics.ts'
 import { Pages } from './pages.ts'
@@ -51,6 +51,8 @@ export class Hub {
   readonly #options: HubOptions
   readonly #waiting = new Set<() => void>()
   #early: StreamBatch[] = []
+  /** The number of the last line of each step and stream since this hub was opened. */
+  readonly #lastLines = new Map<string, number>()
   #syncing: Promise<void> | undefined
   #wanted = false
   #failed = false
@@ -103,6 +105,19 @@ export class Hub {
         this.#record(changes, outputs, '', batch.first_line, batch.lines)
       }
     }
+  }
+
+  /** Takes unfinished lines from Redis. A line that is finished meanwhile, or whose command has ended, is dropped. */
+  takePartialLines(lines: readonly StreamPartialLine[]): void {
+    if (this.ending || this.#closed || this.#syncing || !this.#started) return
+    const { knownState, places } = this
+    const current = lines.filter((line) => {
+      const step = knownState.steps.get(places.key({ target: line.i, action: line.a }))
+      return step !== undefined && BEGUN.has(step.state) && (this.#lastLines.get(streamOf(line)) ?? -1) < line.n
+    })
+    if (current.length === 0) return
+    const frames = current.map((line) => partialLineFrame(places, line)).join('')
+    this.#append({ before: '', firstLine: knownState.nextLine, lines: [], after: frames })
   }
 
   /** Compares the known state with the database, and takes a snapshot if Redis did not deliver events. */
@@ -196,15 +211,25 @@ export class Hub {
     lines: readonly StoredLine[],
   ): void {
     if (steps.length + lines.length + before.length === 0 && !progress) return
-    this.seq += 1
+    for (const [n, line] of lines.entries()) this.#lastLines.set(streamOf(line), firstLine + n)
     const begun = steps.filter(({ state }) => BEGUN.has(state))
     const others = steps.filter(({ state }) => !BEGUN.has(state))
     const told = progress && !this.knownState.isFinal ? progressFrame(this.places, this.counts) : ''
+    this.#append({
+      before: before + this.#stepFrames(begun, outputs),
+      firstLine,
+      lines,
+      after: this.#stepFrames(others, outputs) + told,
+    })
+  }
+
+  #append(change: { before: string; firstLine: number; lines: readonly StoredLine[]; after: string }): void {
+    this.seq += 1
     this.recentFrames.append({
       seq: this.seq,
-      before: Buffer.from(before + this.#stepFrames(begun, outputs)),
-      lines: encodeLines(this.places, firstLine, lines),
-      after: Buffer.from(this.#stepFrames(others, outputs) + told),
+      before: Buffer.from(change.before),
+      lines: encodeLines(this.places, change.firstLine, change.lines),
+      after: Buffer.from(change.after),
       transitions: this.knownState.openTransitions.length,
     })
     this.wake()
@@ -290,3 +315,5 @@ export class Hub {
     yield Buffer.from(piece + last)
   }
 }
+
+const streamOf = ({ i, a, s }: Pick<StoredLine, 'i' | 'a' | 's'>) => `${i}/${a}/${s}`

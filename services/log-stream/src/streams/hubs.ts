@@ -51,7 +51,7 @@ export function createHubs(options: HubsOptions): Hubs {
     const key = streamKey(namespace, id)
     const hub = await Hub.open(id, { database, logger, onMissed: () => void reader.toEnd(key) })
     // Before the first snapshot, so that no batch is lost. Batches have numbers, so the hub recognizes repeated ones.
-    await reader.add(key, (batch) => hub.take(batch))
+    await reader.add(key, hub)
     await hub.start()
     ready.set(id, hub)
     return hub

@@ -1,4 +1,4 @@
-import type { StreamBatch } from '@slipway/contracts'
+import type { StreamBatch, StreamPartialLine } from '@slipway/contracts'
 import type { Redis } from '@slipway/redis'
 import { type Logger, sleep } from '@slipway/runtime'
 
@@ -12,12 +12,17 @@ const BEGINNING = '0-0'
 interface Source {
   /** The last entry that was read. */
   id: string
+  listener: StreamListener
+}
+
+interface StreamListener {
   take(batch: StreamBatch): void
+  takePartialLines(lines: StreamPartialLine[]): void
 }
 
 export interface StreamReader {
   /** Reads a stream from its present end, best effort. */
-  add(key: string, take: (batch: StreamBatch) => void): Promise<void>
+  add(key: string, listener: StreamListener): Promise<void>
   remove(key: string): void
   /**
    * Continues at the present end of the stream. After a FLUSHALL or a clock that was set back, the end may be before the last
@@ -67,9 +72,10 @@ export function startStreamReader(blocking: Redis, commands: Redis, logger: Logg
   }
 
   function deliver(source: Source, fields: string[]): void {
-    const at = fields.indexOf('batch')
+    const [field, json = ''] = fields
     try {
-      source.take(JSON.parse(fields[at + 1] ?? '') as StreamBatch)
+      if (field === 'partial') source.listener.takePartialLines(JSON.parse(json) as StreamPartialLine[])
+      else source.listener.take(JSON.parse(json) as StreamBatch)
     } catch (error) {
       logger.warn('an entry of a live stream cannot be read and is skipped', { error })
     }
@@ -97,9 +103,9 @@ export function startStreamReader(blocking: Redis, commands: Redis, logger: Logg
   const running = run()
 
   return {
-    async add(key, take) {
+    async add(key, listener) {
       const id = await lastId(key).catch(() => BEGINNING)
-      sources.set(key, { id, take })
+      sources.set(key, { id, listener })
       void unblock()
     },
     remove(key) {

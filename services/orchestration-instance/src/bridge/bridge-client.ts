@@ -5,6 +5,7 @@ import {
   EventBatchResponse,
   type JoinRequest,
   JoinResponse,
+  type PartialLines,
   type RunRef,
   type SyncRequest,
   SyncResponse,
@@ -111,6 +112,11 @@ export class BridgeClient {
     const flag = afterStop ? ',"after_stop":true' : ''
     const body = `{"epoch":${epoch},"first_event":${first},"events":${events}${flag}}`
     return this.#post<EventBatchResponse>(`/v1/runs/${deploymentId}/events`, credential, body, TIMEOUT_MS, checkEvents)
+  }
+
+  async partialLines(deploymentId: string, credential: string, lines: PartialLines): Promise<void> {
+    const path = `/v1/runs/${deploymentId}/partial-lines`
+    await this.#post(path, credential, JSON.stringify(lines), TIMEOUT_MS, () => [])
   }
 
   /** Streams content. Reading throws after a minute without bytes. */

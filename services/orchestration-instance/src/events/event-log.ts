@@ -108,6 +108,11 @@ export class EventLog {
     return this.#next
   }
 
+  /** The number of the next log line. */
+  get nextLine(): number {
+    return this.#nextLine
+  }
+
   get acknowledged(): number {
     return this.#acknowledged
   }

@@ -2,6 +2,7 @@ import type { OutputStream } from '@slipway/execution'
 import { LineSplitter, type OutputLine } from './line-splitter.ts'
 import type { Masker } from './masking.ts'
 import { OutputLimit, type OutputLimitOptions } from './output-limit.ts'
+import { PartialLines } from './partial-lines.ts'
 import { Tail } from './tail.ts'
 
 /**
@@ -12,22 +13,30 @@ const HOLD_MS = 250
 
 const STREAMS = ['stdout', 'stderr'] as const
 
+interface CommandOutputOptions extends OutputLimitOptions {
+  /** Receives the text of a line that is unfinished for a second. The line comes with `onLine` when it is finished. */
+  onPartialLine(stream: OutputStream, text: string): void
+}
+
 /** The output of one attempt of a command: passes on its lines up to a limit, and keeps the end of each stream. */
 export class CommandOutput {
   readonly #splitters: Record<OutputStream, LineSplitter>
   readonly #tails: Record<OutputStream, Tail> = { stdout: new Tail(), stderr: new Tail() }
   readonly #limit: OutputLimit
+  readonly #partialLines: PartialLines
   #releaseTimer: NodeJS.Timeout | undefined
 
-  constructor(masker: Masker, options: OutputLimitOptions) {
+  constructor(masker: Masker, options: CommandOutputOptions) {
     this.#splitters = { stdout: new LineSplitter(masker), stderr: new LineSplitter(masker) }
     this.#limit = new OutputLimit(options)
+    this.#partialLines = new PartialLines(this.#splitters, options.onPartialLine)
   }
 
   write(stream: OutputStream, chunk: Buffer): void {
     const splitter = this.#splitters[stream]
     this.#passOn(stream, splitter.write(chunk))
     if (splitter.holdsLine) this.#releaseTimer ??= setTimeout(() => this.#releaseLines(), HOLD_MS)
+    this.#partialLines.note(stream)
   }
 
   end(): void {
@@ -38,6 +47,7 @@ export class CommandOutput {
 
   abandon(): void {
     clearTimeout(this.#releaseTimer)
+    this.#partialLines.stop()
   }
 
   tail(stream: OutputStream): string {

@@ -8,9 +8,9 @@ export interface OutputLine {
 }
 
 /**
- * Turns the bytes of one stream into masked lines. A line ends with \n or with the stream; a \r stays in the line. Bytes that
- * are not UTF-8 become U+FFFD, and so does NUL, because Postgres cannot store it. Memory is bounded: a long line is split,
- * and the text that is held back is no longer than a secret.
+ * Turns the bytes of one stream into masked lines, as a terminal shows them. A line ends with \n, \r\n or the stream. Text after
+ * a \r replaces the text before it. Bytes that are not UTF-8 become U+FFFD, and so does NUL, because Postgres cannot store it.
+ * Memory is bounded: a long line is split, and the text that is held back is no longer than a secret.
  */
 export class LineSplitter {
   readonly #stream: MaskingStream
@@ -18,6 +18,9 @@ export class LineSplitter {
   /** The part of the current line that was not returned yet. */
   #line = ''
   #isSplit = false
+  /** Whether a \r stands behind `#line`. The next text replaces the line. */
+  #isReturned = false
+  #endedLines = 0
 
   constructor(masker: Masker) {
     this.#stream = new MaskingStream(masker)
@@ -26,6 +29,11 @@ export class LineSplitter {
   /** Whether lines are held back because a secret may start in them. */
   get holdsLine(): boolean {
     return this.#stream.holdsLine
+  }
+
+  /** The current line without text that may be the start of a secret. `number` tells it from other lines of this stream. */
+  get unfinished(): { number: number; text: string } {
+    return { number: this.#endedLines, text: this.#line }
   }
 
   write(chunk: Buffer): OutputLine[] {
@@ -52,12 +60,24 @@ export class LineSplitter {
     const parts = masked.split('\n')
     const last = parts.pop() ?? ''
     for (const part of parts) {
-      this.#line += part
+      this.#append(part)
       lines.push(...this.#endLine())
     }
-    this.#line += last
+    this.#append(last)
     if (this.#line.length > MAX_LINE_BYTES) lines.push(...this.#cutLine())
     return lines
+  }
+
+  #append(text: string): void {
+    let end = text.length
+    while (end > 0 && text[end - 1] === '\r') end -= 1
+    if (end > 0) {
+      const from = text.lastIndexOf('\r', end - 1) + 1
+      if (from > 0 || this.#isReturned) this.#line = ''
+      this.#line += text.slice(from, end)
+      this.#isReturned = false
+    }
+    if (end < text.length) this.#isReturned = true
   }
 
   #endLine(): OutputLine[] {
@@ -65,6 +85,8 @@ export class LineSplitter {
     const split = this.#isSplit || pieces.length > 1
     this.#line = ''
     this.#isSplit = false
+    this.#isReturned = false
+    this.#endedLines += 1
     return pieces.map((text) => ({ text, split }))
   }
 

@@ -17,6 +17,7 @@ import {
 import { failpoint, failSpan, type Span, SpanKind, sleep, traced } from '@slipway/runtime'
 import type { RunFiles } from '../content/run-files.ts'
 import type { EventLog } from '../events/event-log.ts'
+import type { PartialLineSender } from '../events/partial-line-sender.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'
 import { CommandOutput } from '../output/command-output.ts'
 import type { Masker } from '../output/masking.ts'
@@ -48,6 +49,7 @@ interface CommandRunnerOptions {
   spec: RunSpec
   values: StepValues
   events: EventLog
+  partialLines: PartialLineSender
   files: RunFiles
   /** The limit of the output of one command. The middle of a longer output is left out. */
   outputBytes: number
@@ -107,7 +109,7 @@ export class CommandRunner {
     attempt: number,
     kills: readonly AbortSignal[],
   ): Promise<AttemptResult> {
-    const { values, events } = this.#options
+    const { values, events, partialLines } = this.#options
     const masker = values.masker(step)
     const startedAt = new Date().toISOString()
     const command = commandOf(values, step, attempt, kind)
@@ -116,8 +118,11 @@ export class CommandRunner {
       maxBytes: this.#options.outputBytes,
       onLine: (stream, { text, split }) => {
         const level = stream === 'stderr' ? 'error' : 'info'
+        partialLines.drop({ ...step, stream })
         events.emitLine({ ...step, stream, level, text, ...(split && { metadata: { split } }) })
       },
+      onPartialLine: (stream, text) =>
+        partialLines.put({ ...step, at: new Date().toISOString(), stream, text, next_line: events.nextLine }),
       onCut: () => events.emitSystemLine('warning', step, outputCut(this.#options.outputBytes)),
       onLeftOut: ({ lines, bytes }) =>
         events.emitSystemLine('warning', step, outputLeftOut(lines, bytes), {

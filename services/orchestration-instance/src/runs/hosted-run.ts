@@ -1,4 +1,4 @@
-import type { RunRef, RunSpec } from '@slipway/contracts'
+import type { PartialLine, RunRef, RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import type { Kill, Transport } from '@slipway/execution'
 import { forRequest, type KeyRing, type Logger, SpanKind, traced } from '@slipway/runtime'
@@ -6,6 +6,7 @@ import type { PostedBatch } from '../bridge/bridge-client.ts'
 import type { ContentCache } from '../content/cache.ts'
 import { RunFiles } from '../content/run-files.ts'
 import { EventLog, type EventsOnDisk } from '../events/event-log.ts'
+import { PartialLineSender } from '../events/partial-line-sender.ts'
 import { Sender } from '../events/sender.ts'
 import { Journal } from '../journal/journal.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'
@@ -34,6 +35,7 @@ export interface RunResources {
   disk: JournalDisk
   /** Posts a batch of run events. Resolves with the number of the next event that the bridge expects. */
   post(ref: RunRef, batch: PostedBatch): Promise<number>
+  postPartialLines(ref: RunRef, lines: PartialLine[]): Promise<void>
   logger: Logger
   /** Ends the process: only a restart can help, for example after a disk error. */
   fatal(error: unknown): void
@@ -51,6 +53,7 @@ export class HostedRun {
   readonly ref: RunRef
   readonly #journal: Journal
   readonly #events: EventLog
+  readonly #partialLines: PartialLineSender
   readonly #resources: RunResources
   readonly #hooks: HostedRunHooks
   readonly #spec: RunSpec
@@ -76,6 +79,10 @@ export class HostedRun {
     this.#hooks = hooks
     const { nextEvent, nextLine, acknowledged } = own.progress
     const { onDisk } = own
+    this.#partialLines = new PartialLineSender({
+      post: (lines) => resources.postPartialLines(this.ref, lines),
+      logger: resources.logger,
+    })
     this.#events = new EventLog(own.journal, resources, { nextEvent, nextLine, acknowledged, onDisk })
   }
 
@@ -157,6 +164,7 @@ export class HostedRun {
         spec: this.#spec,
         values,
         events,
+        partialLines: this.#partialLines,
         files: new RunFiles(content, this.#spec.options.bypass_cache),
         outputBytes,
         disk,
@@ -234,6 +242,7 @@ export class HostedRun {
 
   #close(): void {
     this.#closeTransports()
+    this.#partialLines.close()
     this.#events.close()
     this.#endSpan()
   }

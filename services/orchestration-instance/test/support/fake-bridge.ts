@@ -6,6 +6,8 @@ import {
   EventBatch,
   JoinRequest,
   type LogEvent,
+  type PartialLine,
+  PartialLines,
   type ProbeTarget,
   type RunEvent,
   type RunRef,
@@ -23,6 +25,7 @@ const checks = {
   join: compile(JoinRequest),
   sync: compile(SyncRequest),
   events: compile(EventBatch),
+  partialLines: compile(PartialLines),
 }
 
 /** The part of the executor-bridge that an instance calls. It checks every call and counts events as the bridge does. */
@@ -84,6 +87,7 @@ export class FakeBridge {
   breaksOff = 0
   /** Awaited before content is sent. */
   beforeContent: () => Promise<unknown> | unknown = () => {}
+  readonly partialLines: PartialLine[] = []
   readonly problems: string[] = []
   /** The events of each deployment under each epoch, as the bridge would have committed them. */
   readonly #received = new Map<string, RunEvent[]>()
@@ -189,6 +193,7 @@ export class FakeBridge {
     const refused = this.#refuses(token)
     if (refused) return refused
     if (path === '/v1/instances/credential') return this.#giveCredential()
+    if (/^\/v1\/runs\/[0-9a-f-]{36}\/partial-lines$/.test(path)) return this.#takePartialLines(body)
     const deploymentId = /^\/v1\/runs\/([0-9a-f-]{36})\/events$/.exec(path)?.[1]
     return deploymentId === undefined ? refusal(404, 'NOT_FOUND') : this.#takeEvents(deploymentId, body)
   }
@@ -214,6 +219,12 @@ export class FakeBridge {
       this.breaksOff -= 1
       return response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
     })
+  }
+
+  #takePartialLines(body: unknown) {
+    this.#check('partialLines', body)
+    this.partialLines.push(...(body as PartialLines).lines)
+    return { status: 200, body: {} }
   }
 
   #join(token: string | undefined, body: unknown) {

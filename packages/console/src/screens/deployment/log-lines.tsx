@@ -22,7 +22,10 @@ interface Props {
 /** The lines in view. */
 export function LogLines({ log, rows, found, chosen, onChoose }: Props) {
   const version = useChanges(log.changes)
-  const { first, end, offset, height } = useDrawnRows(rows, found === null ? log.count : found.length)
+  const { first, end, offset, height } = useDrawnRows(
+    rows,
+    found === null ? log.count + log.partialLines.length : found.length,
+  )
 
   // Lines of the view may be missing, and come later: so this asks again whenever some came.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
@@ -56,6 +59,8 @@ export function LogLines({ log, rows, found, chosen, onChoose }: Props) {
       <div style={{ height }}>
         <div className="log-lines" style={{ transform: `translateY(${offset}px)` }}>
           {indices.map((index) => {
+            const partial = found === null ? log.partialLines[index - log.count] : undefined
+            if (partial !== undefined) return <PartialLine key={index} line={partial} />
             const line = found === null ? log.line(index) : found[index]
             const number = line?.number ?? index
             return <Line key={index} number={number} line={line} isChosen={number === chosen} onChoose={onChoose} />
@@ -65,6 +70,17 @@ export function LogLines({ log, rows, found, chosen, onChoose }: Props) {
     </div>
   )
 }
+
+/** A line that its command has not finished. It has no number yet. */
+const PartialLine = memo(({ line }: { line: LogLine }) => (
+  <div className="log-line" data-level={line.level} title={line.at}>
+    <span className="log-number" />
+    <span className="log-target">{line.target ?? ''}</span>
+    <span data-testid="log-partial-text">
+      <AnsiText text={line.text} />
+    </span>
+  </div>
+))
 
 interface LineProps {
   number: number

@@ -29,6 +29,9 @@ const PAUSE_MS = 2_000
 export class LogStore {
   readonly changes = new Changes(TELL_EVERY_MS)
   count = 0
+  /** The unfinished lines of running steps, below the log. */
+  partialLines: readonly LogLine[] = []
+  readonly #partialLines = new Map<string, LogLine>()
   readonly #id: string
   /** The one used longest ago is the first. */
   readonly #pages = new Map<number, Page>()
@@ -55,6 +58,14 @@ export class LogStore {
       if (page !== undefined) this.#keep(index, page)
     }
     this.#readSoon()
+  }
+
+  /** Shows the unfinished line of a place in place of its last one; null: the line is finished. */
+  setPartialLine(place: string, line: LogLine | null): void {
+    if (line === null && !this.#partialLines.delete(place)) return
+    if (line !== null) this.#partialLines.set(place, line)
+    this.partialLines = [...this.#partialLines.values()]
+    this.changes.tell()
   }
 
   add(line: LogLine): void {

@@ -13,6 +13,11 @@ interface Progress {
   total: number
 }
 
+/** The levels of output: stdout and stderr. */
+const LEVELS = ['info', 'error']
+const placeOf = (step: string | null, level: string) => `${step} ${level}`
+const isRunning = (state: string) => state === 'running' || state === 'rolling_back'
+
 const EXPECTED_ENDINGS = /abort/i
 
 /** One deployment with its live log: record, state of each step, progress, and lines, for as long as it is on screen. */
@@ -41,10 +46,17 @@ export function useFollowedDeployment(id: string) {
         giveUpAfterMs: 600_000,
       })) {
         if (event === 'log') {
-          const { metadata, timestamp, level, target_name, message } = data.log
-          log.add({ number: metadata?.seq ?? log.count, at: timestamp, level, target: target_name, text: message })
+          const { metadata, timestamp, level, step_id, target_name, message } = data.log
+          const place = placeOf(step_id, level)
+          const line = { at: timestamp, level, target: target_name, text: message }
+          if (metadata?.partial) log.setPartialLine(place, { ...line, number: log.count })
+          else {
+            log.setPartialLine(place, null)
+            log.add({ ...line, number: metadata?.seq ?? log.count })
+          }
         } else if (event === 'step_update') {
           steps.set(data.step_id, data.state)
+          if (!isRunning(data.state)) for (const level of LEVELS) log.setPartialLine(placeOf(data.step_id, level), null)
         } else if (event === 'progress') {
           setProgress({ completed: data.completed_steps, total: data.total_steps })
         } else if (event === 'state_change') {

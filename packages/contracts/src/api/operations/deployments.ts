@@ -153,7 +153,7 @@ export const deploymentOperations = {
     summary:
       'Open the live log stream (Server-Sent Events); after a cancel, it waits for the last output of the killed commands',
     description:
-      'Sends what has happened and then what happens, as Server-Sent Events: `log`, `progress`, `step_update`, `state_change`, and `ping` every 15 seconds. The last event is the `state_change` to a final state, with `log_lines`. To resume, open it again with a new token and `from`, one more than the `seq` of the last line. Every call uses its token up, a refused one too. The stream ends early for a slow client and when the credential loses the permission `deployments:read`.',
+      'Sends what has happened and then what happens, as Server-Sent Events: `log`, `progress`, `step_update`, `state_change`, and `ping` every 15 seconds. The last event is the `state_change` to a final state, with `log_lines`. To resume, open it again with a new token and `from`, one more than the `seq` of the last line. A `log` with `metadata.partial` true shows a line of a command that is not finished after a second: it has no `seq`, is not stored, and the next `log` of its step and level replaces it. Every call uses its token up, a refused one too. The stream ends early for a slow client and when the credential loses the permission `deployments:read`.',
     tag: 'deployments',
     access: 'sse',
     query: Strict({
