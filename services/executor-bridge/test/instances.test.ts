@@ -96,7 +96,7 @@ describe('a sync', () => {
     expect(await eventsOf(instance.id)).toEqual(['instance.created', 'instance.updated'])
   })
 
-  test('sends the response head after the heartbeat, and the body after a change', async () => {
+  test('sends the response head after the heartbeat, blanks while it waits, and the body after a change', async () => {
     const instance = await joinInstance(bridge)
     const began = Date.now()
     const response = await fetch(`${bridge.url}/v1/sync`, {
@@ -106,9 +106,15 @@ describe('a sync', () => {
     })
     expect(response.status).toBe(200)
     expect(await isFresh(instance)).toBe(true)
+    const body = (response.body as ReadableStream<Uint8Array>)
+      .pipeThrough(new TextDecoderStream())
+      [Symbol.asyncIterator]()
+    expect((await body.next()).value).toMatch(/^ +$/)
     const run = await seedRun(bridge.database, { instanceId: instance.id })
     bridge.bridge.wakeUps.wake(instance.id)
-    expect(await response.json()).toMatchObject({ start: [{ deployment_id: run.deploymentId }] })
+    let rest = ''
+    for (let piece = await body.next(); !piece.done; piece = await body.next()) rest += piece.value
+    expect(JSON.parse(rest)).toMatchObject({ start: [{ deployment_id: run.deploymentId }] })
     expect(Date.now() - began).toBeLessThan(20_000)
   })
 

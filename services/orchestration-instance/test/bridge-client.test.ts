@@ -1,8 +1,9 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { SyncRequest } from '@slipway/contracts'
 import { BridgeConnections } from '@slipway/runtime'
-import { testLogger } from '@slipway/testing'
+import { startTcpProxy, testLogger } from '@slipway/testing'
 import { BridgeClient, BridgeError, FencedError, UnauthorizedError } from '../src/bridge/bridge-client.ts'
 
 let answer: (response: http.ServerResponse, body: string) => void
@@ -30,6 +31,11 @@ afterAll(() => {
   server.close()
 })
 
+const SYNC: SyncRequest = {
+  ...{ version: '1.0.0', capacity: 1, labels: {}, wait_seconds: 5, accepts_runs: true, runs: [], declined: [] },
+  ...{ refused: [], stopped: [], probe_slots: 0, probes: [] },
+}
+
 const send = (events = '[]') => client.events('some-run', 'secret', 1, { first: 7, events, afterStop: false })
 
 const answering = (status: number, text: string) => {
@@ -49,6 +55,31 @@ test('sends batches unchanged over one connection', async () => {
     '{"epoch":1,"first_event":7,"events":[]}',
   ])
   expect(accepted).toBe(1)
+})
+
+test('after one silent sync, all connections are new', async () => {
+  const { port } = server.address() as AddressInfo
+  const proxy = await startTcpProxy(`http://127.0.0.1:${port}`)
+  const through = new BridgeClient(proxy.url, connections, { silentSyncMs: 200 })
+  const sendThrough = () => through.events('some-run', 'secret', 1, { first: 7, events: '[]', afterStop: false })
+  const sync = async () => (await through.sync('secret', SYNC, new AbortController().signal)).body
+  try {
+    answer = (response, body) => {
+      if (body !== JSON.stringify(SYNC)) return response.end('{"next_event":8}')
+      response.flushHeaders()
+      setTimeout(() => response.write(' '), 150)
+      setTimeout(
+        () => response.end('{"version":"1.0.0","lost_after_seconds":30,"start":[],"stop":[],"probes":[]}'),
+        300,
+      )
+    }
+    await Promise.all([sendThrough(), sync()])
+    proxy.silence()
+    await expect(sync()).rejects.toThrow('the bridge gave no complete answer within 200 ms')
+    await Promise.all([sendThrough(), sync()])
+  } finally {
+    await proxy.close()
+  }
 })
 
 test('throws a different error for each kind of refusal', async () => {

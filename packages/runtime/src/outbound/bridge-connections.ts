@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts'
 import { TrustedRoots } from '../tls/trusted-roots.ts'
 import { CA_FILE, explainTlsError } from './bridge-tls-error.ts'
 import { type DownloadAnswer, download } from './download.ts'
-import type { Answer } from './exchange.ts'
+import { type Answer, NoAnswer } from './exchange.ts'
 import { type JsonPost, KEEP_ALIVE_MS, postJson } from './post-json.ts'
 
 interface BridgeConnectionsOptions {
@@ -17,6 +17,16 @@ interface BridgeConnectionsOptions {
   /** The shortest time between two looks at the file, by default a second. */
   checkMs?: number
 }
+
+/** Syncs have connections of their own: a heartbeat never uses one that other calls left half-open. */
+type Purpose = 'sync' | 'calls'
+
+interface Pool {
+  plain: http.Agent
+  encrypted: { agent: https.Agent; context: SecureContext } | null
+}
+
+const newPool = (): Pool => ({ plain: new http.Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS }), encrypted: null })
 
 interface BridgeDownload {
   url: string
@@ -32,8 +42,7 @@ interface BridgeDownload {
 export class BridgeConnections {
   readonly #roots: TrustedRoots
   readonly #urlSetting: string
-  readonly #plain = new http.Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS })
-  #encrypted: { agent: https.Agent; context: SecureContext } | null = null
+  readonly #pools: Record<Purpose, Pool> = { sync: newPool(), calls: newPool() }
 
   /** @throws ConfigurationError if the file of CA certificates cannot be used */
   constructor({ caFile, urlSetting, logger, checkMs }: BridgeConnectionsOptions) {
@@ -51,8 +60,11 @@ export class BridgeConnections {
   }
 
   /** Posts JSON. Throws BridgeTlsError and network errors. */
-  post(post: Omit<JsonPost, 'to' | 'agent'>): Promise<Answer> {
-    return this.#explained(post.url, postJson({ ...post, to: 'the bridge', agent: this.agentFor(post.url) }))
+  async post({ purpose = 'calls', ...post }: Omit<JsonPost, 'to' | 'agent'> & { purpose?: Purpose }): Promise<Answer> {
+    const agent = this.agentFor(post.url, purpose)
+    const answer = await this.#explained(post.url, postJson({ ...post, to: 'the bridge', agent }))
+    answer.body.catch((error) => this.#closeIdleAfter(error))
+    return answer
   }
 
   /** Gets a body of any size. Throws BridgeTlsError and network errors. */
@@ -62,19 +74,20 @@ export class BridgeConnections {
   }
 
   /** The current connection pool for a URL. A changed file of CA certificates leads to a new pool. */
-  agentFor(url: string): http.Agent {
-    if (!url.startsWith('https:')) return this.#plain
+  agentFor(url: string, purpose: Purpose = 'calls'): http.Agent {
+    const pool = this.#pools[purpose]
+    if (!url.startsWith('https:')) return pool.plain
     const { context } = this.#roots
-    if (this.#encrypted?.context !== context) {
+    if (pool.encrypted?.context !== context) {
       // Connections of the old pool end after their calls, or after KEEP_ALIVE_MS without a call.
       const agent = new https.Agent({
         ...{ keepAlive: true, timeout: KEEP_ALIVE_MS, secureContext: context },
         // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
         rejectUnauthorized: true,
       })
-      this.#encrypted = { agent, context }
+      pool.encrypted = { agent, context }
     }
-    return this.#encrypted.agent
+    return pool.encrypted.agent
   }
 
   /** Returns a BridgeTlsError for a TLS problem, else the error itself. */
@@ -86,7 +99,15 @@ export class BridgeConnections {
     try {
       return await call
     } catch (error) {
+      this.#closeIdleAfter(error)
       throw this.explain(error, url)
     }
+  }
+
+  /** After one silent connection, the idle ones may be half-open, too: the next call would wait for its timeout again. */
+  #closeIdleAfter(error: unknown): void {
+    if (!(error instanceof NoAnswer)) return
+    const agents = Object.values(this.#pools).flatMap(({ plain, encrypted }) => [plain, encrypted?.agent])
+    for (const socket of agents.flatMap((agent) => Object.values(agent?.freeSockets ?? {})).flat()) socket?.destroy()
   }
 }

@@ -1,5 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
+import { NoAnswer } from './exchange.ts'
 
 interface Download {
   url: string
@@ -24,7 +25,7 @@ export function download({ url, headers, to, agent, idleMs }: Download): Promise
     const { get } = url.startsWith('https:') ? https : http
     const outgoing = get(url, { headers, agent })
     let receiver: { destroy(error: Error): unknown } = outgoing
-    const idle = setTimeout(() => receiver.destroy(new Error(`${to} sent nothing for ${idleMs} ms`)), idleMs)
+    const idle = setTimeout(() => receiver.destroy(new NoAnswer(`${to} sent nothing for ${idleMs} ms`)), idleMs)
     outgoing.on('error', reject)
     outgoing.on('close', () => clearTimeout(idle))
     outgoing.on('response', (response) => {

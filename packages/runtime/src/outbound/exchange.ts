@@ -15,6 +15,8 @@ export interface Exchange {
   since?: number
   /** A separate timeout from the beginning of the answer to its end. */
   endingMs?: number
+  /** The call fails after this time without a byte of an answer that has begun. */
+  idleMs?: number
   maxAnswerBytes: number
   /** Whether to cut a longer answer. Otherwise a longer answer is an error. */
   mayCut?: boolean
@@ -28,9 +30,15 @@ export interface Answer {
   body: Promise<Buffer>
 }
 
+/** The server was silent for too long. Connections of the same age may be half-open, too. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer'
+  readonly code = 'ETIMEDOUT'
+}
+
 /** Sends a POST request. Resolves when the answer begins. Redirects are not followed. `fetch` needs more than twice the CPU. */
 export function exchange(options: Exchange): Promise<Answer> {
-  const { url, to, body, timeoutMs, since = performance.now(), endingMs, signal } = options
+  const { url, to, body, timeoutMs, since = performance.now(), endingMs, idleMs, signal } = options
   return new Promise((resolve, reject) => {
     const { request } = String(url).startsWith('https:') ? https : http
     const outgoing = request(url, {
@@ -45,14 +53,15 @@ export function exchange(options: Exchange): Promise<Answer> {
       fail(reason)
       outgoing.destroy()
     }
-    const late = (ms: number) => () =>
-      giveUp(Object.assign(new Error(`${to} gave no complete answer within ${ms} ms`), { code: 'ETIMEDOUT' }))
+    const late = (ms: number) => () => giveUp(new NoAnswer(`${to} gave no complete answer within ${ms} ms`))
     let timer = setTimeout(late(timeoutMs), Math.max(0, since + timeoutMs - performance.now()))
     const stop = () => giveUp(signal?.reason)
     if (signal?.aborted) stop()
     signal?.addEventListener('abort', stop)
+    let idle: NodeJS.Timeout | undefined
     outgoing.on('close', () => {
       clearTimeout(timer)
+      clearTimeout(idle)
       signal?.removeEventListener('abort', stop)
     })
     outgoing.on('error', (error) => fail(error))
@@ -60,6 +69,11 @@ export function exchange(options: Exchange): Promise<Answer> {
       if (endingMs !== undefined) {
         clearTimeout(timer)
         timer = setTimeout(late(endingMs), endingMs)
+      }
+      if (idleMs !== undefined) {
+        const silent = new NoAnswer(`${to} sent nothing for ${idleMs} ms`)
+        idle = setTimeout(() => giveUp(silent), idleMs)
+        response.on('data', () => idle?.refresh())
       }
       const read = new Promise<Buffer>((whole, broken) => {
         fail = broken

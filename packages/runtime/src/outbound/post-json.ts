@@ -6,7 +6,8 @@ export const KEEP_ALIVE_MS = 30_000
 /** The default limit of an answer. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
-export interface JsonPost extends Pick<Exchange, 'agent' | 'body' | 'to' | 'timeoutMs' | 'endingMs' | 'signal'> {
+export interface JsonPost
+  extends Pick<Exchange, 'agent' | 'body' | 'to' | 'timeoutMs' | 'endingMs' | 'idleMs' | 'signal'> {
   maxAnswerBytes?: number
   url: string
   /** The credential of the caller. */

@@ -35,6 +35,8 @@ import { fetchSpec } from '../runs/start.ts'
 
 const BATCH_LIMIT = 8 * 1024 * 1024
 const JOIN_LIMIT = 256 * 1024
+/** A blank, which JSON allows before a value, shows the instance that the connection of a waiting sync lives. */
+const PULSE_MS = 1_000
 /** The body is read before the token is verified, so it may come from a stranger and must be small. */
 const AGENT_BODY_LIMIT = 4 * 1024
 
@@ -72,15 +74,22 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
     // Not AbortSignal.timeout: in Node 20 a garbage collection takes it out of AbortSignal.any, and the sync never ends.
     const timer = setTimeout(end, body.wait_seconds * 1_000)
     stopping.addEventListener('abort', end, { once: true })
+    let pulse: NodeJS.Timeout | undefined
     response.on('close', () => {
       clearTimeout(timer)
+      clearInterval(pulse)
       stopping.removeEventListener('abort', end)
       end()
     })
     const answer = await sync(bridge, instanceOf(response), body, {
-      onHeartbeat: () => response.status(200).type('json').flushHeaders(),
+      onHeartbeat() {
+        // A proxy must not hold the blanks back.
+        response.status(200).type('json').set('X-Accel-Buffering', 'no').flushHeaders()
+        pulse = setInterval(() => response.write(' '), PULSE_MS)
+      },
       over: over.signal,
     })
+    clearInterval(pulse)
     failpoint(answer, 'before-answer')
     response.end(JSON.stringify(answer))
     failpoint(answer, 'after-answer')

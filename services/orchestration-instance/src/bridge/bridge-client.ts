@@ -13,8 +13,8 @@ import {
 import type { BridgeConnections } from '@slipway/runtime'
 
 const TIMEOUT_MS = 10_000
-/** How long the bridge may take to commit a heartbeat. */
-const HEARTBEAT_TIMEOUT_MS = 4_000
+/** How long the bridge may take to commit a heartbeat, and how long a sync may be silent. The bridge sends a byte each second. */
+const SILENT_SYNC_MS = 4_000
 /** How long an answer to a sync may take after its `wait_seconds`. */
 const ANSWER_MS = 10_000
 /** The bridge builds the specification of 10,000 targets before it sends the first byte. */
@@ -68,7 +68,10 @@ export class BridgeClient {
   readonly #baseUrl: string
   readonly #connections: BridgeConnections
 
-  constructor(baseUrl: string, connections: BridgeConnections) {
+  readonly #silentSyncMs: number
+
+  constructor(baseUrl: string, connections: BridgeConnections, { silentSyncMs = SILENT_SYNC_MS } = {}) {
+    this.#silentSyncMs = silentSyncMs
     this.#baseUrl = baseUrl.replace(/\/+$/, '')
     this.#connections = connections
   }
@@ -87,7 +90,9 @@ export class BridgeClient {
       url: `${this.#baseUrl}/v1/sync`,
       token: credential,
       body: JSON.stringify(request),
-      timeoutMs: HEARTBEAT_TIMEOUT_MS,
+      purpose: 'sync',
+      timeoutMs: this.#silentSyncMs,
+      idleMs: this.#silentSyncMs,
       endingMs: request.wait_seconds * 1_000 + ANSWER_MS,
       maxAnswerBytes: MAX_SYNC_BYTES,
       signal,
