@@ -111,7 +111,7 @@ test('while no server answers, all services start, report the missing servers, a
     status: 503,
     body: {
       status: 'unavailable',
-      dependencies: { database: 'down', migrations: 'down', broker: 'down', cache: 'down' },
+      dependencies: { database: 'down', migrations: 'down', broker: 'down', cache: 'down', log_stream: 'up' },
     },
   })
 

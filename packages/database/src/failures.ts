@@ -83,3 +83,9 @@ export function isConnectionError(error: unknown): boolean {
     )
   )
 }
+
+/** Whether the server takes no changes now: it is read-only, or it has no disk space or memory left. */
+export const isUnwritable = (error: unknown) => /^(25006|53[124]00)$/.test(sqlState(error) ?? '')
+
+/** Whether the same work succeeds when the server can be used again. */
+export const isUnavailable = (error: unknown) => isConnectionError(error) || isUnwritable(error)

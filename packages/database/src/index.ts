@@ -15,7 +15,9 @@ export {
   isConnectionError,
   isForeignKeyViolation,
   isLocked,
+  isUnavailable,
   isUniqueViolation,
+  isUnwritable,
   sqlState,
 } from './failures.ts'
 export type { Prisma, PrismaClient } from './generated/client.ts'

@@ -1,5 +1,5 @@
 import { counter, type Logger } from '@slipway/runtime'
-import { isConnectionError } from './failures.ts'
+import { isUnavailable } from './failures.ts'
 
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 300_000
@@ -57,7 +57,7 @@ export class Quarantine {
         results.push(await work(row))
         this.release(key)
       } catch (error) {
-        if (isConnectionError(error)) throw error
+        if (isUnavailable(error)) throw error
         this.hold(key, error)
       }
     }
@@ -78,7 +78,7 @@ export class Quarantine {
         for (const row of free) this.release(keyOf(row))
         return [result]
       } catch (error) {
-        if (isConnectionError(error)) throw error
+        if (isUnavailable(error)) throw error
       }
     }
     return this.each(free, keyOf, (row) => work([row]))

@@ -16,12 +16,19 @@ const CHECK_MS = 900
 /** The state of the dependencies of a service, and its readiness. */
 export class Health {
   readonly #checks = new Map<string, Check>()
+  readonly #optional = new Set<string>()
   #serving = false
   #pending: Promise<HealthReport> | undefined
 
   /** Adds a dependency. True means up. An error, or no answer within 0.9 s, means down. */
   check(name: string, fn: Check): void {
     this.#checks.set(name, fn)
+  }
+
+  /** Adds a dependency that is shown. The service is ready without it: with it, one dead server would take all replicas away. */
+  show(name: string, fn: Check): void {
+    this.check(name, fn)
+    this.#optional.add(name)
   }
 
   /** Sets whether the service has started and is not stopping. The initial value is false. */
@@ -42,7 +49,10 @@ export class Health {
     const results = await Promise.all(
       [...this.#checks].map(async ([name, fn]) => [name, (await passes(fn)) ? 'up' : 'down'] as const),
     )
-    return { ready: results.every(([, state]) => state === 'up'), dependencies: Object.fromEntries(results) }
+    return {
+      ready: results.every(([name, state]) => state === 'up' || this.#optional.has(name)),
+      dependencies: Object.fromEntries(results),
+    }
   }
 }
 

@@ -26,6 +26,13 @@ test('a check that throws or never answers counts as down and does not delay the
   })
 })
 
+test('a dependency that is only shown does not decide', async () => {
+  const health = new Health()
+  health.setServing(true)
+  health.show('live streams', () => false)
+  expect(await health.report()).toEqual({ ready: true, dependencies: { 'live streams': 'down' } })
+})
+
 test('a service is not ready before it is serving, even if all its dependencies are up', async () => {
   const health = new Health()
   health.check('good', () => true)

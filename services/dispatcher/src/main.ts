@@ -1,7 +1,7 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
 import {
   createDatabase,
-  isConnectionError,
+  isUnavailable,
   measureConnections,
   measureOutbox,
   waitForDatabase,
@@ -31,7 +31,7 @@ await runService({
       namespace: config.SLIPWAY_NAMESPACE,
       name,
       logger,
-      isUnavailable: isConnectionError,
+      isUnavailable,
       onFatal: fatal,
     })
     onStop('broker', () => broker.close())

@@ -1,7 +1,7 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
 import {
   createDatabase,
-  isConnectionError,
+  isUnavailable,
   measureConnections,
   startRelay,
   waitForDatabase,
@@ -49,14 +49,15 @@ await runService({
       namespace: config.SLIPWAY_NAMESPACE,
       name,
       logger,
-      isUnavailable: isConnectionError,
+      isUnavailable,
       onFatal: fatal,
     })
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
     measureConnections(database)
     measureQueues(broker)
-    // No check of Redis: without Redis everything works, but stream clients get their batches later.
+    // Without Redis everything works, but stream clients get their batches later.
+    health.show('cache', async () => (await redis.ping()) === 'PONG')
 
     const relay = startRelay({ database, logger, publish: (messages) => broker.publish(messages) })
     onStop('outbox relay', () => relay.stop())

@@ -22,6 +22,7 @@ import { createGateway } from './gateway.ts'
 import { ANSWER_TIMES } from './http/answer-bounds.ts'
 import { listen } from './http/server.ts'
 import { seedIdentity } from './identity/first-admin.ts'
+import { answersAtAll } from './streams/liveness.ts'
 import { warnWithoutRowLevelSecurity } from './tenancy/row-level-security.ts'
 
 await runService({
@@ -56,6 +57,7 @@ await runService({
     })
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
+    health.show('log_stream', () => answersAtAll(config.SLIPWAY_LOG_STREAM_URL))
 
     let hasDatabase = false
     const gateway = createGateway({

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { isUnavailable } from '@slipway/database'
 import { waitFor, waitForValue } from '@slipway/testing'
 import type pg from 'pg'
 import { BoundedQueue } from '../src/credentials/passwords.ts'
+import { problemOf } from '../src/problems/problem-of.ts'
 import { addTenant, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
 /** Several times the number of database connections of a gateway. */
@@ -60,6 +62,17 @@ const untilWaiting = (on: TestGateway, count: number) =>
     () => waitingForLock(on),
     (waiting) => waiting >= count,
   )
+
+test('a database that is read-only is 500 with the time after which to try again, and messages wait for it', async () => {
+  const failure = await gateway.database
+    .transaction(async (tx) => {
+      await tx.query('SET TRANSACTION READ ONLY')
+      await tx.query('DELETE FROM targets')
+    })
+    .catch((error: unknown) => error)
+  expect(problemOf(failure)).toMatchObject({ code: 'DATABASE_ERROR', status: 500, details: { retry_after_secs: 30 } })
+  expect(isUnavailable(failure)).toBe(true)
+})
 
 describe('many concurrent calls', () => {
   test('wait for connections when they change records, and all succeed', async () => {

@@ -1,5 +1,5 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
-import { createDatabase, isConnectionError, measureConnections, waitForDatabase, warnOfOwner } from '@slipway/database'
+import { createDatabase, isUnavailable, measureConnections, waitForDatabase, warnOfOwner } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
 import { plannerConfig } from './config.ts'
@@ -23,7 +23,7 @@ await runService({
       namespace: config.SLIPWAY_NAMESPACE,
       name,
       logger,
-      isUnavailable: isConnectionError,
+      isUnavailable,
       onFatal: fatal,
     })
     onStop('broker', () => broker.close())

@@ -4,7 +4,7 @@ import {
   countRowFailure,
   type Database,
   isCollision,
-  isConnectionError,
+  isUnavailable,
   Quarantine,
   type Queryable,
 } from '@slipway/database'
@@ -258,4 +258,4 @@ function withPriority({ command, priority }: ClaimedRequest): ClaimedRequest['co
 }
 
 /** Whether the failure is not the fault of the request. Then the whole transaction is repeated. */
-const isPassing = (error: unknown) => isCollision(error) || isConnectionError(error)
+const isPassing = (error: unknown) => isCollision(error) || isUnavailable(error)

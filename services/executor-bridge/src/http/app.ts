@@ -8,7 +8,7 @@ import {
   PartialLines,
   SyncRequest,
 } from '@slipway/contracts'
-import { isConnectionError } from '@slipway/database'
+import { isUnavailable } from '@slipway/database'
 import { isUuid } from '@slipway/domain'
 import { failpoint, takeRequestId, withContext } from '@slipway/runtime'
 import express, {
@@ -224,8 +224,7 @@ const answerError =
 
 function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  if (isConnectionError(error))
-    return new Refusal(503, 'SERVICE_UNAVAILABLE', 'The database cannot be reached; try again')
+  if (isUnavailable(error)) return new Refusal(503, 'SERVICE_UNAVAILABLE', 'The database cannot be used now; try again')
   const { type } = (error ?? {}) as { type?: unknown }
   if (type === 'entity.too.large')
     return new Refusal(413, 'PAYLOAD_TOO_LARGE', 'The body is too large: send smaller batches')

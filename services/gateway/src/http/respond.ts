@@ -62,7 +62,7 @@ async function stream(response: Response, chunks: AsyncIterable<string | Uint8Ar
   response.end()
 }
 
-const RETRY_AFTER_503_SECONDS = 2
+const DEFAULT_RETRY_SECONDS: Record<number, number> = { 429: 1, 503: 2 }
 
 /** Sends a refusal. Closes the connection if an answer has begun: the client must not take half of it for all. */
 export function refuse(response: Response, problem: Problem): void {
@@ -73,11 +73,9 @@ export function refuse(response: Response, problem: Problem): void {
   const { status } = problem
   const text = JSON.stringify(toErrorBody(problem))
   response.status(status)
-  if (status === 429) {
-    response.setHeader('Retry-After', String(problem.details?.['retry_after_secs'] ?? 1))
-    response.setHeader('X-RateLimit-Remaining', '0')
-  }
-  if (status === 503) response.setHeader('Retry-After', String(RETRY_AFTER_503_SECONDS))
+  const retryAfter = problem.details?.['retry_after_secs'] ?? DEFAULT_RETRY_SECONDS[status]
+  if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter))
+  if (status === 429) response.setHeader('X-RateLimit-Remaining', '0')
   response.setHeader('Content-Type', JSON_TYPE)
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)

@@ -1,7 +1,17 @@
 import { BrokerUnavailable } from '@slipway/broker'
-import { isBusy, isConnectionError, isForeignKeyViolation, isUniqueViolation, sqlState } from '@slipway/database'
+import {
+  isBusy,
+  isConnectionError,
+  isForeignKeyViolation,
+  isUniqueViolation,
+  isUnwritable,
+  sqlState,
+} from '@slipway/database'
 import { conflict, Problem, unavailable } from '@slipway/domain'
 import { SecretError } from '@slipway/runtime'
+
+/** An operator must act, so a caller waits longer than for a restart. */
+const RETRY_AFTER_SECONDS = 30
 
 /** The database had no free connection for the call, or no time to answer it, within the limit. */
 export class DatabaseBusy extends Problem {
@@ -29,6 +39,10 @@ export function problemOf(error: unknown): Problem {
   if (isConnectionError(error)) return databaseUnreachable()
   if (isUniqueViolation(error)) return conflict('A record like this exists already')
   if (isForeignKeyViolation(error)) return conflict('A record that this one refers to has just been deleted')
+  if (isUnwritable(error)) {
+    const message = 'The database takes no changes now, because it is read-only or full; try again later'
+    return new Problem('DATABASE_ERROR', message, { retry_after_secs: RETRY_AFTER_SECONDS })
+  }
   if (sqlState(error) !== null) {
     return new Problem('DATABASE_ERROR', 'The database could not do this; see the log of the gateway')
   }
