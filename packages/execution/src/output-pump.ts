@@ -5,6 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 const AFTER_END_MS = 200
 /** A pipe or socket holds less than this. Later bytes were written after the end of the command. */
 const AFTER_END_BYTES = 1024 * 1024
+/** Both streams of a command are read by turns, in pieces of at most this size. So their lines keep about the order of the writes. */
+const PIECE_BYTES = 4 * 1024
 
 /**
  * Reads the output of a command into `sink`, one chunk at a time. Finishes when the stream ends, or soon after `ended`. Output
@@ -54,11 +56,12 @@ export class OutputPump {
     let isDrained = false
     try {
       while (!this.#stopped && bytesLeft > 0) {
-        const chunk = this.#stream.read() as Buffer | null
+        const chunk = this.#readPiece()
         if (chunk !== null) {
           isDrained = false
           if (performance.now() >= this.#endsAt) bytesLeft -= chunk.length
           await this.#sink(chunk)
+          await nextTurn()
         } else if (this.#streamDone || isDrained) {
           return
         } else if (msLeft <= 0) {
@@ -75,6 +78,11 @@ export class OutputPump {
     } finally {
       this.#stream.off('readable', this.#onReadable)
     }
+  }
+
+  #readPiece(): Buffer | null {
+    const { readableLength } = this.#stream
+    return this.#stream.read(readableLength === 0 ? undefined : Math.min(readableLength, PIECE_BYTES))
   }
 
   #waitForEvent(limitMs: number): Promise<void> {

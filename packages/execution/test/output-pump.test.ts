@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { PassThrough } from 'node:stream'
 import { expect, test } from '@jest/globals'
 import { waitFor } from '@slipway/testing'
 import { OutputPump } from '../src/output-pump.ts'
@@ -61,6 +62,20 @@ test('output is read until the end of the grace and no longer', async () => {
   child.stdout.destroy()
   process.kill(-(child.pid ?? 0), 'SIGKILL')
   expect(output).toBe('begun\nin time\n')
+})
+
+test('two streams are read by turns, in small pieces', async () => {
+  const streams = { stdout: new PassThrough(), stderr: new PassThrough() }
+  streams.stdout.end(Buffer.alloc(20_000, 'o'))
+  streams.stderr.end(Buffer.alloc(20_000, 'e'))
+  let order = ''
+  const sink = (chunk: Buffer) => {
+    order += chunk.toString('latin1', 0, 1)
+    expect(chunk.length).toBeLessThanOrEqual(4_096)
+  }
+  const pumps = Object.values(streams).map((stream) => new OutputPump(stream, sink))
+  await Promise.all(pumps.map(({ finished }) => finished))
+  expect(order).toBe('oeoeoeoeoe')
 })
 
 test('an endless writer does not keep the pump from finishing', async () => {

@@ -52,7 +52,7 @@ const CASES: Record<string, Case> = {
     output: ['up', 'bye'],
   },
   'in a child that outlives the script': {
-    script: `(trap 'sleep 0.5; echo child; exit' TERM; while :; do sleep 0.1; done) & trap 'exit 3' TERM; echo up; wait`,
+    script: `trap 'exit 3' TERM; (trap 'sleep 0.5; echo child; exit' TERM; echo up; while :; do sleep 0.1; done) & wait`,
     output: ['up', 'child'],
   },
   'in large amounts': {
@@ -62,7 +62,7 @@ const CASES: Record<string, Case> = {
 }
 const IN_ANOTHER_SESSION: Record<string, Case> = {
   'in another session': {
-    script: `(trap '' TERM; exec setsid sh -c 'sleep 1; echo child') & trap 'exit 3' TERM; echo up; wait`,
+    script: `trap 'exit 3' TERM; (trap '' TERM; exec setsid sh -c 'echo up; sleep 1; echo child') & wait`,
     output: ['up', 'child'],
   },
 }

@@ -1,30 +1,34 @@
 import type { Readable } from 'node:stream'
+import type { OutputStream } from '@slipway/execution'
 
-/** Receives a piece of output. No more output is read until its promise resolves, so the host has to wait. */
-type Sink = (chunk: Buffer) => void | Promise<void>
+/** Receives a piece of output. No more output is passed on until its promise resolves, so the host has to wait. */
+type Sink = (stream: OutputStream, chunk: Buffer) => void | Promise<void>
 
-/** Reads a stream to its end, for one sink after another. Drops bytes that arrive without a sink. */
+/** With more bytes in the queue, the host waits. */
+const MAX_QUEUED_BYTES = 256 * 1024
+
+/**
+ * Reads both streams of a channel to their ends, for one sink after another. Keeps the order of their packets, unless the sink is
+ * slower than the host. Drops bytes that arrive without a sink.
+ */
 export class ChannelReader {
-  readonly #stream: Readable
+  readonly #streams: readonly Readable[]
   #sink: Sink | null = null
-  #busy = false
-  #isStreamOver = false
-  /** Resolves when the whole stream is read and passed on. */
+  #queue: { stream: OutputStream; chunk: Buffer }[] = []
+  #queuedBytes = 0
+  #openStreams = 2
+  #isBusy = false
+  /** Resolves when both streams are read and passed on. */
   readonly ended: Promise<void>
   #onEnded: () => void = () => {}
 
-  constructor(stream: Readable) {
-    this.#stream = stream
+  constructor({ stdout, stderr }: Readonly<Record<OutputStream, Readable>>) {
+    this.#streams = [stdout, stderr]
     this.ended = new Promise((resolve) => {
       this.#onEnded = resolve
     })
-    const read = () => void this.#read()
-    const end = () => {
-      this.#isStreamOver = true
-      read()
-    }
-    // A reset connection also ends the output. The transport reports the lost command.
-    stream.on('readable', read).on('end', end).on('close', end).on('error', end)
+    this.#read('stdout', stdout)
+    this.#read('stderr', stderr)
   }
 
   /** A sink must handle its own errors. */
@@ -32,14 +36,40 @@ export class ChannelReader {
     this.#sink = sink
   }
 
-  async #read(): Promise<void> {
-    if (this.#busy) return
-    this.#busy = true
-    for (let chunk = this.#stream.read(); chunk !== null; chunk = this.#stream.read()) {
-      const taken = this.#sink?.(chunk as Buffer)
-      if (taken) await taken
+  #read(stream: OutputStream, readable: Readable): void {
+    const take = (chunk: Buffer) => {
+      this.#queue.push({ stream, chunk })
+      this.#queuedBytes += chunk.length
+      if (this.#queuedBytes > MAX_QUEUED_BYTES) for (const each of this.#streams) each.pause()
+      void this.#passOn()
     }
-    this.#busy = false
-    if (this.#isStreamOver) this.#onEnded()
+    let isOver = false
+    const end = () => {
+      if (isOver) return
+      isOver = true
+      this.#openStreams -= 1
+      // A closed stream that was paused still has bytes.
+      for (let chunk = readable.read(); chunk !== null; chunk = readable.read()) take(chunk)
+      void this.#passOn()
+    }
+    // A reset connection also ends the output. The transport reports the lost command.
+    readable.on('data', take).on('end', end).on('close', end).on('error', end)
+  }
+
+  async #passOn(): Promise<void> {
+    if (this.#isBusy) return
+    this.#isBusy = true
+    while (this.#queue.length > 0) {
+      const queue = this.#queue
+      this.#queue = []
+      for (const { stream, chunk } of queue) {
+        const taken = this.#sink?.(stream, chunk)
+        if (taken) await taken
+        this.#queuedBytes -= chunk.length
+      }
+      if (this.#queuedBytes <= MAX_QUEUED_BYTES) for (const each of this.#streams) each.resume()
+    }
+    this.#isBusy = false
+    if (this.#openStreams === 0) this.#onEnded()
   }
 }

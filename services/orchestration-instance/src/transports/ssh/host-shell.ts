@@ -4,7 +4,7 @@ import { TIMED_OUT, withTimeout } from '@slipway/runtime'
 import type { Client, ClientChannel } from 'ssh2'
 import { ChannelReader } from './channel-reader.ts'
 import { echoOf, MAX_REQUEST, programOf, type Request, SHELL_COMMAND } from './host-script.ts'
-import { type ChannelReaders, SshOutput } from './ssh-output.ts'
+import { SshOutput } from './ssh-output.ts'
 
 /** How long a kill waits for a command that is about to start. */
 const START_MS = 1_000
@@ -39,7 +39,7 @@ export class HostShell {
   readonly #lifeline: Lifeline | undefined
   readonly #stopRenewing: () => void
   readonly #exit: ChannelExit
-  readonly #readers: ChannelReaders
+  readonly #reader: ChannelReader
   #readsControlLines = false
   #heardAt = 0
   #isLast = false
@@ -50,7 +50,7 @@ export class HostShell {
     this.#channel = channel
     this.#lifeline = lifeline
     this.#exit = new ChannelExit(channel)
-    this.#readers = { stdout: new ChannelReader(channel), stderr: new ChannelReader(channel.stderr) }
+    this.#reader = new ChannelReader({ stdout: channel, stderr: channel.stderr })
     const stopRenewing = lifeline?.onRenewed(() => {
       if (this.#readsControlLines) this.#sayLive()
     })
@@ -79,7 +79,7 @@ export class HostShell {
     const mark = `slipway-${randomBytes(16).toString('hex')}`
     let heard = ''
     const answer = new Promise<void>((resolve) => {
-      this.#readers.stdout.sink = (chunk) => {
+      this.#reader.sink = (_stream, chunk) => {
         heard = `${heard}${chunk}`.slice(-4_096)
         if (heard.includes(mark)) resolve()
       }
@@ -102,7 +102,7 @@ export class HostShell {
     send: (folder: string, signal: AbortSignal) => Promise<void>,
   ): Promise<Outcome> {
     signal.throwIfAborted()
-    const output = new SshOutput(this.#readers, request.mark, io)
+    const output = new SshOutput(this.#reader, request.mark, io)
     const abort = whenAborted(signal)
     const over = new AbortController()
     try {

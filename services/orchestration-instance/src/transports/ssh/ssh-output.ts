@@ -9,11 +9,9 @@ const AFTER_END_MS = 200
 /** Pipes and windows hold less than this. Later bytes were written after the end of the command. */
 const AFTER_END_BYTES = 4 * 1024 * 1024
 
-export type ChannelReaders = Readonly<Record<OutputStream, ChannelReader>>
-
 /** The output of one command on both streams of a channel. */
 export class SshOutput {
-  readonly #readers: ChannelReaders
+  readonly #reader: ChannelReader
   readonly #io: CommandIo
   readonly #outputs: Readonly<Record<OutputStream, MarkedOutput>>
   readonly #mark: string
@@ -34,8 +32,8 @@ export class SshOutput {
   readonly #discarded: Promise<void>
   #onDiscarded: () => void = () => {}
 
-  constructor(readers: ChannelReaders, mark: string, io: CommandIo) {
-    this.#readers = readers
+  constructor(reader: ChannelReader, mark: string, io: CommandIo) {
+    this.#reader = reader
     this.#io = io
     this.#outputs = { stdout: new MarkedOutput(mark), stderr: new MarkedOutput(mark) }
     this.#mark = mark
@@ -57,9 +55,8 @@ export class SshOutput {
     this.#discarded = new Promise((resolve) => {
       this.#onDiscarded = resolve
     })
-    readers.stdout.sink = (chunk) => this.#take('stdout', chunk)
-    readers.stderr.sink = (chunk) => this.#take('stderr', chunk)
-    void Promise.all([readers.stdout.ended, readers.stderr.ended]).then(() => this.#onComplete())
+    reader.sink = (stream, chunk) => this.#take(stream, chunk)
+    void reader.ended.then(() => this.#onComplete())
   }
 
   get hasBegun(): boolean {
@@ -96,8 +93,8 @@ export class SshOutput {
       // A timer may fire before arrived bytes are read, if the process was busy. Read them first.
       await nextTurn()
     }
+    this.#reader.sink = null
     for (const stream of ['stdout', 'stderr'] as const) {
-      this.#readers[stream].sink = null
       const rest = this.#outputs[stream].rest()
       if (rest.length > 0) await this.#io.onOutput(stream, rest)
     }
