@@ -171,8 +171,8 @@ export async function storeDeployment(
   const id = command.command_id
   await database.query(
     `INSERT INTO deployments (id, state, tenant_id, source_type, source_id, source_name, source_version, plan_head,
-                              selection, total_steps)
-     VALUES ($1, 'running', $2, $3::source_kind, $4, $5, $6, $7, $8, 1)`,
+                              selection, total_steps, triggered_by_id)
+     VALUES ($1, 'running', $2, $3::source_kind, $4, $5, $6, $7, $8, 1, $9)`,
     [
       id,
       head.tenant?.id ?? null,
@@ -182,6 +182,7 @@ export async function storeDeployment(
       head.source.version,
       JSON.stringify(head),
       JSON.stringify(command.selection),
+      command.caller.user_id,
     ],
   )
   for (const [index, action] of actions.entries()) {

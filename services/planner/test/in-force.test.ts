@@ -8,6 +8,7 @@ import {
   addTarget,
   addTenant,
   keyRing,
+  OPERATOR,
   type Request,
   type StartCommand,
   storeDeployment,
@@ -110,6 +111,18 @@ describe('a preview', () => {
       keyRing.seal(JSON.stringify({ colour: 'red' }), `environment:${environment_id}:variables`),
     ])
     expect(await unchangedIn(request)).toEqual([one.id])
+  })
+
+  test('confirms no secret of another user', async () => {
+    const { one, two, request } = await scene()
+    const withSecret = request({ variables: { token: 'secret-1' } })
+    await deployed(withSecret)
+    expect(await unchangedIn(withSecret)).toEqual([one.id, two.id].sort())
+    const guess = async (caller: typeof ADMIN) => {
+      const answer = await rig.ask('plan.preview', withSecret, caller)
+      return (answer as { result?: { unchanged_targets: unknown[]; replaces: unknown[] } }).result
+    }
+    expect(await guess(OPERATOR)).toMatchObject({ unchanged_targets: [], replaces: [{ unchanged_count: 0 }] })
   })
 
   test('does not list a target whose last attempt failed', async () => {

@@ -12,12 +12,15 @@ export interface TargetInForce extends ReplacedTarget {
   unchanged: boolean
 }
 
-/** What is in force now on each target of the plan, in its order. */
+/**
+ * What is in force now on each target of the plan, in its order. `guesses`: the caller gives secrets. Then a release of another
+ * user is not compared: that the values are equal would confirm a guess.
+ */
 export async function findInForce(
   db: Queryable,
   keyRing: KeyRing,
-  caller: Viewer,
-  plan: Plan,
+  caller: Viewer & { user_id: string },
+  { plan, guesses }: { plan: Plan; guesses: boolean },
 ): Promise<TargetInForce[]> {
   const target_ids = plan.targets.map(({ id }) => id)
   const found = await findReleases.all(db, { source_id: plan.source.id, target_ids, tenant_id: caller.tenant_id })
@@ -26,7 +29,9 @@ export async function findInForce(
   return plan.targets.map(({ id, name }, index) => {
     const release = releases.get(id)
     if (release === undefined) return { id, name, values_hash: null, replaced: null, unchanged: false }
-    const values_hash = hashes.get(keyOfHash(release.values_hash ?? ''))?.[index] ?? null
+    const isHidden = guesses && release.triggered_by_id !== caller.user_id
+    const hash = hashes.get(keyOfHash(release.values_hash ?? ''))?.[index] ?? null
+    const values_hash = isHidden ? null : hash
     const target = { id, name, values_hash, replaced: release }
     return { ...target, unchanged: isUnchanged(target) && release.is_latest && !release.has_drifted }
   })

@@ -119,20 +119,22 @@ export async function planRequest(
     })
   const whole = build(selected.targets)
   const asksInForce = request.only_changed || request.compare
-  const found = asksInForce ? await findInForce(database, keyRing, caller, whole.plan) : []
+  const namesIn = (plan: Plan) =>
+    new Set([...sensitiveNames(plan.tenant?.id ?? null), ...(request.sensitive ?? []), ...plan.sensitive])
+  const secrets = namesIn(whole.plan)
+  const guesses = request.given_names.some((name) => secrets.has(name))
+  const found = asksInForce ? await findInForce(database, keyRing, caller, { plan: whole.plan, guesses }) : []
   const unchanged = found.filter((target) => target.unchanged)
   const leftOut = new Set(request.only_changed ? unchanged.map(({ id }) => id) : [])
   const chosen = selected.targets.filter(({ id }) => !leftOut.has(id))
   if (chosen.length === 0) throw nothingChanges(resolved, unchanged)
   const built = leftOut.size === 0 ? whole : build(chosen)
   if (request.strict && built.request_warnings.length > 0) throw strictProblem(built.request_warnings)
-  const declared = sensitiveNames(built.plan.tenant?.id ?? null)
-  const names = new Set([...declared, ...(request.sensitive ?? [])])
   const scope = scopeSelectors(tenant, environment)
   const selecting = chosen.map(selectingTarget)
   const instance_selector = planSelector(scope, selecting)
   const plan = {
-    ...withValuesHashes(keyRing, withSensitiveNames(built.plan, names)),
+    ...withValuesHashes(keyRing, withSensitiveNames(built.plan, namesIn(built.plan))),
     ...(instance_selector === null ? {} : { instance_selector }),
   }
   const verdict = judge(plan, targetPlaces(chosen), freezes, caller, request.freeze_override)

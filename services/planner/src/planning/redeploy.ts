@@ -5,7 +5,7 @@ import type { KeyRing } from '@slipway/runtime'
 import { openPlanValues } from '@slipway/views'
 import type { findOriginal } from '../records/original.sql.ts'
 import type { MissingRecord } from './planning.ts'
-import { type GivenValues, optionsOf, type PlanningRequest, pinsOfDeployment } from './request.ts'
+import { type GivenValues, namesOf, optionsOf, type PlanningRequest, pinsOfDeployment } from './request.ts'
 
 type OriginalDeployment = RowOf<typeof findOriginal>
 type RedeployCommand = CommandBody<'plan.redeploy'>
@@ -33,6 +33,7 @@ export function redeployRequest(
     strict: request.strict ?? false,
     only_changed: request.only_changed ?? false,
     compare,
+    given_names: namesOf(given),
     options: {
       ...originalOptions(original),
       ...defined(optionsOf(request)),

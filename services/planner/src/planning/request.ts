@@ -35,6 +35,8 @@ export interface PlanningRequest {
   only_changed: boolean
   /** Whether the answer compares the plan with what is in force. */
   compare: boolean
+  /** Names of variables with values in this call. */
+  given_names: readonly string[]
   /** Names that an earlier deployment sealed. Their values are sealed again. */
   sensitive?: readonly string[]
   freeze_override: FreezeOverride
@@ -74,6 +76,9 @@ export function openValues(keyRing: KeyRing, commandId: string, sealed: string |
   return { variables, prompted_values }
 }
 
+export const namesOf = ({ variables, prompted_values }: GivenValues) =>
+  Object.keys({ ...variables, ...prompted_values })
+
 type CreateCommand = CommandBody<'plan.create'>
 
 /** The request of a create or a preview. Without a tenant in the request, the tenant of the caller is used. */
@@ -96,6 +101,7 @@ export function createRequest(
     strict: request.strict ?? false,
     only_changed: request.only_changed ?? false,
     compare,
+    given_names: namesOf(values),
     options: { ...optionsOf(request), deployment_timeout_seconds: request.deployment_timeout_seconds, ...values },
     freeze_override: request,
   }
