@@ -39,8 +39,17 @@ const accepts = (port: number) =>
     socket.once('error', () => resolve(false))
   })
 
-/** Starts a real OpenSSH server on loopback for the current user, with new keys. `settings` are lines of sshd_config. */
-export async function startSshd({ settings = [] }: { settings?: string[] } = {}): Promise<Sshd> {
+interface SshdOptions {
+  /** Further lines of sshd_config. */
+  settings?: string[]
+  /** The command of SFTP; null for none. */
+  sftp?: string | null
+  maxSessions?: number
+}
+
+/** Starts a real OpenSSH server on loopback for the current user, with new keys. */
+export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
+  const { settings = [], sftp = 'internal-sftp', maxSessions = 200 } = options
   if (!fs.existsSync(SSHD)) throw new Error('no sshd: run "make test-packages", or install openssh-server')
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-sshd-'))
   const port = await freePort()
@@ -66,8 +75,8 @@ export async function startSshd({ settings = [] }: { settings?: string[] } = {})
       'StrictModes no',
       'UsePAM no',
       'MaxStartups 200',
-      'MaxSessions 200',
-      'Subsystem sftp internal-sftp',
+      `MaxSessions ${maxSessions}`,
+      ...(sftp === null ? [] : [`Subsystem sftp ${sftp}`]),
       // sshd uses the first line of each keyword, so these settings cannot change the lines above.
       ...settings,
       // Without SHLVL, bash would read the .bashrc of the user, as for a first shell over the network.

@@ -68,6 +68,24 @@ describe('files', () => {
     await eventually('the directory is gone', () => !existsSync(directory))
   })
 
+  test.each([
+    [
+      'prints before SFTP',
+      { sftp: 'echo Welcome; exec /usr/lib/openssh/sftp-server' },
+      'sends text where SFTP is expected',
+    ],
+    ['allows one session', { maxSessions: 1 }, 'set MaxSessions of its ssh server to 2 or more'],
+    ['lacks the SFTP server', { sftp: '/no/such/sftp-server' }, 'ended at its start (exit code 127)'],
+    ['has no SFTP', { sftp: null }, 'offers no SFTP, which is needed to copy files: enable the sftp subsystem'],
+  ])('a host that %s gets advice for that', async (_what, server, advice) => {
+    const other = await SshHost.start([], {}, server)
+    const { made } = other.transport()
+    await expect(start(made, 'echo started', { files: [zeros(1)] }).end).rejects.toThrow(advice)
+    await expect(start(made, 'exit 7').end).resolves.toMatchObject({ exitCode: 7 })
+    made.close()
+    await other.stop()
+  })
+
   test('the host refuses a file with a wrong hash', async () => {
     const { made } = host.transport()
     const { end, output } = start(made, 'echo started', { files: [zeros(100)] })

@@ -22,8 +22,12 @@ export class SshHost {
     this.connections = new SshConnections({ handshakes: 2, keyExchanges: ['curve25519-sha256'], ...options })
   }
 
-  static async start(settings: string[] = [], options: Partial<SshConnectionsOptions> = {}): Promise<SshHost> {
-    return new SshHost(await startSshd({ settings }), options)
+  static async start(
+    settings: string[] = [],
+    options: Partial<SshConnectionsOptions> = {},
+    server: Omit<Parameters<typeof startSshd>[0], 'settings'> = {},
+  ): Promise<SshHost> {
+    return new SshHost(await startSshd({ ...server, settings }), options)
   }
 
   async stop(): Promise<void> {
