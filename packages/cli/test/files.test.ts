@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { loadFileSet } from '../src/files/load.ts'
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-files-'))
@@ -148,4 +148,44 @@ test('one mistake does not hide the others', () => {
 test('a folder that does not exist is refused', () => {
   const load = () => loadFileSet([path.join(folder, 'nowhere')], { env: {} })
   expect(load).toThrow(/nowhere: there is no such file or folder$/)
+})
+
+describe('a catalog of a stranger', () => {
+  const secret = path.join(os.tmpdir(), `${path.basename(folder)}.secret`)
+  const record = (description: string) => `kind: tenant\nname: Other\ndescription: ${description}\n`
+  beforeAll(() => fs.writeFileSync(secret, 'secret of the runner\n'))
+  afterAll(() => fs.rmSync(secret))
+
+  test('reads no file outside of its folder', () => {
+    fs.rmSync(path.join(folder, 'link'), { force: true })
+    fs.symlinkSync(secret, path.join(folder, 'link'))
+    for (const name of [`../${path.basename(secret)}`, 'link']) {
+      write('more.yaml', record(`!file ${name}`))
+      expect(load()).toEqual([
+        expect.stringMatching(`^more.yaml:3:14: !file ${name} lies outside of .* give --allow-outside`),
+      ])
+    }
+    const { entries, reads } = loadFileSet([folder], { env: { WEB_PASSWORD: 'x' }, allowOutside: true })
+    expect(entries.map(({ value }) => value['description'])).toContain('secret of the runner\n')
+    expect([...reads.files].map((file) => path.basename(file)).sort()).toEqual(['greet.sh', 'link'])
+    expect([...reads.variables]).toEqual(['WEB_PASSWORD'])
+  })
+
+  test('is no YAML file outside of its folder', () => {
+    fs.symlinkSync(secret, path.join(folder, 'more.yaml'))
+    expect(load()).toEqual([expect.stringMatching(/^more.yaml: lies outside of /)])
+  })
+
+  test('puts environment variables into secrets only, and into other fields if they are named', () => {
+    const env = { WEB_PASSWORD: 'hunter2', OTHER: 'x' }
+    write('more.yaml', record('!env OTHER'))
+    expect(load(env)).toEqual([
+      expect.stringMatching(/^more.yaml:3:1: description would show !env OTHER .*give --env OTHER/),
+    ])
+    loadFileSet([folder], { env, allowedVariables: new Set(['OTHER']) })
+    write('more.yaml', 'kind: tenant\nname: Other\nvariables: { a: &a !env OTHER, b: *a }\nsensitive_variables: [a]\n')
+    expect(load(env)).toEqual([expect.stringMatching(/^more.yaml:3:32: variables\/b would show !env OTHER/)])
+    write('more.yaml', 'kind: tenant\nname: Other\nvariables: { a: !env OTHER }\nsensitive_variables: [a]\n')
+    expect(load(env)).toEqual([])
+  })
 })

@@ -27,7 +27,7 @@ test('a document that contains only manager names the manager of all files', () 
 
 test('files may name a manager and no record, but not nothing', () => {
   write('emptied/a.yaml', 'manager: shop\n')
-  expect(loadFileSet([path.join(root, 'emptied')], { env: {} })).toEqual({ entries: [], manager: 'shop' })
+  expect(loadFileSet([path.join(root, 'emptied')], { env: {} })).toMatchObject({ entries: [], manager: 'shop' })
   write('nothing/a.yaml', '# nothing\n')
   expect(() => loadFileSet([path.join(root, 'nothing')], { env: {} })).toThrow('there is no YAML document')
 })

@@ -138,7 +138,13 @@ test('what export writes, apply reads without a change', () => {
     fc.property(fc.array(tree, { minLength: 1, maxLength: 3 }), (values) => {
       const documents = values.map((value) => ({ kind: 'tenant', variables: { value } }))
       const file = write('export.yaml', formatDocuments(documents))
-      expect(readDocuments(file, {}).map(({ value }) => value)).toEqual(documents)
+      expect(
+        readDocuments(file, {
+          env: {},
+          rules: { root: path.dirname(file), allowOutside: false, allowedVariables: new Set() },
+          reads: { files: new Set(), variables: new Set() },
+        }).map(({ value }) => value),
+      ).toEqual(documents)
     }),
     { numRuns: RUNS },
   )

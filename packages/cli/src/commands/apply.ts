@@ -4,6 +4,7 @@ import type { Change, Deletion } from '../files/change.ts'
 import type { Reconciler } from '../files/changes.ts'
 import { type FileKind, KINDS } from '../files/kinds.ts'
 import type { Manager } from '../files/manager.ts'
+import type { Reads } from '../files/reads.ts'
 import type { listTakeOvers } from '../files/take-over.ts'
 import type { Io } from '../io.ts'
 import {
@@ -26,6 +27,8 @@ export function addApply(program: Command): void {
     .command('apply')
     .description('create and change sources, targets, environments, tenants and freezes as in YAML files')
     .requiredOption('-f, --file <path>', 'a file, or a folder with all YAML in it (repeatable)', collect(String))
+    .option('--env <name>', 'a variable that `!env` may put into any field (repeatable)', collect(String))
+    .option('--allow-outside', 'let `!file` read files outside of the given folder')
     .option('--tenant <name>', 'the tenant of every document without a tenant')
     .option(
       '--manager <name>',
@@ -57,6 +60,8 @@ function parseKind(text: string): FileKind {
 
 interface ApplyOptions {
   file: string[]
+  env?: string[]
+  allowOutside?: boolean
   tenant?: string
   manager?: string
   takeOver?: boolean
@@ -74,7 +79,10 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
   const { chooseManager } = await import('../files/manager.ts')
   const { Reconciler } = await import('../files/changes.ts')
   const { listTakeOvers } = await import('../files/take-over.ts')
-  const fileSet = loadFileSet(file, { defaultTenant: tenant, env: io.env })
+  const fileSet = loadFileSet(file, {
+    ...{ defaultTenant: tenant, env: io.env },
+    ...{ allowOutside: options.allowOutside ?? false, allowedVariables: new Set(options.env) },
+  })
   const manager = chooseManager(options.manager, fileSet.manager, file)
   if (prune && !manager.isNamed) {
     const name = 'add a document with `manager: NAME` to the files, or give --manager NAME'
@@ -102,9 +110,11 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
     changes: [...found.map(summarizeChange), ...deletions.map(summarizeDeletion)],
     unchanged,
     applied: !dryRun,
+    ...(dryRun ? { reads: { files: [...fileSet.reads.files], variables: [...fileSet.reads.variables] } } : {}),
     ...(prune ? { not_deleted: kept } : {}),
   }
   const lines = () => [
+    ...(dryRun ? formatReads(fileSet.reads) : []),
     formatResult({ found, deleted: deletions.length - kept.length, kept: kept.length, unchanged, dryRun }),
     ...(found.length > 0
       ? [`manager: ${manager.name}${manager.isNamed ? '' : ', after the folder of the files'}`]
@@ -174,6 +184,11 @@ async function deleteRecords(reconciler: Reconciler, deletions: readonly Deletio
   }
   return kept
 }
+
+const formatReads = ({ files, variables }: Reads) => [
+  ...[...files].map((file) => `reads the file ${file}`),
+  ...[...variables].map((name) => `reads the environment variable ${name}`),
+]
 
 interface Result {
   found: readonly Change[]

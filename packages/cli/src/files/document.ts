@@ -2,8 +2,15 @@ import path from 'node:path'
 import { type Document, isMap, isSeq, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
 import { RefusedError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
+import { type EnvironmentPlace, findEnvironmentPlaces, isInside, type ReadRules, type Reads } from './reads.ts'
 import { NotUtf8Error, readTextFile } from './text-file.ts'
 import { findYamlProblems } from './yaml-problems.ts'
+
+export interface ReadOptions {
+  env: Io['env']
+  rules: ReadRules
+  reads: Reads
+}
 
 /** The files are not valid. Each problem is a line: file, line and column, field, what is wrong, what is allowed. */
 export class InvalidFilesError extends RefusedError {
@@ -22,6 +29,7 @@ export class YamlDocument {
   readonly value: unknown
   /** Values from environment variables. Output must not show them. */
   readonly secrets: ReadonlySet<string>
+  readonly environmentPlaces: readonly EnvironmentPlace[]
   readonly #document: Document
   readonly #lines: LineCounter
 
@@ -30,6 +38,7 @@ export class YamlDocument {
     this.#document = document
     this.#lines = lines
     this.secrets = secrets
+    this.environmentPlaces = findEnvironmentPlaces(document)
     this.value = document.toJS()
   }
 
@@ -69,13 +78,17 @@ const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~
 
 /**
  * Reads every document of a file. `!file NAME` inserts the text of a file, with a path relative to this file.
- * `!env NAME` inserts an environment variable. Throws InvalidFilesError.
+ * `!env NAME` inserts an environment variable. Adds what it reads to `reads`. Throws InvalidFilesError.
  */
-export function readDocuments(file: string, env: Io['env']): YamlDocument[] {
+export function readDocuments(file: string, options: ReadOptions): YamlDocument[] {
   let text: string
   try {
     text = readTextFile(file)
+    if (!options.rules.allowOutside && !isInside(options.rules.root, file)) {
+      throw new InvalidFilesError([`${file}: ${outside(options.rules)}`])
+    }
   } catch (error) {
+    if (error instanceof InvalidFilesError) throw error
     if (error instanceof NotUtf8Error) throw new InvalidFilesError([`${file}:${error.line}: ${error.message}`])
     const { code } = error as NodeJS.ErrnoException
     throw new InvalidFilesError([
@@ -84,7 +97,7 @@ export function readDocuments(file: string, env: Io['env']): YamlDocument[] {
   }
   const lines = new LineCounter()
   const secrets = new Set<string>()
-  const customTags = [createFileTag(file), createEnvironmentTag(env, secrets)]
+  const customTags = [createFileTag(file, options), createEnvironmentTag(options, secrets)]
   const documents = parseAllDocuments(text, { lineCounter: lines, customTags }) as Document.Parsed[]
   const problems = documents.flatMap(findYamlProblems).map(({ offset, message }) => {
     const { line, col } = lines.linePos(offset)
@@ -96,11 +109,19 @@ export function readDocuments(file: string, env: Io['env']): YamlDocument[] {
     .map((document) => new YamlDocument(file, document, lines, secrets))
 }
 
-const createFileTag = (file: string): ScalarTag => ({
+const outside = ({ root }: ReadRules) => `lies outside of ${root}: give --allow-outside if you trust these files`
+
+const createFileTag = (file: string, { rules, reads }: ReadOptions): ScalarTag => ({
   tag: '!file',
   resolve(name, onError) {
+    const included = path.join(path.dirname(file), name)
     try {
-      return readTextFile(path.join(path.dirname(file), name))
+      if (!rules.allowOutside && !isInside(rules.root, included)) {
+        onError(`!file ${name} ${outside(rules)}`)
+        return name
+      }
+      reads.files.add(included)
+      return readTextFile(included)
     } catch (error) {
       if (error instanceof NotUtf8Error) {
         onError(`!file ${name}:${error.line}: ${error.message}`)
@@ -112,10 +133,11 @@ const createFileTag = (file: string): ScalarTag => ({
   },
 })
 
-const createEnvironmentTag = (env: Io['env'], secrets: Set<string>): ScalarTag => ({
+const createEnvironmentTag = ({ env, reads }: ReadOptions, secrets: Set<string>): ScalarTag => ({
   tag: '!env',
   resolve(name, onError) {
     const value = env[name]
+    reads.variables.add(name)
     if (value === undefined) onError(`!env ${name}: the environment has no such variable`)
     else if (value !== '') secrets.add(value)
     return value ?? ''

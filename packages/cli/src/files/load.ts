@@ -5,6 +5,7 @@ import type { Io } from '../io.ts'
 import { InvalidFilesError, readDocuments, type YamlDocument } from './document.ts'
 import { type FileKind, KINDS } from './kinds.ts'
 import { isManagerDocument, readManagerDocuments } from './manager.ts'
+import { isSecretField, type ReadRules, type Reads } from './reads.ts'
 import { listAllowedFields, SCHEMAS } from './schemas.ts'
 
 /** A record as a file describes it. */
@@ -22,16 +23,21 @@ export interface FileSet {
   entries: CatalogEntry[]
   /** The name that a document gives. */
   manager: string | null
+  reads: Reads
 }
 
-interface LoadOptions {
+interface LoadOptions extends Partial<Omit<ReadRules, 'root'>> {
   /** The tenant of the documents that name none. */
   defaultTenant?: string | null
   env: Io['env']
 }
 
 /** Reads and checks files, and all YAML files in folders. Throws InvalidFilesError with the problems of all files. */
-export function loadFileSet(paths: readonly string[], { defaultTenant = null, env }: LoadOptions): FileSet {
+export function loadFileSet(
+  paths: readonly string[],
+  { defaultTenant = null, env, allowOutside = false, allowedVariables = new Set() }: LoadOptions,
+): FileSet {
+  const reads: Reads = { files: new Set(), variables: new Set() }
   const problems: string[] = []
   const entries: CatalogEntry[] = []
   const managers: YamlDocument[] = []
@@ -39,12 +45,14 @@ export function loadFileSet(paths: readonly string[], { defaultTenant = null, en
     if (!(error instanceof InvalidFilesError)) throw error
     problems.push(...error.problems)
   }
-  for (const file of paths.flatMap(findFiles)) {
+  for (const { file, root } of paths.flatMap(findFiles)) {
+    const rules = { root, allowOutside, allowedVariables }
     try {
-      for (const document of readDocuments(file, env)) {
+      for (const document of readDocuments(file, { env, rules, reads })) {
         try {
           if (isManagerDocument(document.value)) managers.push(document)
           else entries.push(parseEntry(document, defaultTenant))
+          refuseExposed(document, allowedVariables)
         } catch (error) {
           collect(error)
         }
@@ -64,18 +72,24 @@ export function loadFileSet(paths: readonly string[], { defaultTenant = null, en
   // Files that name a manager alone say that it has no records left: --prune deletes them.
   if (entries.length === 0 && manager === null)
     throw new InvalidFilesError([`${paths.join(', ')}: there is no YAML document`])
-  return { entries: KINDS.flatMap((kind) => entries.filter((entry) => entry.kind === kind)), manager }
+  return { entries: KINDS.flatMap((kind) => entries.filter((entry) => entry.kind === kind)), manager, reads }
 }
 
-function findFiles(given: string): string[] {
+interface FoundFile {
+  file: string
+  /** The folder that was given, or the one of the file. */
+  root: string
+}
+
+function findFiles(given: string): FoundFile[] {
   if (!existsSync(given)) throw new InvalidFilesError([`${given}: there is no such file or folder`])
-  if (!statSync(given).isDirectory()) return [given]
+  if (!statSync(given).isDirectory()) return [{ file: given, root: path.dirname(given) }]
   const names = readdirSync(given, { recursive: true, encoding: 'utf8' })
   const isHidden = (name: string) =>
     name.split(path.sep).some((part) => part.startsWith('.') || part === 'node_modules')
   const files = names.filter((name) => /\.ya?ml$/.test(name) && !isHidden(name)).sort()
   if (files.length === 0) throw new InvalidFilesError([`${given}: there is no YAML file in it`])
-  return files.map((name) => path.join(given, name))
+  return files.map((name) => ({ file: path.join(given, name), root: given }))
 }
 
 const validators = new Map<FileKind, ReturnType<typeof compile>>()
@@ -99,6 +113,17 @@ function parseEntry(document: YamlDocument, defaultTenant: string | null): Catal
   if (problems.length > 0) throw new InvalidFilesError(problems)
   const { name, tenant = defaultTenant } = value as { name: string; tenant?: string | null }
   return { kind, name, tenant: kind === 'tenant' ? null : tenant, value: value as CatalogEntry['value'], document }
+}
+
+/** Throws InvalidFilesError if `!env` puts a variable where every reader of the record sees it. */
+function refuseExposed(document: YamlDocument, allowedVariables: ReadonlySet<string>): void {
+  const problems = document.environmentPlaces
+    .filter(({ pointer, variable }) => !allowedVariables.has(variable) && !isSecretField(document.value, pointer))
+    .map(({ pointer, variable }) => {
+      const next = `give --env ${variable}, or use a password, a private_key or a sensitive variable`
+      return document.describeProblem(pointer, `would show !env ${variable} to readers of the record: ${next}`)
+    })
+  if (problems.length > 0) throw new InvalidFilesError(problems)
 }
 
 const isKind = (value: unknown): value is FileKind => KINDS.includes(value as FileKind)
