@@ -148,7 +148,8 @@ test('an apply changes only the fields that differ, and leaves fields that the f
   expect((await read('environments', `production ${n}`)).instance_selector).toBeNull()
   const manager = expect.stringMatching(`^files-${n}-[0-9a-f]{8}$`)
   const summary = JSON.parse(await succeed('--dry-run', '-o', 'json'))
-  expect(summary).toEqual({ manager, changes: [], unchanged: 6, applied: false })
+  const reads = { files: [`${folder}/greet.sh`], variables: ['WEB_PASSWORD'] }
+  expect(summary).toEqual({ manager, changes: [], unchanged: 6, applied: false, reads })
 })
 
 test('sensitive variables are never shown, and removing the mark needs a new value', async () => {
@@ -179,7 +180,7 @@ test('a higher version is published with its differences, and a published versio
   expectExit(refused, 3)
   expect(refused.stderr).toMatch(/version is 1\.0\.0, but this version is published with another definition \(script\)/)
   edit('version: 1.0.0', 'version: !env GREET_VERSION')
-  const done = await apply([], { ...SECRET, GREET_VERSION: '1.1.0' })
+  const done = await apply(['--env', 'GREET_VERSION'], { ...SECRET, GREET_VERSION: '1.1.0' })
   expectExit(done, 0)
   expect(done.stdout).toMatch(
     /\+ publish action greet \d+ 1\.1\.0[\s\S]*version: "1\.0\.0" -> "1\.1\.0"[\s\S]* {2}\+ echo bye/,
