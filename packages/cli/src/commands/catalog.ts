@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { sanitize } from '../terminal/colour.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { formatRecord } from '../terminal/record.ts'
 import { formatTime } from '../terminal/table.ts'
 import { take } from './lists.ts'

@@ -1,6 +1,6 @@
 import type { Schema } from '@slipway/client'
 import type { Command } from 'commander'
-import { sanitize } from '../terminal/colour.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { formatLeftOut } from '../terminal/replacements.ts'
 import { summarizeTargets } from '../terminal/results.ts'
 import { formatDuration, formatFacts, formatSteps, formatTable, formatTime } from '../terminal/table.ts'

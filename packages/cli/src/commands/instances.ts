@@ -1,6 +1,6 @@
 import type { Schema } from '@slipway/client'
 import type { Command } from 'commander'
-import { sanitize } from '../terminal/colour.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { requireConsent } from '../terminal/prompt.ts'
 import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'

@@ -1,6 +1,6 @@
 import type { Schema, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
-import { sanitize } from '../terminal/colour.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { requireConsent } from '../terminal/prompt.ts'
 import { formatRecord } from '../terminal/record.ts'
 import { formatTime } from '../terminal/table.ts'

@@ -1,6 +1,6 @@
 import type { Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { sanitize } from '../terminal/colour.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { formatNames } from '../terminal/name-list.ts'
 import { formatFacts, formatTime, toIsoTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'

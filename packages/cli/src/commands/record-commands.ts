@@ -1,6 +1,6 @@
 import { formatSelector } from '@slipway/client'
 import type { Command } from 'commander'
-import { sanitize } from '../terminal/colour.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { requireConsent } from '../terminal/prompt.ts'
 import { formatRecord } from '../terminal/record.ts'
 import type { Context } from './context.ts'

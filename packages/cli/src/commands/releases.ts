@@ -1,6 +1,6 @@
 import type { Input, Item } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { sanitize } from '../terminal/colour.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { formatMatrix, formatPlace, formatVariants } from '../terminal/matrix.ts'
 import type { Column } from '../terminal/output.ts'
 import { formatReplacements } from '../terminal/replacements.ts'

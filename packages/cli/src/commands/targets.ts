@@ -1,6 +1,6 @@
 import type { Item, Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { sanitize } from '../terminal/colour.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
 import { addDeleteCommand, addShowCommand, printRecords } from './record-commands.ts'

@@ -1,6 +1,6 @@
 import type { Input, Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { sanitize } from '../terminal/colour.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { ask, readFirstLineOfStdin } from '../terminal/prompt.ts'
 import { type Context, provideContext } from './context.ts'
 import { addDeleteCommand, addListCommand, addShowCommand } from './record-commands.ts'

@@ -2,7 +2,7 @@ import { ConnectionError, NotFoundError, type Schema, type SlipwayClient } from 
 import type { Command } from 'commander'
 import { EXIT_CODES, getExitCodeOfState, InterruptedError, RefusedError, WaitTimeoutError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
-import { sanitize } from '../terminal/colour.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { summarizeTargets } from '../terminal/results.ts'
 import { formatDuration, formatSteps, formatTable, localizeTimes } from '../terminal/table.ts'
 import { DeploymentView } from '../terminal/watch.ts'

@@ -1,7 +1,7 @@
 import type { Change, Deletion } from '../files/change.ts'
 import { formatDifference, MASKED } from '../files/difference.ts'
 import type { listTakeOvers } from '../files/take-over.ts'
-import { sanitize } from './colour.ts'
+import { sanitize } from './controls.ts'
 import type { Output } from './output.ts'
 
 /** How `apply` shows its changes. */

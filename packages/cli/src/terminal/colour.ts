@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util'
 import type { Io, OutputStream } from '../io.ts'
 
 export type Colour = 'red' | 'green' | 'yellow' | 'dim' | 'bold'
@@ -9,6 +8,3 @@ export const hasColours = (stream: OutputStream, env: Io['env']) => stream.isTTY
 
 export const paint = (text: string, colour: Colour, on: boolean) =>
   on ? `\x1b[${ANSI_CODES[colour]}m${text}\x1b[0m` : text
-
-/** Removes control characters from text of the server or of commands. Otherwise they could move the cursor. */
-export const sanitize = (text: string) => stripVTControlCharacters(text).replace(/(?!\t)\p{Cc}/gu, '')

@@ -1,5 +1,5 @@
 import type { Item } from '@slipway/client'
-import { sanitize } from './colour.ts'
+import { sanitize } from './controls.ts'
 import type { Output } from './output.ts'
 import { formatTable, getTableWidth } from './table.ts'
 

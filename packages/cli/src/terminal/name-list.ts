@@ -1,4 +1,4 @@
-import { sanitize } from './colour.ts'
+import { sanitize } from './controls.ts'
 
 const MAX_PARTS = 6
 

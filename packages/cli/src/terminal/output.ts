@@ -1,6 +1,7 @@
 import { UsageError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
-import { type Colour, hasColours, paint, sanitize } from './colour.ts'
+import { type Colour, hasColours, paint } from './colour.ts'
+import { escapeControls, sanitize } from './controls.ts'
 import { formatFields, getRecordName, type Path, pickFields, readField } from './fields.ts'
 import { formatTable, localizeTimes } from './table.ts'
 import { formatYaml } from './yaml.ts'
@@ -98,7 +99,7 @@ export class Output {
   /** Prints a record or a list of records. */
   printData(value: unknown): void {
     const records = Array.isArray(value) ? value : [value]
-    if (this.format === 'json') this.writeLine(JSON.stringify(this.#select(value), null, 2))
+    if (this.format === 'json') this.writeLine(escapeControls(JSON.stringify(this.#select(value), null, 2)))
     else if (this.format === 'yaml') this.#write(formatYaml(this.#select(value)))
     else for (const record of records) this.writeLine(this.#formatLine(record))
     this.#warnOfUnknownFields(records)
@@ -114,7 +115,7 @@ export class Output {
   #formatLine(record: unknown): string {
     if (this.format === 'name') return sanitize(getRecordName(record))
     if (this.format === 'table') return formatFields(record, this.#fields).split('\t').map(sanitize).join('\t')
-    return JSON.stringify(this.#select(record))
+    return escapeControls(JSON.stringify(this.#select(record)))
   }
 
   #select(value: unknown): unknown {

@@ -1,5 +1,5 @@
 import type { Schema } from '@slipway/client'
-import { sanitize } from './colour.ts'
+import { sanitize } from './controls.ts'
 import { formatNames } from './name-list.ts'
 import type { Output } from './output.ts'
 import { formatReplacements } from './replacements.ts'

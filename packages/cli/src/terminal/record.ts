@@ -1,4 +1,4 @@
-import { sanitize } from './colour.ts'
+import { sanitize } from './controls.ts'
 import { formatFacts, formatTime } from './table.ts'
 import { formatYaml } from './yaml.ts'
 

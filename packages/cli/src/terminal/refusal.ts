@@ -1,5 +1,5 @@
 import { type ApiError, FrozenError, NotFoundError, ValidationError } from '@slipway/client'
-import { sanitize } from './colour.ts'
+import { sanitize } from './controls.ts'
 import { formatNames } from './name-list.ts'
 import { formatTime } from './table.ts'
 

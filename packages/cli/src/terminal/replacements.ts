@@ -1,6 +1,6 @@
 import type { Schema } from '@slipway/client'
 import { compareValues, formatDifference } from '../files/difference.ts'
-import { sanitize } from './colour.ts'
+import { sanitize } from './controls.ts'
 import { formatNames } from './name-list.ts'
 import { formatCount, formatTime } from './table.ts'
 

@@ -1,6 +1,6 @@
 import type { Schema } from '@slipway/client'
 import type { LogStreamMessage, StreamLog } from '@slipway/contracts'
-import { sanitize } from './colour.ts'
+import { sanitize } from './controls.ts'
 import { formatBar, type Screen } from './screen.ts'
 import { formatSteps, formatTime } from './table.ts'
 
