@@ -11,6 +11,7 @@ const PACKAGES = {
   execution: ['contracts', 'domain'],
   redis: ['runtime'],
   limits: ['domain', 'redis', 'runtime'],
+  'ssh-keys': [],
   database: ['contracts', 'domain', 'runtime'],
   audit: ['contracts', 'database', 'runtime'],
   views: ['contracts', 'database', 'domain', 'runtime'],
@@ -22,13 +23,13 @@ const PACKAGES = {
 
 const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'runtime']
 const SERVICES = {
-  gateway: [...INFRASTRUCTURE, 'analysis', 'audit', 'limits', 'redis', 'scripts', 'views'],
+  gateway: [...INFRASTRUCTURE, 'analysis', 'audit', 'limits', 'redis', 'scripts', 'ssh-keys', 'views'],
   planner: [...INFRASTRUCTURE, 'views'],
   dispatcher: [...INFRASTRUCTURE, 'audit', 'views'],
   'executor-bridge': [...INFRASTRUCTURE, 'analysis', 'audit', 'redis', 'views'],
   'log-stream': [...INFRASTRUCTURE, 'limits', 'redis', 'views'],
   // They run beside the targets, where neither the database nor the broker can be reached.
-  'orchestration-instance': ['contracts', 'domain', 'execution', 'runtime'],
+  'orchestration-instance': ['contracts', 'domain', 'execution', 'runtime', 'ssh-keys'],
   'target-agent': ['contracts', 'domain', 'execution', 'runtime'],
 }
 

@@ -21,6 +21,7 @@ const PLANTED = [
   ['packages/runtime/src/planted-contracts.ts', '@slipway/contracts', 'runtime-imports'],
   ['packages/redis/src/planted.ts', '@slipway/domain', 'redis-imports'],
   ['packages/limits/src/planted.ts', '@slipway/database', 'limits-imports'],
+  ['packages/ssh-keys/src/planted.ts', '@slipway/domain', 'ssh-keys-imports'],
   ['packages/broker/src/planted.ts', '@slipway/database', 'broker-imports'],
   ['packages/database/src/planted.ts', '@slipway/broker', 'database-imports'],
   ['packages/client/src/planted.ts', '@slipway/runtime', 'client-imports'],

@@ -54,7 +54,9 @@ async function plantEverywhere() {
   const solution = (await stage.create('/solutions', { ...described('solution'), ...parts })).id
   const place = { environment_id, tags: [{ key: plant('key'), value: plant('tag') }], variables }
   const target = await stage.ground.createLocalTarget({ ...described('target'), ...place })
-  const ssh = { type: 'ssh', host: HOST, username: plant('login'), password: 'not told', host_key: plant('key') }
+  // The comment behind a host key is free text.
+  const host_key = `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEN5TCMehjSCR6YwByAm+OLePFiNpiIdUtrLbEWv+/zM ${plant('key')}`
+  const ssh = { type: 'ssh', host: HOST, username: plant('login'), password: 'not told', host_key }
   const host = (await stage.create('/targets', { name: plant('host'), connection: ssh })).id
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
   await stage.create('/deployment-freezes', { ...described('freeze'), start_time: inDays(2), end_time: inDays(3) })

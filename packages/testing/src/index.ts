@@ -49,6 +49,7 @@ export {
 } from './namespace.ts'
 export { createNetworks, type Network, networksProblem } from './networks.ts'
 export { freePort } from './ports.ts'
+export { newPrivateKey } from './private-key.ts'
 export { type PrivateRedis, startRedis } from './redis-server.ts'
 export { repositoryFiles, repositoryRoot } from './repository.ts'
 export { isLongRun, roundsOf } from './rounds.ts'

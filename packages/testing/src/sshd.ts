@@ -16,6 +16,8 @@ export interface Sshd {
   /** A key that the server refuses. */
   strangersKey: string
   /** Restarts the server with a new host key. */
+  /** Lets this key log in. */
+  authorize(publicKey: string): void
   changeHostKey(): Promise<void>
   stop(): Promise<void>
 }
@@ -104,6 +106,9 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
     privateKey,
     connection: { type: 'ssh', host: '127.0.0.1', port, username, private_key: privateKey },
     strangersKey,
+    authorize(publicKey) {
+      fs.appendFileSync(path.join(folder, 'authorized_keys'), `${publicKey}\n`)
+    },
     async changeHostKey() {
       await stop()
       makeKey(hostKey)

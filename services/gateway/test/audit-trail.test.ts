@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Broker } from '@slipway/broker'
 import { type Envelope, OPERATIONS, type Operation, type ReplyEnvelope } from '@slipway/contracts'
 import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
-import { keptLog, totp } from '@slipway/testing'
+import { keptLog, newPrivateKey, totp } from '@slipway/testing'
 import request from 'supertest'
 import { addDeployment, addPending } from './deployment-rows.ts'
 import { startOtherServices } from './other-services.ts'
@@ -118,7 +118,7 @@ async function userWithSecondFactor() {
 
 const sensitive = [{ name: 'token', sensitive: true, default: SECRET }]
 const definition = { type: 'script', script: `echo ${SECRET}`, env: { KEY: SECRET }, variables: sensitive }
-const ssh = { type: 'ssh', host: '192.0.2.1', username: 'root', password: SECRET, private_key: SECRET }
+const ssh = { type: 'ssh', host: '192.0.2.1', username: 'root', password: SECRET, private_key: newPrivateKey() }
 const variables = { token: SECRET }
 const version = (values: object) => ({ version: '1.0.0', definition: values })
 

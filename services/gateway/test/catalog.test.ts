@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
+import { newPrivateKey } from '@slipway/testing'
 import { type Client, clientOf, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 
 let gateway: TestGateway
@@ -246,14 +247,39 @@ describe('sources', () => {
 describe('targets', () => {
   test('secrets of a connection are sealed and never returned', async () => {
     const password = `planted-${uuidv7()}`
-    const connection = { type: 'ssh', host: '192.0.2.1', username: 'deploy', password, private_key: `key-${password}` }
+    const private_key = newPrivateKey()
+    const connection = { type: 'ssh', host: '192.0.2.1', username: 'deploy', password, private_key }
     const created = await admin.send('createTarget', '/targets', { name: unique('ssh'), connection })
     expect(created.body.connection).toEqual({ type: 'ssh', host: '192.0.2.1', port: 22, username: 'deploy' })
     const row = await rowText('targets', 'id', created.body.id)
-    expect(row).not.toContain(password)
+    for (const secret of [password, private_key.split('\n')[1]]) expect(row).not.toContain(secret)
     const { connection_secrets } = JSON.parse(row)
     const opened = gateway.dependencies.keys.openText(connection_secrets, `target:${created.body.id}:connection`)
-    expect(JSON.parse(opened)).toEqual({ password, private_key: `key-${password}` })
+    expect(JSON.parse(opened)).toEqual({ password, private_key })
+  })
+
+  test('the keys of a connection are read when they are saved', async () => {
+    const connection = { type: 'ssh', host: '192.0.2.1', username: 'deploy' }
+    const wrong = { ...connection, private_key: `ssh-ed25519 ${'A'.repeat(68)}`, host_key: 'web-1' }
+    const refusal = {
+      status: 400,
+      body: {
+        error: {
+          code: 'VALIDATION_ERROR',
+          details: {
+            errors: [
+              { path: '/connection/private_key', message: expect.stringContaining('is a public key') },
+              { path: '/connection/host_key', message: expect.stringContaining('is no host key of a known type') },
+            ],
+          },
+        },
+      },
+    }
+    expect(await admin.send('createTarget', '/targets', { name: unique('ssh'), connection: wrong })).toMatchObject(
+      refusal,
+    )
+    const { body } = await admin.send('createTarget', '/targets', { name: unique('ssh'), connection })
+    expect(await admin.send('updateTarget', `/targets/${body.id}`, { connection: wrong })).toMatchObject(refusal)
   })
 
   test('sensitive variables of a record are sealed and masked in every answer', async () => {

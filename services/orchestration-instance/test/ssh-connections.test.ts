@@ -5,9 +5,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Kill } from '@slipway/execution'
+import { fingerprint, readPrivateKey } from '@slipway/ssh-keys'
 import { startTcpProxy } from '@slipway/testing'
 import { SshConnections } from '../src/transports/ssh/connections.ts'
-import { fingerprint } from '../src/transports/ssh/host-key.ts'
 import { probe } from '../src/transports/ssh/probe.ts'
 import type { SshAddress } from '../src/transports/ssh/ssh-errors.ts'
 import { PasswordServer } from './support/password-server.ts'
@@ -109,9 +109,22 @@ describe('a connection fails with the reason', () => {
 
   test('if the private key is not valid, without repeating it', async () => {
     const end = start(host.transport({ private_key: 'c2VjcmV0' }).made, 'true').end
-    await expect(end).rejects.toThrow('the private key cannot be read')
+    await expect(end).rejects.toThrow('the private key does not begin with')
     await expect(end).rejects.not.toThrow('c2VjcmV0')
   })
+})
+
+test('a host accepts keys in PKCS#8', async () => {
+  const { privateKey: rsa } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const { privateKey: ec } = generateKeyPairSync('ec', { namedCurve: 'P-384' })
+  const { privateKey: ed25519 } = generateKeyPairSync('ed25519')
+  for (const key of [rsa, ec, ed25519]) {
+    const private_key = String(key.export({ format: 'pem', type: 'pkcs8' }))
+    host.sshd.authorize(readPrivateKey(private_key).publicKey)
+    const { made } = host.transport({ private_key })
+    expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
+    made.close()
+  }
 })
 
 describe('host keys', () => {

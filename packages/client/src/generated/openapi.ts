@@ -2464,7 +2464,7 @@ export interface components {
              * @default 22
              */
             port?: number;
-            /** @description Private key in OpenSSH or PEM form, without passphrase. It is sealed and never shown */
+            /** @description Private key as ssh-keygen or OpenSSL writes it (OpenSSH, PEM or PKCS#8), without passphrase; another text is refused with the reason. It is sealed and never shown */
             private_key?: string;
             /**
              * @description Commands run on a host over SSH

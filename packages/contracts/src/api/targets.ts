@@ -71,7 +71,7 @@ export const SshConnectionInput = Strict(
     private_key: Type.Optional(
       describe(
         Type.String({ minLength: 1, maxLength: 65_536 }),
-        'Private key in OpenSSH or PEM form, without passphrase. It is sealed and never shown',
+        'Private key as ssh-keygen or OpenSSL writes it (OpenSSH, PEM or PKCS#8), without passphrase; another text is refused with the reason. It is sealed and never shown',
         '-----BEGIN OPENSSH PRIVATE KEY-----\n…',
       ),
     ),

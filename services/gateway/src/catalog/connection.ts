@@ -1,14 +1,38 @@
 import type { ConnectionInput, Static } from '@slipway/contracts'
 import type { Prisma } from '@slipway/database'
-import { validationProblem } from '@slipway/domain'
+import { type FieldError, validationProblem } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
+import { KeyProblem, readHostKey, readPrivateKey } from '@slipway/ssh-keys'
 import type { ShownConnection } from '@slipway/views'
+import { isObject } from '../http/json.ts'
 
 type Input = Static<typeof ConnectionInput>
 
 const SSH_PORT = 22
+const MAX_KEY_CHARACTERS = 65_536
 
 const identity = (targetId: string) => `target:${targetId}:connection`
+
+/** What is wrong with the keys of a connection. Otherwise its first deployment would fail. */
+export function keyProblems(connection: unknown): FieldError[] {
+  if (!isObject(connection) || connection['type'] !== 'ssh') return []
+  return [
+    ...problemsOf('/connection/private_key', connection['private_key'], readPrivateKey),
+    ...problemsOf('/connection/host_key', connection['host_key'], readHostKey),
+  ]
+}
+
+/** Text that breaks the schema has its own problem, and may be too long to read here. */
+function problemsOf(path: string, text: unknown, read: (text: string) => unknown): FieldError[] {
+  if (typeof text !== 'string' || text.length > MAX_KEY_CHARACTERS) return []
+  try {
+    read(text)
+    return []
+  } catch (error) {
+    if (error instanceof KeyProblem) return [{ path, message: error.message }]
+    throw error
+  }
+}
 
 /** The columns of a connection. The secrets are sealed in a column of their own. */
 export function storedConnection(

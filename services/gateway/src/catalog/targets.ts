@@ -8,7 +8,7 @@ import type { HandlersOf } from '../http/handler.ts'
 import { isObject } from '../http/json.ts'
 import { revokeAgent } from './agents.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven, tenantChange } from './changing.ts'
-import { isSameHost, replacedConnection, storedConnection } from './connection.ts'
+import { isSameHost, keyProblems, replacedConnection, storedConnection } from './connection.ts'
 import { changedSelector, newSelector } from './instance-selectors.ts'
 import { answerPage, NEWEST_FIRST } from './listing.ts'
 import { isLocal, requireMayMakeLocal, requireMayPlaceLocal } from './local-targets.ts'
@@ -64,7 +64,7 @@ export function targetHandlers({
       authorize: (caller, body) => {
         if (isObject(body) && isLocal(body['connection'])) requireMayMakeLocal(caller)
       },
-      check: ({ variables }) => valueProblems(variables, 'variables'),
+      check: ({ variables, connection }) => [...valueProblems(variables, 'variables'), ...keyProblems(connection)],
       async handle(call) {
         const { caller } = call
         const body = call.body as Static<typeof CreateTarget>
@@ -111,7 +111,7 @@ export function targetHandlers({
     },
 
     updateTarget: {
-      check: ({ variables }) => valueProblems(variables, 'variables'),
+      check: ({ variables, connection }) => [...valueProblems(variables, 'variables'), ...keyProblems(connection)],
       async handle(call) {
         const { caller } = call
         const body = call.body as Static<typeof ChangeTarget>

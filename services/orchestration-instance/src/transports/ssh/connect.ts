@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net'
 import { CommandError } from '@slipway/execution'
+import { fingerprint, KeyProblem } from '@slipway/ssh-keys'
 import { type AnyAuthMethod, Client, type ConnectConfig } from 'ssh2'
 import { endpointOf } from '../words.ts'
 import { algorithmsOf, type KeyExchange } from './algorithms.ts'
-import { fingerprint, hostKeyText, type KnownHostKey } from './host-key.ts'
+import { hostKeyText, type KnownHostKey } from './host-key.ts'
 import { openSocket } from './packet-socket.ts'
 import type { PrivateKeys } from './private-keys.ts'
 import { type ConnectError, closedEarly, connectError, type SshAddress } from './ssh-errors.ts'
@@ -94,10 +95,8 @@ function tryToConnect(
       client.connect({ ...config, sock })
     } catch (error) {
       sock?.destroy()
-      // The message of the library may quote the key.
-      const what = /key/i.test((error as Error).message)
-        ? 'the private key cannot be read'
-        : 'the settings are not valid'
+      // The message of the library may quote settings.
+      const what = error instanceof KeyProblem ? `the private key ${error.message}` : 'the settings are not valid'
       reject(new CommandError(`no connection to ${endpoint} as ${address.username}: ${what}`))
     }
   })

@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { KeyProblem, readPrivateKey } from '@slipway/ssh-keys'
 import { LRUCache } from 'lru-cache'
 import ssh2, {
   BaseAgent,
@@ -21,7 +22,7 @@ const HASHES: Readonly<Record<string, string>> = {
 export class PrivateKeys {
   readonly #keys = new LRUCache<string, PrivateKey>({ max: MAX_KEYS })
 
-  /** Throws if the text is not a private key or needs a passphrase. */
+  /** @throws KeyProblem */
   get(text: string): PrivateKey {
     const key = this.#keys.get(text) ?? new PrivateKey(text)
     this.#keys.set(text, key)
@@ -31,20 +32,15 @@ export class PrivateKeys {
 
 /** Replaces the ssh agent that the library asks for signatures. */
 class PrivateKey extends BaseAgent<ParsedKey> {
+  /** The public part, or the whole key. */
   readonly #key: ParsedKey
   readonly #secret: KeyObject
 
   constructor(text: string) {
     super()
-    try {
-      const key = ssh2.utils.parseKey(text)
-      if (key instanceof Error) throw key
-      this.#key = key
-      this.#secret = createPrivateKey(key.getPrivatePEM())
-    } catch {
-      // The error may quote the key.
-      throw new Error('the private key cannot be read')
-    }
+    const { key, secret } = parse(text)
+    this.#key = key
+    this.#secret = secret
   }
 
   override getIdentities(done: IdentityCallback<ParsedKey>): void {
@@ -60,4 +56,26 @@ class PrivateKey extends BaseAgent<ParsedKey> {
     const { hash } = options as SigningRequestOptions
     done?.(undefined, sign(hash ?? HASHES[this.#key.type], data, this.#secret))
   }
+}
+
+function parse(text: string): { key: ParsedKey; secret: KeyObject } {
+  try {
+    const { key: secret, publicKey } = readPrivateKey(text)
+    return { key: parsedByLibrary(publicKey), secret }
+  } catch (error) {
+    if (!(error instanceof KeyProblem)) throw error
+    // The library reads some keys that were stored before keys were checked, such as those of PuTTY.
+    try {
+      const key = parsedByLibrary(text)
+      return { key, secret: createPrivateKey(key.getPrivatePEM()) }
+    } catch {
+      throw error
+    }
+  }
+}
+
+function parsedByLibrary(text: string): ParsedKey {
+  const key = ssh2.utils.parseKey(text)
+  if (key instanceof Error) throw key
+  return key
 }
