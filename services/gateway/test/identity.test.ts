@@ -244,7 +244,10 @@ test('an SSE token is stored as a hash with its user and session, and expires', 
   const { body } = await clientOf(gateway, token).send('createSseToken', '/auth/sse-token', {})
   const key = sseTokenKey(gateway.namespace, hashToken(body.sse_token))
   const [value, ttl] = await gateway.dependencies.cache.run((redis) => Promise.all([redis.get(key), redis.ttl(key)]))
-  expect(JSON.parse(value ?? '')).toMatchObject({ user_id: id, session_id: body.session_id })
+  expect(JSON.parse(gateway.dependencies.keys.openText(value ?? '', key))).toMatchObject({
+    user_id: id,
+    session_id: body.session_id,
+  })
   expect(ttl).toBeGreaterThan(0)
   expect(ttl).toBeLessThanOrEqual(body.expires_in)
 })

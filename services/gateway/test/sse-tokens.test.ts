@@ -30,9 +30,10 @@ const post = (path: string, body: object, token: string) =>
 const begin = async (token = user.token) => (await post('sse-token', {}, token)).body
 const goOn = (session: { session_id: string; refresh_token: string }, token = user.token) =>
   post('sse-token/refresh', { session_id: session.session_id, refresh_token: session.refresh_token }, token)
-const recordOf = async (token: string): Promise<SseTokenRecord> => {
+const recordOf = async (token: string): Promise<Partial<SseTokenRecord>> => {
   const key = sseTokenKey(gateway.namespace, hashToken(token))
-  return JSON.parse((await gateway.dependencies.cache.run((redis) => redis.get(key))) ?? 'null')
+  const sealed = await gateway.dependencies.cache.run((redis) => redis.get(key))
+  return sealed === null ? {} : JSON.parse(gateway.dependencies.keys.openText(sealed, key))
 }
 
 describe('a stream session', () => {
@@ -110,7 +111,7 @@ test('stream tokens are no access tokens and are not stored in plain text', asyn
 
 test('a client with too many stream sessions loses the oldest', async () => {
   const first = await begin()
-  const { id } = (await recordOf(first.sse_token)).credential
+  const id = (await recordOf(first.sse_token)).credential?.id
   await gateway.dependencies.cache.run((redis) =>
     redis.hset(
       `${gateway.namespace}:sse-sessions:${id}`,

@@ -60,6 +60,7 @@ await runService({
     const app = createApp({
       database,
       redis,
+      keys,
       namespace,
       logger,
       hubs,

@@ -4,7 +4,7 @@ import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
 import { keptLog, type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { TestDeployment } from './deployment.ts'
 import { droppedFor } from './metrics.ts'
-import { type KnownUser, makeUser, startStreams, type TestStreams, until } from './setup.ts'
+import { type KnownUser, makeUser, startStreams, TEST_KEYS, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'
 
 let db: OpenTestDatabase
@@ -50,7 +50,8 @@ async function keyToken(userId: string, version = 1, scopes: string[] = []): Pro
     session_id: uuidv7(),
     credential: { kind: 'api_key', id: keyId, token_version: version },
   }
-  await streams.redis.set(sseTokenKey(streams.namespace, hashToken(token)), JSON.stringify(record), 'EX', 60)
+  const key = sseTokenKey(streams.namespace, hashToken(token))
+  await streams.redis.set(key, TEST_KEYS.seal(JSON.stringify(record), key), 'EX', 60)
   return { token, keyId }
 }
 
@@ -90,6 +91,19 @@ test('removing a permission or changing the tenant ends open streams', async () 
   await makeUser(db.database, { tenant_id: tenant })
   await db.database.query('UPDATE users SET tenant_id = $2 WHERE id = $1', [moved.user_id, tenant])
   await isCutOff(bound)
+})
+
+test('a record in Redis that no gateway wrote is no token', async () => {
+  const { user_id, session_id } = await makeUser(db.database, {})
+  const record = { user_id, session_id, credential: { kind: 'session', id: session_id, token_version: 1 } }
+  const open = async (stored: string) => {
+    const token = randomToken()
+    await streams.redis.set(sseTokenKey(streams.namespace, hashToken(token)), stored, 'EX', 60)
+    return (await fetch(`${streams.url}/api/v1/deployments/${uuidv7()}/logs?sse_token=${token}`)).status
+  }
+  expect(await open(JSON.stringify(record))).toBe(401)
+  const ofAnother = sseTokenKey(streams.namespace, hashToken(randomToken()))
+  expect(await open(TEST_KEYS.seal(JSON.stringify(record), ofAnother))).toBe(401)
 })
 
 test('streams of an API key end with the key and with a logout of its user', async () => {

@@ -121,7 +121,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     unknownMs: 300,
   })
   const limits = { ...STREAM_CLIENT_LIMITS, ...options.limits }
-  const where = { database: options.streamDatabase ?? database, redis, namespace }
+  const where = { database: options.streamDatabase ?? database, redis, keys: TEST_KEYS, namespace }
   const rateLimit = {
     general: options.rateLimit ?? { admits: async () => true },
     trustedProxies: ['127.0.0.0/8', '::1'].flatMap((range) => parseRange(range) ?? []),
@@ -148,7 +148,8 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
         session_id: uuidv7(),
         credential: { kind: 'session', id: session_id, token_version: 1 },
       }
-      await own.set(sseTokenKey(namespace, hashToken(token)), JSON.stringify(record), 'EX', 60)
+      const key = sseTokenKey(namespace, hashToken(token))
+      await own.set(key, TEST_KEYS.seal(JSON.stringify(record), key), 'EX', 60)
       return token
     },
     async close() {

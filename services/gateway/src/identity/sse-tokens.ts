@@ -32,16 +32,18 @@ const CONTINUE_SESSION = `
   redis.call('SET', KEYS[2], ARGV[5], 'EX', ARGV[6])
   return 1`
 
-/** Single-use tokens for live streams, and the stream sessions that renew them. Redis has only hashes of them. */
+/** Single-use tokens for live streams, and the stream sessions that renew them. Redis has only hashes of them, and sealed records. */
 export function sseTokenHandlers({
   cache,
+  keys,
   namespace,
-}: Pick<Dependencies, 'cache' | 'namespace'>): HandlersOf<'createSseToken' | 'refreshSseToken'> {
+}: Pick<Dependencies, 'cache' | 'keys' | 'namespace'>): HandlersOf<'createSseToken' | 'refreshSseToken'> {
   /** Makes the next token of a session. `spent` is the refresh token of a session that continues. */
   async function next({ user_id, credential }: CallingUser, sessionId: string, spent?: string) {
     const token = randomToken()
     const refreshToken = randomToken()
     const record: SseTokenRecord = { user_id, session_id: sessionId, credential }
+    const key = sseTokenKey(namespace, hashToken(token))
     // Contains the token version, so a logout ends the session.
     const kept = (text: string) => `${credential.token_version}:${hashToken(text)}`
     const done = await cache.run((redis) =>
@@ -49,12 +51,12 @@ export function sseTokenHandlers({
         spent === undefined ? BEGIN_SESSION : CONTINUE_SESSION,
         2,
         `${namespace}:sse-sessions:${credential.id}`,
-        sseTokenKey(namespace, hashToken(token)),
+        key,
         sessionId,
         kept(refreshToken),
         SESSION_SECONDS,
         MAX_SESSIONS,
-        JSON.stringify(record),
+        keys.seal(JSON.stringify(record), key),
         TOKEN_SECONDS,
         spent === undefined ? '' : kept(spent),
       ),

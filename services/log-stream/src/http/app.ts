@@ -4,7 +4,7 @@ import type { Database } from '@slipway/database'
 import { isConnectionError } from '@slipway/database'
 import { type FieldError, isUuid, notFound, Problem, toErrorBody, validationProblem } from '@slipway/domain'
 import type { Redis } from '@slipway/redis'
-import { type Logger, takeRequestId, withContext } from '@slipway/runtime'
+import { type KeyRing, type Logger, takeRequestId, withContext } from '@slipway/runtime'
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express'
 import { isStreamResource, RESOURCES } from '../changes/change.ts'
 import type { ChangeStreams } from '../changes/change-streams.ts'
@@ -21,6 +21,7 @@ import { limitRate, type RateLimit } from './rate-limit.ts'
 interface LogStream {
   database: Database
   redis: Redis
+  keys: KeyRing
   namespace: string
   logger: Logger
   hubs: Hubs

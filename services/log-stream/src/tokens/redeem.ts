@@ -2,7 +2,7 @@ import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { insufficientPermissions, Problem, unavailable } from '@slipway/domain'
 import type { Redis } from '@slipway/redis'
-import { hashToken, type Logger } from '@slipway/runtime'
+import { hashToken, type KeyRing, type Logger, SecretError } from '@slipway/runtime'
 import { type PresentRights, presentRightsOf } from './rights.ts'
 
 /** Longer text is not a token, so it is not hashed. */
@@ -14,11 +14,19 @@ export interface RedeemedToken {
   rights: PresentRights
 }
 
+interface TokenStore {
+  redis: Redis
+  database: Queryable
+  keys: KeyRing
+  namespace: string
+  logger: Logger
+}
+
 /**
  * Redeems an SSE token and returns its user. Redeeming deletes the token: of two requests with the same token, one gets 401.
  */
 export async function redeemToken(
-  { redis, database, namespace, logger }: { redis: Redis; database: Queryable; namespace: string; logger: Logger },
+  { redis, database, keys, namespace, logger }: TokenStore,
   token: unknown,
 ): Promise<RedeemedToken> {
   if (token === undefined || token === '') {
@@ -28,19 +36,31 @@ export async function redeemToken(
     )
   }
   if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH) throw invalidToken()
+  const key = sseTokenKey(namespace, hashToken(token))
   let stored: string | null
   try {
-    stored = await redis.getdel(sseTokenKey(namespace, hashToken(token)))
+    stored = await redis.getdel(key)
   } catch (error) {
     logger.warn('an SSE token cannot be checked', { error })
     throw unavailable('The token cannot be checked now: try again with a new one')
   }
   if (stored === null) throw invalidToken()
-  const record = JSON.parse(stored) as SseTokenRecord
+  const record = openRecord(keys, stored, key)
+  if (record === null) throw invalidToken()
   const [rights] = await presentRightsOf(database, [record])
   // The session or key was revoked after the token was issued.
   if (!rights) throw invalidToken()
   return { record, rights }
+}
+
+/** Null if a gateway did not write it: who can write to Redis must not become any user. */
+function openRecord(keys: KeyRing, stored: string, key: string): SseTokenRecord | null {
+  try {
+    return JSON.parse(keys.openText(stored, key)) as SseTokenRecord
+  } catch (error) {
+    if (error instanceof SecretError) return null
+    throw error
+  }
 }
 
 export function requirePermission(rights: PresentRights, permission: string): void {
