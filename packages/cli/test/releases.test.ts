@@ -24,9 +24,9 @@ const failed: Item<'listReleases'> = {
     ...{ begun_at: '2026-11-23T11:00:00.000Z', ended_at: '2026-11-23T11:02:00.000Z' },
   },
 }
-const page = (data: unknown[], has_next = false) => ({
+const page = (data: unknown[], next_cursor: string | null = null) => ({
   data,
-  meta: { total: data.length, page: 1, limit: 100, total_pages: 1, has_next, has_prev: false },
+  meta: { total: data.length, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false, next_cursor },
 })
 
 let server: Awaited<ReturnType<typeof startFakeServer>>
@@ -41,7 +41,7 @@ beforeAll(async () => {
     'GET /targets': (_request, response) => sendJson(response, 200, page([{ id: OTHER, name: 'web-1' }])),
     'GET /deployments': (_request, response) => sendJson(response, 200, none()),
     'GET /releases': (request, response) =>
-      sendJson(response, 200, /page=1/.test(request.url ?? '') ? page([installed], true) : page([failed])),
+      sendJson(response, 200, /cursor=start/.test(request.url ?? '') ? page([installed], 'next') : page([failed])),
     'POST /deployments': (_request, response) => sendJson(response, 200, nothing),
   })
 })

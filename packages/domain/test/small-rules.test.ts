@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import {
   canOverrideFreezes,
   compareVersions,
+  cursorPageOf,
   decodeSqid,
   encodeSqid,
   type FreezePlace,
@@ -13,6 +14,7 @@ import {
   isVersion,
   isVersionRequirement,
   judgeFreezes,
+  type ListOrder,
   lineId,
   MAX_LINE_BYTES,
   nameProblems,
@@ -74,6 +76,53 @@ describe('short ids', () => {
 
 const STORED_SQIDS = ['SvC0FQi5', 'lU1ztv8s', 'TuvaZG5Q', '2tPs18ZQ', 'zeNCSvUe', 'RrXz6KLE']
 
+const BY_NAME: ListOrder<{ name: string; at: string; id: string }> = {
+  list: 'names',
+  kinds: ['text', 'time', 'uuid'],
+  keyOf: ({ name, at, id }) => [name, at, id],
+}
+
+describe('a cursor', () => {
+  const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a04'
+  const rows = ['"1"', 'ü\u2028', ''].map((name) => ({ name, at: '2026-01-31T09:00:00.000Z', id: ID }))
+  const cursorAfter = (count: number, page = 1) =>
+    cursorPageOf({ page, limit: count }, BY_NAME, { total: 3, rows }).meta.next_cursor
+
+  test('leads to what follows the last row of a page', () => {
+    const first = cursorPageOf({ page: 1, limit: 2 }, BY_NAME, { total: 3, rows })
+    expect(first.rows).toEqual(rows.slice(0, 2))
+    expect(first.meta).toMatchObject({ page: 1, has_next: true, has_prev: false })
+    const { page, offset, cursor } = parsePage({ cursor: first.meta.next_cursor ?? '', limit: '2' }, BY_NAME)
+    expect([page, offset, cursor?.after]).toEqual([2, 0, ['ü\u2028', '2026-01-31T09:00:00.000Z', ID]])
+    const last = cursorPageOf({ page, limit: 2 }, BY_NAME, { total: 3, rows: rows.slice(2) })
+    expect(last.meta).toMatchObject({ has_next: false, has_prev: true, next_cursor: null })
+    expect(cursorAfter(3)).toBeNull()
+    expect(parsePage({ cursor: 'start' }, BY_NAME)).toMatchObject({ page: 1, cursor: { after: null } })
+  })
+
+  const written = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
+  test.each([
+    ['of another list', written('others', 2, 'a', '2026-01-31T09:00:00.000Z', ID)],
+    ['with fewer values', written('names', 2, 'a', '2026-01-31T09:00:00.000Z')],
+    ['with more values', written('names', 2, 'a', '2026-01-31T09:00:00.000Z', ID, 'x')],
+    ['with a number', written('names', 2, 5, '2026-01-31T09:00:00.000Z', ID)],
+    ['with NUL', written('names', 2, 'a\0', '2026-01-31T09:00:00.000Z', ID)],
+    ['with a time of another form', written('names', 2, 'a', '-infinity', ID)],
+    ['with a time that does not exist', written('names', 2, 'a', '2026-13-31T09:00:00.000Z', ID)],
+    ['with a wrong id', written('names', 2, 'a', '2026-01-31T09:00:00.000Z', 'x')],
+    ['with a wrong page', written('names', 1, 'a', '2026-01-31T09:00:00.000Z', ID)],
+    ['that is no list', Buffer.from('{}').toString('base64url')],
+    ['that is no JSON', 'abc'],
+    ['that is empty', ''],
+  ])('%s is refused', (_, cursor) => {
+    expect(() => parsePage({ cursor }, BY_NAME)).toThrow('query/cursor')
+  })
+
+  test('is refused together with a page', () => {
+    expect(() => parsePage({ cursor: 'start', page: '1' }, BY_NAME)).toThrow('query/cursor')
+  })
+})
+
 describe('pages', () => {
   test.each([
     [{}, 1, 50],
@@ -82,16 +131,16 @@ describe('pages', () => {
     [{ page: 2, limit: '1000' }, 2, 100],
     [{ page: '3', limit: '20' }, 3, 20],
   ])('%j is page %p of %p', (raw, page, limit) => {
-    expect(parsePage(raw)).toEqual({ page, limit, offset: (page - 1) * limit })
+    expect(parsePage(raw, BY_NAME)).toEqual({ page, limit, offset: (page - 1) * limit, cursor: null })
   })
 
   test.each(['1.5', '1e2', '', ' 1', 'x', ['1', '2'], null, 1.5])('%j is refused', (value) => {
-    expect(() => parsePage({ page: value })).toThrow('query/page')
-    expect(() => parsePage({ limit: value })).toThrow('query/limit')
+    expect(() => parsePage({ page: value }, BY_NAME)).toThrow('query/page')
+    expect(() => parsePage({ limit: value }, BY_NAME)).toThrow('query/limit')
   })
 
   test('a page beyond the end has a safe offset', () => {
-    const { offset } = parsePage({ page: '9'.repeat(400), limit: '100' })
+    const { offset } = parsePage({ page: '9'.repeat(400), limit: '100' }, BY_NAME)
     expect(Number.isSafeInteger(offset)).toBe(true)
   })
 

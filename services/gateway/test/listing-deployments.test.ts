@@ -93,7 +93,7 @@ describe('pages', () => {
 
 test('the first page of a small table is read by an index, not by reading and sorting all rows', async () => {
   const filter = { tenant_id: null, of_tenant: null, of_tenant_number: null, of_environment: null }
-  const page = { of_environment_number: null, states: null, source_types: null, take: 50, skip: 0 }
+  const page = { of_environment_number: null, states: null, source_types: null, take: 50, skip: 0, after: null }
   let plan = ''
   const reading = gateway.database.transaction(async (tx) => {
     // With no tenant, row-level security says least about how many rows are visible.

@@ -1728,6 +1728,8 @@ export interface components {
             has_prev: boolean;
             /** @description Entries on a full page */
             limit: number;
+            /** @description Only with `cursor` in the request: the `cursor` of the next page; null: nothing follows */
+            next_cursor?: string | null;
             /** @description The number of this page, from 1 */
             page: number;
             /** @description Entries on all pages */
@@ -2869,6 +2871,8 @@ export interface operations {
     listActions: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -2998,6 +3002,8 @@ export interface operations {
     listActionVersions: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -3085,6 +3091,8 @@ export interface operations {
     listInstances: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -3191,6 +3199,8 @@ export interface operations {
     listRoles: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -3318,6 +3328,8 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -3474,6 +3486,8 @@ export interface operations {
                 actor_id?: string;
                 /** @description Only calls with this API key, which may be deleted */
                 api_key_id?: string;
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description From this moment on */
                 from?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
@@ -3882,6 +3896,8 @@ export interface operations {
     listContent: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -3962,6 +3978,8 @@ export interface operations {
     listFreezes: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -4097,6 +4115,8 @@ export interface operations {
                 created_before?: string;
                 /** @description Created at this time or later */
                 created_from?: string;
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Only deployments that name this environment */
                 environment_id?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
@@ -4526,6 +4546,8 @@ export interface operations {
     listEnvironments: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -4705,6 +4727,8 @@ export interface operations {
     listInstanceGrants: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -4827,6 +4851,8 @@ export interface operations {
             query?: {
                 /** @description The action, by UUID or SqId */
                 action_id?: string;
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Only releases in this environment */
                 environment_id?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
@@ -4901,6 +4927,8 @@ export interface operations {
     getReleaseMatrix: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Only releases in this environment */
                 environment_id?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
@@ -4939,6 +4967,8 @@ export interface operations {
     listSequences: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -5068,6 +5098,8 @@ export interface operations {
     listSequenceVersions: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -5192,6 +5224,8 @@ export interface operations {
     listSolutions: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -5321,6 +5355,8 @@ export interface operations {
     listSolutionVersions: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -5434,6 +5470,8 @@ export interface operations {
     listTags: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -5466,6 +5504,8 @@ export interface operations {
     listTargets: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Only targets that deployments may use, or may not use */
                 enabled?: "true" | "false";
                 /** @description Only targets of this environment */
@@ -5670,6 +5710,8 @@ export interface operations {
     listTargetDeployments: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -5707,6 +5749,8 @@ export interface operations {
                 action_id?: string;
                 /** @description Whether to leave only what is in force */
                 current?: "true" | "false";
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -5748,6 +5792,8 @@ export interface operations {
     listTenants: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -5877,6 +5923,8 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
@@ -6004,6 +6052,8 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
+                /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
+                cursor?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { Count, describe, Flag, Strict, Text } from '../schema.ts'
+import { Count, describe, Flag, Nullable, Strict, Text } from '../schema.ts'
 
 export const ErrorBody = Strict({
   error: describe(
@@ -29,6 +29,13 @@ export const PageMeta = Strict(
     total_pages: Count('How many pages there are', 1),
     has_next: Flag('Whether a page follows', false),
     has_prev: Flag('Whether a page comes before', false),
+    next_cursor: Type.Optional(
+      describe(
+        Nullable(Type.String()),
+        'Only with `cursor` in the request: the `cursor` of the next page; null: nothing follows',
+        null,
+      ),
+    ),
   },
   { description: 'Where this page stands in the list' },
 )
@@ -47,6 +54,14 @@ export const PageQuery = {
       IntegerText,
       'Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest',
       '50',
+    ),
+  ),
+  cursor: Type.Optional(
+    describe(
+      Type.String({ pattern: '^[A-Za-z0-9_-]{1,8192}$' }),
+      'In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins ' +
+        'after the last entry of the answer, whatever was created or deleted meanwhile',
+      'start',
     ),
   ),
 }

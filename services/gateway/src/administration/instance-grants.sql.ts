@@ -1,4 +1,5 @@
-import { bool, float8, int4, int8, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { bool, float8, int4, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
 
 const row = {
   id: uuid,
@@ -15,9 +16,9 @@ const COLUMNS = `id, uses, used, labels, tenant_id, expires_at, created_by, crea
 
 export const findGrants = statement({
   name: 'gateway.instance-grants.find-page',
-  parameters: { take: int8, skip: int8 },
+  parameters: pageColumns,
   row,
-  sql: `SELECT ${COLUMNS} FROM instance_grants ORDER BY created_at DESC, id DESC LIMIT :take OFFSET :skip`,
+  sql: `SELECT ${COLUMNS} FROM instance_grants g WHERE ${afterNewerSql('g')} ORDER BY created_at DESC, id DESC LIMIT :take OFFSET :skip`,
 })
 
 export const findGrant = statement({

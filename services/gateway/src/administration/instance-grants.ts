@@ -1,9 +1,9 @@
 import type { Queryable } from '@slipway/database'
 import { isUuid, notFound } from '@slipway/domain'
-import { answerPage } from '../catalog/listing.ts'
 import { fieldReferences, References } from '../catalog/references.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
+import { answerPage, newestOrder } from '../lists/pages.ts'
 import { deleteGrant, findGrant, findGrants } from './instance-grants.sql.ts'
 import { requireNoTenant } from './instances.ts'
 import { type GrantRow, grantDetails, makeGrant } from './new-grant.ts'
@@ -18,8 +18,10 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
       handle: ({ query }) =>
         answerPage(
           query,
+          newestOrder('instance-grants'),
           async () => (await database.prisma()).instanceGrant.count(),
-          async (slice) => (await findGrants.all(database, slice)).map(toRecord),
+          (slice) => findGrants.all(database, slice),
+          (rows) => rows.map(toRecord),
         ),
     },
 

@@ -1,5 +1,6 @@
-import { int8, json, nullable, statement, text, uuid } from '@slipway/database'
+import { int8, json, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { INSTANCE, visibleSql } from '@slipway/views'
+import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
 
 const VISIBLE = `FROM instances i WHERE i.removed_at IS NULL AND ${visibleSql('i')}`
 const row = { item: json<object>() }
@@ -15,9 +16,10 @@ export const countInstances = statement({
 
 export const findInstances = statement({
   name: 'gateway.instances.find-page',
-  parameters: { ...matching, take: int8, skip: int8 },
-  row,
-  sql: `SELECT ${INSTANCE} AS item ${MATCHING} ORDER BY i.created_at DESC, i.id DESC LIMIT :take OFFSET :skip`,
+  parameters: { ...matching, ...pageColumns },
+  row: { ...row, id: uuid, created_at: timestamptz },
+  sql: `SELECT ${INSTANCE} AS item, i.id, i.created_at ${MATCHING} AND ${afterNewerSql('i')}
+     ORDER BY i.created_at DESC, i.id DESC LIMIT :take OFFSET :skip`,
 })
 
 export const findInstance = statement({

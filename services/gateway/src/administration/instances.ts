@@ -2,10 +2,10 @@ import type { Queryable } from '@slipway/database'
 import { insufficientPermissions, isUuid, notFound } from '@slipway/domain'
 import type { Viewer } from '@slipway/views'
 import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
-import { answerPage, containsPattern } from '../catalog/listing.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sendRecordedCommand } from '../deployments/recorded-command.ts'
 import type { Call, HandlersOf } from '../http/handler.ts'
+import { answerPage, containsPattern, newestOrder } from '../lists/pages.ts'
 import { countInstances, findInstance, findInstances } from './instances.sql.ts'
 
 type InstanceOperation = 'listInstances' | 'getInstance' | 'updateInstance' | 'deleteInstance'
@@ -38,8 +38,10 @@ export function instanceHandlers({ database, broker }: Dependencies): HandlersOf
         const matching = { tenant_id, pattern: containsPattern(query.search) }
         return answerPage(
           query,
+          newestOrder('instances'),
           async () => (await countInstances.one(database, matching)).total,
-          async (slice) => (await findInstances.all(database, { ...matching, ...slice })).map(({ item }) => item),
+          (slice) => findInstances.all(database, { ...matching, ...slice }),
+          (rows) => rows.map(({ item }) => item),
         )
       },
     },

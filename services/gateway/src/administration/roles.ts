@@ -3,9 +3,9 @@ import type { PrismaTransaction } from '@slipway/database'
 import { conflict, isUuid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from '../catalog/changing.ts'
-import { answerPage, NEWEST_FIRST, nameContains } from '../catalog/listing.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
+import { answerPage, nameContains, newestOrder, pageOfNewest } from '../lists/pages.ts'
 import { requireMayGrant } from './user-rules.ts'
 
 type Role = Awaited<ReturnType<typeof lockOwnRole>>
@@ -25,9 +25,10 @@ export function roleHandlers({
         const where = nameContains(query.search)
         return answerPage(
           query,
+          newestOrder('roles'),
           async () => (await prisma()).role.count({ where }),
-          async (slice) =>
-            (await (await prisma()).role.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(toRecord),
+          async (slice) => (await prisma()).role.findMany(pageOfNewest(where, slice)),
+          (rows) => rows.map(toRecord),
         )
       },
     },

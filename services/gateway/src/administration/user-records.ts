@@ -2,7 +2,7 @@ import type { Prisma, PrismaTransaction } from '@slipway/database'
 import { isUuid, notFound } from '@slipway/domain'
 import { own, type Viewer } from '@slipway/views'
 import { lockRecord } from '../catalog/changing.ts'
-import { escapeLike, NEWEST_FIRST, type Slice } from '../catalog/listing.ts'
+import { escapeLike, pageOfNewest, type Slice } from '../lists/pages.ts'
 
 const SHOWN = {
   id: true,
@@ -43,7 +43,7 @@ export async function pageOfUsers(
   slice: Slice,
 ): Promise<UserRecord[]> {
   const where = matching(viewer, search)
-  return (await user.findMany({ where, orderBy: NEWEST_FIRST, select: SHOWN, ...slice })).map(toUserRecord)
+  return (await user.findMany({ ...pageOfNewest(where, slice), select: SHOWN })).map(toUserRecord)
 }
 
 /** @throws Problem NOT_FOUND, also for a user whom the viewer may not see */

@@ -4,11 +4,11 @@ import { conflict } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { normalizeEmail } from '../callers/calling-user.ts'
 import { changesOf, conflictIfTaken, pickGiven } from '../catalog/changing.ts'
-import { answerPage } from '../catalog/listing.ts'
 import { fieldReferences, References } from '../catalog/references.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { announceRevocation, revokeUser } from '../identity/revocation.ts'
+import { answerPage, newestOrder } from '../lists/pages.ts'
 import { countUsers, lockUser, pageOfUsers, readUser, type UserRecord } from './user-records.ts'
 import {
   changesRolesOrTenant,
@@ -31,6 +31,7 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
         const prisma = await database.prisma()
         return answerPage(
           query,
+          newestOrder('users'),
           () => countUsers(prisma, caller, query.search),
           (slice) => pageOfUsers(prisma, caller, query.search, slice),
         )

@@ -1,4 +1,4 @@
-import { int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { type Columns, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { isoTime, jsonObject, ownSql } from '@slipway/views'
 
 /** SQL: the id of the API key that acted. The index `audit_records_api_key_idx` has this expression. */
@@ -48,14 +48,34 @@ export const countRecords = statement({
 const NEWEST_FIRST = 'r.at DESC, r.number DESC'
 
 /** A page of records, newest first. */
-const page = (name: string, order: string) =>
+const page = <P extends Columns>(name: string, parameters: P, slice: string) =>
   statement({
     name,
-    parameters: { ...filter, take: int8, skip: int8 },
+    parameters: { ...filter, ...parameters },
     row: { data: text },
     sql: `SELECT coalesce(json_agg(${RECORD} ORDER BY ${NEWEST_FIRST}), '[]')::text AS data
-      FROM (SELECT * FROM audit_records r WHERE ${FILTER} ORDER BY ${order} LIMIT :take OFFSET :skip) r`,
+      FROM (SELECT * FROM audit_records r WHERE ${FILTER} ${slice}) r`,
   })
 
-export const pageFromNewest = page('gateway.audit.page-from-newest', NEWEST_FIRST)
-export const pageFromOldest = page('gateway.audit.page-from-oldest', 'r.at, r.number')
+const numbered = { take: int8, skip: int8 }
+export const pageFromNewest = page(
+  'gateway.audit.page-from-newest',
+  numbered,
+  `ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET :skip`,
+)
+export const pageFromOldest = page(
+  'gateway.audit.page-from-oldest',
+  numbered,
+  'ORDER BY r.at, r.number LIMIT :take OFFSET :skip',
+)
+
+/**
+ * The records after the one with this time and id. Retention deletes the oldest records, so if this one is gone, no record of its
+ * time is left.
+ */
+export const pageAfter = page(
+  'gateway.audit.page-after',
+  { take: int8, after_at: timestamptz, after_id: uuid },
+  `AND (r.at, r.number) < (:after_at, coalesce((SELECT a.number FROM audit_records a WHERE a.id = :after_id), 0))
+     ORDER BY ${NEWEST_FIRST} LIMIT :take`,
+)

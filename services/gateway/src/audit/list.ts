@@ -1,14 +1,14 @@
 import { auditCount } from '@slipway/audit'
 import type { Queryable } from '@slipway/database'
-import { pageOf, parsePage } from '@slipway/domain'
+import { type ListOrder, type Page, parsePage } from '@slipway/domain'
 import { momentsOf } from '../catalog/moments.ts'
 import type { Answer, Call } from '../http/handler.ts'
-import { countRecords, pageFromNewest, pageFromOldest } from './list.sql.ts'
+import { jsonPage, sliceOf } from '../lists/pages.ts'
+import { countRecords, pageAfter, pageFromNewest, pageFromOldest } from './list.sql.ts'
 
 /** Answers one page of the audit log, newest first. A user of a tenant sees the records of the tenant only. */
 export async function listAuditLogs(db: Queryable, { caller, query }: Call<'listAuditLogs'>): Promise<Answer> {
-  const page = parsePage(query)
-  const { limit, offset } = page
+  const page = parsePage(query, ORDER)
   const {
     action = null,
     resource_type = null,
@@ -29,13 +29,29 @@ export async function listAuditLogs(db: Queryable, { caller, query }: Call<'list
   }
   const isWhole = Object.values(filter).every((value) => value === null)
   const total = isWhole ? await auditCount(db) : (await countRecords.one(db, filter)).total
-  let data = '[]'
-  if (offset < total) {
-    // A page in the older half is read from the oldest record: a large offset is slow.
-    const isOld = offset > total / 2
-    const take = Math.min(limit, total - offset)
-    const slice = { ...filter, take, skip: isOld ? total - offset - take : offset }
-    data = (await (isOld ? pageFromOldest : pageFromNewest).one(db, slice)).data
+  return jsonPage(page, ORDER, { total, data: await readRecords(db, filter, page, total) })
+}
+
+type Filter = Parameters<typeof countRecords.one>[1]
+
+async function readRecords(db: Queryable, filter: Filter, page: Page, total: number): Promise<string> {
+  const { limit, offset } = page
+  const { take, skip, after } = sliceOf(page)
+  const [after_at, after_id] = after ?? []
+  if (after_at !== undefined && after_id !== undefined) {
+    return (await pageAfter.one(db, { ...filter, take, after_at: new Date(after_at), after_id })).data
   }
-  return { status: 200, json: `{"data":${data},"meta":${JSON.stringify(pageOf(page, total))}}` }
+  if (page.cursor !== null) return (await pageFromNewest.one(db, { ...filter, take, skip })).data
+  if (offset >= total) return '[]'
+  // A page in the older half is read from the oldest record: a large offset is slow.
+  const isOld = offset > total / 2
+  const shown = Math.min(limit, total - offset)
+  const slice = { ...filter, take: shown, skip: isOld ? total - offset - shown : offset }
+  return (await (isOld ? pageFromOldest : pageFromNewest).one(db, slice)).data
+}
+
+const ORDER: ListOrder<{ at: string; id: string }> = {
+  list: 'audit',
+  kinds: ['time', 'uuid'],
+  keyOf: ({ at, id }) => [at, id],
 }

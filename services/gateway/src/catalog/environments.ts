@@ -5,9 +5,9 @@ import { uuidv7 } from '@slipway/runtime'
 import { requireOwn, type StoredVariables, shownSelector, shownVariables, type Viewer, visible } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
+import { answerPage, managedBy, nameContains, newestOrder, pageOfNewest } from '../lists/pages.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from './changing.ts'
 import { changedSelector, newSelector } from './instance-selectors.ts'
-import { answerPage, managedBy, NEWEST_FIRST, nameContains } from './listing.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { requireUnused } from './uses.ts'
@@ -55,9 +55,10 @@ export function environmentHandlers({
         const where = { AND: [visible(caller), nameContains(query.search), managedBy(query.managed_by)] }
         return answerPage(
           query,
+          newestOrder('environments'),
           async () => (await prisma()).environment.count({ where }),
-          async (slice) =>
-            (await (await prisma()).environment.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(toRecord),
+          async (slice) => (await prisma()).environment.findMany(pageOfNewest(where, slice)),
+          (rows) => rows.map(toRecord),
         )
       },
     },

@@ -14,9 +14,9 @@ import { uuidv7 } from '@slipway/runtime'
 import { type FreezeRow, freezeItem, requireOwn, type Viewer, visible } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
+import { answerPage, managedBy, nameContains, newestOrder, pageOfNewest } from '../lists/pages.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven, tenantChange } from './changing.ts'
 import { countBeside } from './freezes.sql.ts'
-import { answerPage, managedBy, NEWEST_FIRST, nameContains } from './listing.ts'
 import { fieldReferences, References } from './references.ts'
 
 type Times = Record<'start_time' | 'end_time' | 'recurrence' | 'time_zone', unknown>
@@ -73,9 +73,10 @@ export function freezeHandlers({
         const where = { AND: [visible(caller), nameContains(query.search), managedBy(query.managed_by)] }
         return answerPage(
           query,
+          newestOrder('freezes'),
           async () => (await prisma()).freeze.count({ where }),
-          async (slice) =>
-            (await (await prisma()).freeze.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(freezeItem),
+          async (slice) => (await prisma()).freeze.findMany(pageOfNewest(where, slice)),
+          (rows) => rows.map(freezeItem),
         )
       },
     },

@@ -1,5 +1,6 @@
 import { int4, int8, nullable, sourceKind, statement, text, timestamptz, uuid } from '@slipway/database'
 import { visibleSql } from '@slipway/views'
+import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
 
 const selection = { kind: sourceKind, tenant_id: nullable(uuid), pattern: nullable(text), managed_by: nullable(text) }
 const SELECTED = `s.kind = :kind AND ${visibleSql('s')} AND (:pattern::text IS NULL OR s.name ILIKE :pattern)
@@ -15,7 +16,7 @@ export const countSources = statement({
 /** Sources, newest first, each with its highest version that is not a prerelease. */
 export const findSources = statement({
   name: 'gateway.sources.find-page',
-  parameters: { ...selection, take: int8, skip: int8 },
+  parameters: { ...selection, ...pageColumns },
   row: {
     id: uuid,
     number: int4,
@@ -30,7 +31,7 @@ export const findSources = statement({
   sql: `SELECT s.id, s.number, s.name, s.description, s.tenant_id, s.managed_by, s.created_at, s.updated_at,
        (SELECT v.version FROM source_versions v WHERE v.source_id = s.id AND strpos(v.version, '-') = 0
          ORDER BY version_precedence(v.version) COLLATE "C" DESC LIMIT 1) AS latest_version
-      FROM sources s WHERE ${SELECTED} ORDER BY s.created_at DESC, s.id DESC LIMIT :take OFFSET :skip`,
+      FROM sources s WHERE ${SELECTED} AND ${afterNewerSql('s')} ORDER BY s.created_at DESC, s.id DESC LIMIT :take OFFSET :skip`,
 })
 
 /** The source has the id or the number. */
@@ -52,12 +53,16 @@ export const countVersions = statement({
   sql: `SELECT (SELECT count(*) ${MATCHING}) AS total FROM sources s WHERE ${SOURCE}`,
 })
 
+const AFTER_VERSION =
+  '(:after::text[] IS NULL OR (v.created_at, version_precedence(v.version) COLLATE "C") < ' +
+  '((:after::text[])[1]::timestamptz, version_precedence((:after::text[])[2]) COLLATE "C"))'
+
 export const findVersions = statement({
   name: 'gateway.sources.find-versions',
-  parameters: { ...ofSource, take: int8, skip: int8 },
+  parameters: { ...ofSource, ...pageColumns },
   row: { version: text, created_at: timestamptz },
   sql: `SELECT page.version, page.created_at FROM sources s, LATERAL (
-       SELECT v.version, v.created_at ${MATCHING}
+       SELECT v.version, v.created_at ${MATCHING} AND ${AFTER_VERSION}
         ORDER BY v.created_at DESC, version_precedence(v.version) COLLATE "C" DESC LIMIT :take OFFSET :skip) page
      WHERE ${SOURCE} ORDER BY page.created_at DESC, version_precedence(page.version) COLLATE "C" DESC`,
 })

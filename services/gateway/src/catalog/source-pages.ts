@@ -1,12 +1,18 @@
 import type { Database, RowOf } from '@slipway/database'
-import type { SourceType } from '@slipway/domain'
+import type { ListOrder, SourceType } from '@slipway/domain'
 import type { Viewer } from '@slipway/views'
-import { containsPattern, type PageRows, type Slice } from './listing.ts'
+import { containsPattern, type PageRows, type Slice } from '../lists/pages.ts'
 import type { RecordKey } from './record-id.ts'
 import { countSources, countVersions, findSources, findVersions } from './source-pages.sql.ts'
 
 export type SourceLine = RowOf<typeof findSources>
 export type VersionLine = RowOf<typeof findVersions>
+
+export const NEWEST_VERSION_FIRST: ListOrder<VersionLine> = {
+  list: 'versions',
+  kinds: ['time', 'text'],
+  keyOf: ({ created_at, version }) => [created_at.toISOString(), version],
+}
 
 interface Selection {
   kind: SourceType

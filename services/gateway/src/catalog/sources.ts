@@ -18,6 +18,7 @@ import type { CallingUser } from '../callers/calling-user.ts'
 import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call, JsonHandler } from '../http/handler.ts'
+import { answerPageOf, newestOrder } from '../lists/pages.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from './changing.ts'
 import {
   type Definition,
@@ -29,11 +30,10 @@ import {
   shownDefinition,
   storedDefinition,
 } from './definitions.ts'
-import { answerPageOf } from './listing.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { readScripts } from './scripts.ts'
-import { type SourceLine, sourcePage, type VersionLine, versionPage } from './source-pages.ts'
+import { NEWEST_VERSION_FIRST, type SourceLine, sourcePage, type VersionLine, versionPage } from './source-pages.ts'
 import { lockComposition, requireStillThere, requireUnused } from './uses.ts'
 
 interface VersionInput {
@@ -152,23 +152,20 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
   const list = ({ caller, query }: SourceCall<ListQuery>): Promise<Answer> =>
     answerPageOf(
       query,
+      newestOrder(`${kind}s`),
       (slice) =>
         sourcePage(database, { kind, viewer: caller, search: query.search, managed_by: query.managed_by }, slice),
-      (row) => toListItem(kind, row),
+      (rows) => rows.map((row) => toListItem(kind, row)),
     )
 
   const listVersions = ({ caller, params, query }: SourceCall<ListQuery>): Promise<Answer> => {
     const key = recordKey(kind, params['id'] ?? '')
     if (key === null) throw notFound(what)
-    return answerPageOf(
-      query,
-      async (slice) => {
-        const page = await versionPage(database, { kind, key, viewer: caller, search: query.search }, slice)
-        if (page === null) throw notFound(what)
-        return page
-      },
-      (version) => version,
-    )
+    return answerPageOf(query, NEWEST_VERSION_FIRST, async (slice) => {
+      const page = await versionPage(database, { kind, key, viewer: caller, search: query.search }, slice)
+      if (page === null) throw notFound(what)
+      return page
+    })
   }
 
   const create = async ({ caller, body, audit }: SourceCall): Promise<Answer> => {

@@ -1,22 +1,24 @@
 import { int8, nullable, statement, text, uuid } from '@slipway/database'
 import { visibleSql } from '@slipway/views'
+import { afterKeySql, pageColumns } from '../lists/keyset.sql.ts'
 
 const parameters = { tenant_id: nullable(uuid), pattern: nullable(text) }
-const IN_USE = `SELECT g.key, g.value, count(*) AS target_count
+const inUse = (condition = 'true') => `SELECT g.key, g.value, count(*) AS target_count
       FROM target_tags g JOIN targets t ON t.id = g.target_id
      WHERE ${visibleSql('t')} AND (:pattern::text IS NULL OR g.key || '=' || g.value ILIKE :pattern)
+       AND ${condition}
      GROUP BY g.key, g.value`
 
 export const countTags = statement({
   name: 'gateway.tags.count',
   parameters,
   row: { total: int8 },
-  sql: `SELECT count(*) AS total FROM (${IN_USE}) t`,
+  sql: `SELECT count(*) AS total FROM (${inUse()}) t`,
 })
 
 export const findTags = statement({
   name: 'gateway.tags.find-page',
-  parameters: { ...parameters, take: int8, skip: int8 },
+  parameters: { ...parameters, ...pageColumns },
   row: { key: text, value: text, target_count: int8 },
-  sql: `${IN_USE} ORDER BY g.key, g.value LIMIT :take OFFSET :skip`,
+  sql: `${inUse(afterKeySql('ascending', ['g.key', 'text'], ['g.value', 'text']))} ORDER BY g.key, g.value LIMIT :take OFFSET :skip`,
 })

@@ -1,7 +1,14 @@
+import type { ListOrder } from '@slipway/domain'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import { answerPage, containsPattern } from './listing.ts'
+import { answerPage, containsPattern } from '../lists/pages.ts'
 import { countTags, findTags } from './tags.sql.ts'
+
+const BY_TAG: ListOrder<{ key: string; value: string }> = {
+  list: 'tags',
+  kinds: ['text', 'text'],
+  keyOf: ({ key, value }) => [key, value],
+}
 
 export function tagHandlers({ database }: Dependencies): HandlersOf<'listTags'> {
   return {
@@ -10,6 +17,7 @@ export function tagHandlers({ database }: Dependencies): HandlersOf<'listTags'> 
         const pattern = containsPattern(query.search)
         return answerPage(
           query,
+          BY_TAG,
           async () => (await countTags.one(database, { tenant_id, pattern })).total,
           (slice) => findTags.all(database, { tenant_id, pattern, ...slice }),
         )

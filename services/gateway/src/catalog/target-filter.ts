@@ -1,5 +1,5 @@
 import type { Call } from '../http/handler.ts'
-import { containsPattern } from './listing.ts'
+import { containsPattern } from '../lists/pages.ts'
 import { recordFilter } from './record-id.ts'
 
 /** What the statements of a page of targets filter by; null if the environment cannot name a record. */

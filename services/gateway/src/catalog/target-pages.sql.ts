@@ -1,5 +1,6 @@
-import { bool, int4, int8, nullable, statement, text, uuid } from '@slipway/database'
+import { bool, int4, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { STATUS_OF_TARGET, visibleSql } from '@slipway/views'
+import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
 
 /** The parameters of `taggedSql`. The tag has a key and perhaps a value. */
 export const tagColumns = { tag_key: nullable(text), tag_value: nullable(text) }
@@ -37,9 +38,10 @@ export const countTargets = statement({
 })
 
 /** Newest first. */
-export const findTargetIds = statement({
+export const findTargets = statement({
   name: 'gateway.targets.find-page',
-  parameters: { ...filter, take: int8, skip: int8 },
-  row: { id: uuid },
-  sql: `SELECT t.id FROM targets t WHERE ${FILTER} ORDER BY t.created_at DESC, t.id DESC LIMIT :take OFFSET :skip`,
+  parameters: { ...filter, ...pageColumns },
+  row: { id: uuid, created_at: timestamptz },
+  sql: `SELECT t.id, t.created_at FROM targets t WHERE ${FILTER} AND ${afterNewerSql('t')}
+     ORDER BY t.created_at DESC, t.id DESC LIMIT :take OFFSET :skip`,
 })

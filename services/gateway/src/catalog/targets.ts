@@ -6,16 +6,16 @@ import { requireOwn, targetItems, type Viewer, visible } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { isObject } from '../http/json.ts'
+import { answerPage, NEWEST_FIRST, newestOrder } from '../lists/pages.ts'
 import { revokeAgent } from './agents.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven, tenantChange } from './changing.ts'
 import { isSameHost, keyProblems, replacedConnection, storedConnection } from './connection.ts'
 import { changedSelector, newSelector } from './instance-selectors.ts'
-import { answerPage, NEWEST_FIRST } from './listing.ts'
 import { isLocal, requireMayMakeLocal, requireMayPlaceLocal } from './local-targets.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { targetFilter } from './target-filter.ts'
-import { countTargets, findTargetIds } from './target-pages.sql.ts'
+import { countTargets, findTargets } from './target-pages.sql.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
 import { changedVariables, newVariables } from './variables.ts'
@@ -48,9 +48,10 @@ export function targetHandlers({
         const filter = targetFilter({ caller, query })
         return answerPage(
           query,
+          newestOrder('targets'),
           async () => (filter === null ? 0 : (await countTargets.one(database, filter)).total),
-          async (slice) => {
-            const found = filter === null ? [] : await findTargetIds.all(database, { ...filter, ...slice })
+          async (slice) => (filter === null ? [] : findTargets.all(database, { ...filter, ...slice })),
+          async (found) => {
             const where = { id: { in: found.map(({ id }) => id) } }
             return toRecords(
               await (await prisma()).target.findMany({ where, orderBy: NEWEST_FIRST, include: withTags }),

@@ -5,9 +5,9 @@ import { uuidv7 } from '@slipway/runtime'
 import { type StoredVariables, shownSelector, shownVariables, type Viewer, visibleTenants } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
+import { answerPage, managedBy, nameContains, newestOrder, pageOfNewest } from '../lists/pages.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from './changing.ts'
 import { changedSelector, newSelector } from './instance-selectors.ts'
-import { answerPage, managedBy, NEWEST_FIRST, nameContains } from './listing.ts'
 import { recordKey } from './record-id.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
@@ -63,9 +63,10 @@ export function tenantHandlers({
         const where = { AND: [visibleTenants(caller), nameContains(query.search), managedBy(query.managed_by)] }
         return answerPage(
           query,
+          newestOrder('tenants'),
           async () => (await prisma()).tenant.count({ where }),
-          async (slice) =>
-            (await (await prisma()).tenant.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(toRecord),
+          async (slice) => (await prisma()).tenant.findMany(pageOfNewest(where, slice)),
+          (rows) => rows.map(toRecord),
         )
       },
     },

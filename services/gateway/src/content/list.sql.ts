@@ -1,5 +1,6 @@
 import { int8, json, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { visibleSql } from '@slipway/views'
+import { pageColumns } from '../lists/keyset.sql.ts'
 
 const viewer = { tenant_id: nullable(uuid), user_id: uuid }
 
@@ -15,19 +16,26 @@ export const countContent = statement({
   sql: `SELECT count(*) AS total FROM (${VISIBLE}) v`,
 })
 
+/** SQL: whether the row `k` comes after `:after`: uploaded before or, in the order of the ids, at the same time. */
+const AFTER = `(:after::text[] IS NULL
+       OR coalesce(k.uploaded_at, '-infinity') < (:after::text[])[1]::timestamptz
+       OR (coalesce(k.uploaded_at, '-infinity') = (:after::text[])[1]::timestamptz AND k.id > (:after::text[])[2]))`
+
 /** Content, last uploaded first. What other tenants uploaded makes no difference to the answer. */
 export const findContent = statement({
   name: 'gateway.content.find-page',
-  parameters: { ...viewer, uses: int8, take: int8, skip: int8 },
+  parameters: { ...viewer, uses: int8, ...pageColumns },
   row: {
     ...{ id: text, size: int8, uploaded_at: nullable(timestamptz), version_count: int8 },
     used_by: json<{ action_id: string; action_name: string; version: string }[]>(),
   },
   sql: `SELECT p.id, c.size, p.uploaded_at, n.version_count, n.used_by
-      FROM (SELECT v.id, coalesce(t.uploaded_at, c.uploaded_at) AS uploaded_at FROM (${VISIBLE}) v
-              LEFT JOIN contents c ON :tenant_id::uuid IS NULL AND c.id = v.id
-              LEFT JOIN content_tenants t ON t.content_id = v.id AND t.tenant_id = :tenant_id
-             ORDER BY 2 DESC NULLS LAST, v.id LIMIT :take OFFSET :skip) p
+      FROM (SELECT k.id, k.uploaded_at
+              FROM (SELECT v.id, coalesce(t.uploaded_at, c.uploaded_at) AS uploaded_at FROM (${VISIBLE}) v
+                      LEFT JOIN contents c ON :tenant_id::uuid IS NULL AND c.id = v.id
+                      LEFT JOIN content_tenants t ON t.content_id = v.id AND t.tenant_id = :tenant_id) k
+             WHERE ${AFTER}
+             ORDER BY k.uploaded_at DESC NULLS LAST, k.id LIMIT :take OFFSET :skip) p
       JOIN contents c ON c.id = p.id,
            LATERAL (
              SELECT count(*) AS version_count,

@@ -3,6 +3,7 @@ import { DEPLOYMENT_STATES } from '@slipway/domain'
 import { jsonObject, ownSql, SUMMARY, withProgress } from '@slipway/views'
 import { recordSql } from '../catalog/record-id.sql.ts'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
+import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
 
 /**
  * SQL: a filter by one of these values. Postgres plans each call for its value and reduces the filter to `d.state = 'running'`.
@@ -76,7 +77,7 @@ interface Selection<P> {
 
 function pages<P extends Columns>({ name, parameters, where, total }: Selection<P>) {
   const common = { planEachCall: true, row: { total: int8, data: text } } as const
-  const given = { ...parameters, take: int8, skip: int8 }
+  const given = { ...parameters, ...pageColumns }
   /**
    * Finds the ids by an index-only scan, then reads their rows. `slice` may use `total.n`, which is of the same snapshot. In one step
    * Postgres would read and sort all rows of a small table. The outer limit tells it that few ids come: it cannot know the limit of the
@@ -84,7 +85,7 @@ function pages<P extends Columns>({ name, parameters, where, total }: Selection<
    */
   const page = (slice: string) => `WITH total AS (SELECT ${total} AS n)
     SELECT total.n AS total, ${asJson(`(SELECT d.* FROM (SELECT k.id FROM (
-      SELECT d.id, d.created_at FROM deployments d WHERE ${where} ${slice}) k LIMIT :take) k JOIN deployments d ON d.id = k.id)`)} AS data
+      SELECT d.id, d.created_at FROM deployments d WHERE ${where} AND ${afterNewerSql('d')} ${slice}) k LIMIT :take) k JOIN deployments d ON d.id = k.id)`)} AS data
       FROM total`
   return {
     count: statement({

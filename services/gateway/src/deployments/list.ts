@@ -1,14 +1,16 @@
 import type { Queryable } from '@slipway/database'
-import { DEPLOYMENT_STATES, parsePage } from '@slipway/domain'
-import { EMPTY, escapeLike, type JsonPage, jsonPage, type Page } from '../catalog/listing.ts'
+import { DEPLOYMENT_STATES, type Page, parsePage } from '@slipway/domain'
 import { momentsOf } from '../catalog/moments.ts'
 import { recordFilter } from '../catalog/record-id.ts'
 import { sourceFilter } from '../catalog/source-filter.ts'
 import type { Answer, Call } from '../http/handler.ts'
+import { EMPTY, escapeLike, type JsonPage, jsonPage, newestOrder, type Slice, sliceOf } from '../lists/pages.ts'
 import { FOUND, LISTED, matchNames, ON_TARGET } from './list.sql.ts'
 
 /** Pages up to this offset are read from the newest deployment, with one statement. Later ones are read from the nearer end. */
 const NEAR = 1_000
+
+const NEWEST_FIRST = newestOrder('deployments')
 
 export async function listDeployments(db: Queryable, call: Call<'listDeployments'>): Promise<Answer> {
   const { search = '' } = call.query
@@ -28,12 +30,13 @@ interface Search {
 }
 
 async function readList(db: Queryable, { caller, query }: Call<'listDeployments'>, search: Search | null) {
-  const page = parsePage(query)
+  const page = parsePage(query, NEWEST_FIRST)
   const tenant = recordFilter('tenant', query.tenant_id)
   const environment = recordFilter('environment', query.environment_id)
   const narrowed = narrowFilter(query)
   const target = recordFilter('target', query.target_id)
-  if (tenant === null || environment === null || narrowed === null || target === null) return jsonPage(page, EMPTY)
+  if (tenant === null || environment === null || narrowed === null || target === null)
+    return jsonPage(page, NEWEST_FIRST, EMPTY)
   const filter = {
     tenant_id: caller.tenant_id,
     of_tenant: tenant.id,
@@ -46,12 +49,14 @@ async function readList(db: Queryable, { caller, query }: Call<'listDeployments'
   const isCounted = [...Object.values(narrowed), query.target_id ?? null].every((value) => value === null)
   const find = async (states: string[] | null, pattern: string | null, found_states: string[]) => {
     const found = { ...filter, ...narrowed, states, pattern, found_states }
-    if (query.target_id === undefined) return jsonPage(page, await readPage(db, FOUND, found, page))
+    if (query.target_id === undefined) return jsonPage(page, NEWEST_FIRST, await readPage(db, FOUND, found, page))
     const onTarget = { ...found, of_target: target.id, of_target_number: target.number }
-    return jsonPage(page, await readPage(db, ON_TARGET, onTarget, page))
+    return jsonPage(page, NEWEST_FIRST, await readPage(db, ON_TARGET, onTarget, page))
   }
   const findUnsearched = async (states: string[] | null) =>
-    isCounted ? jsonPage(page, await readPage(db, LISTED, { ...filter, states }, page)) : find(states, null, [])
+    isCounted
+      ? jsonPage(page, NEWEST_FIRST, await readPage(db, LISTED, { ...filter, states }, page))
+      : find(states, null, [])
   if (search === null) return findUnsearched(filter.states)
   const found_states = DEPLOYMENT_STATES.filter((state) => state.includes(search.text.toLowerCase()))
   if (found_states.length > 0 && !(await matchNames.one(db, search)).any) {
@@ -74,16 +79,17 @@ interface Reads<V, R> {
 
 type Pages<V> = { count: Reads<V, Pick<JsonPage, 'total'>> } & Record<
   'fromNewest' | 'fromOldest',
-  Reads<V & { take: number; skip: number }, JsonPage>
+  Reads<V & Slice, JsonPage>
 >
 
 async function readPage<V extends object>(
   db: Queryable,
   { count, fromNewest, fromOldest }: Pages<V>,
   values: V,
-  { limit, offset }: Page,
+  page: Page,
 ): Promise<JsonPage> {
-  const slice = { ...values, take: limit, skip: offset }
+  const { offset } = page
+  const slice = { ...values, ...sliceOf(page) }
   if (offset <= NEAR) return fromNewest.one(db, slice)
   const { total } = await count.one(db, values)
   // No query for an offset beyond the end: Postgres would read all rows.

@@ -1,5 +1,6 @@
 import { int4, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { jsonObject, ownSql, SUMMARY, visibleSql, withProgress } from '@slipway/views'
+import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
 
 /** The target has the id or the number. No row if the viewer does not see it. */
 export const findTarget = statement({
@@ -21,13 +22,13 @@ const ITEM = jsonObject({ ...SUMMARY, target_steps: TARGET_STEPS })
 /** A page of the deployments that include a target, newest first, with the total. */
 export const findDeploymentsOfTarget = statement({
   name: 'gateway.deployments.of-target',
-  parameters: { target_id: uuid, tenant_id: nullable(uuid), take: int8, skip: int8 },
+  parameters: { target_id: uuid, tenant_id: nullable(uuid), ...pageColumns },
   row: { total: int8, data: text },
   sql: `WITH found AS (
       SELECT d.id, d.created_at, t.target_index
         FROM deployment_targets t JOIN deployments d ON d.id = t.deployment_id
        WHERE t.target_id = :target_id AND NOT d.is_check AND ${ownSql('d')}),
-    page AS (SELECT d.id, d.target_index FROM found d ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET :skip)
+    page AS (SELECT d.id, d.target_index FROM found d WHERE ${afterNewerSql('d')} ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET :skip)
     SELECT (SELECT count(*) FROM found) AS total,
       (SELECT coalesce(json_agg(${ITEM} ORDER BY ${NEWEST_FIRST}), '[]')::text
          FROM ${withProgress('(SELECT d.*, f.target_index FROM page f JOIN deployments d ON d.id = f.id)')}) AS data`,

@@ -1,8 +1,8 @@
 import type { Queryable } from '@slipway/database'
 import { notFound } from '@slipway/domain'
-import { answerJsonPage } from '../catalog/listing.ts'
 import { recordFilter } from '../catalog/record-id.ts'
 import type { Answer, Call } from '../http/handler.ts'
+import { answerJsonPage, newestOrder } from '../lists/pages.ts'
 import { findDeploymentsOfTarget, findTarget } from './of-target.sql.ts'
 
 /**
@@ -17,5 +17,7 @@ export async function listTargetDeployments(
   const target = key && (await findTarget.first(db, { ...key, tenant_id }))
   if (target === null) throw notFound('The target')
   const { id: target_id } = target
-  return answerJsonPage(query, (slice) => findDeploymentsOfTarget.one(db, { target_id, tenant_id, ...slice }))
+  return answerJsonPage(query, newestOrder('target-deployments'), (slice) =>
+    findDeploymentsOfTarget.one(db, { target_id, tenant_id, ...slice }),
+  )
 }

@@ -3,9 +3,18 @@ import { CHECK, isoTime, jsonObject } from '@slipway/views'
 import { isRecordSql } from '../catalog/record-id.sql.ts'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 import { tagColumns, taggedSql } from '../catalog/target-pages.sql.ts'
+import { afterKeySql, pageColumns } from '../lists/keyset.sql.ts'
 import { appliedAt, attempt, FROM_INSTALLED, scope, VARIANTS, withNames } from './installed.sql.ts'
 
 const BY_NAME = 'i.source_name, i.target_name, i.source_id, i.target_id'
+
+const AFTER = afterKeySql(
+  'ascending',
+  ['i.source_name', 'text'],
+  ['i.target_name', 'text'],
+  ['i.source_id', 'uuid'],
+  ['i.target_id', 'uuid'],
+)
 
 const ITEM = jsonObject({
   target_id: 'i.target_id',
@@ -42,8 +51,7 @@ export const findInstalled = statement({
     of_target: nullable(uuid),
     of_target_number: nullable(int4),
     state: nullable(text),
-    take: int8,
-    skip: int8,
+    ...pageColumns,
   },
   row: { total: int8, data: text },
   sql: `WITH found AS (
@@ -54,7 +62,7 @@ export const findInstalled = statement({
          AND (:version::text IS NULL OR i.version = :version)
          AND ${isRecordSql('i.target_id', 'targets', 'of_target')}
          AND (:state::text IS NULL OR i.shown_state = :state)),
-    page AS (SELECT i.* FROM found i ORDER BY ${BY_NAME} LIMIT :take OFFSET :skip),
+    page AS (SELECT i.* FROM found i WHERE ${AFTER} ORDER BY ${BY_NAME} LIMIT :take OFFSET :skip),
     counted AS (SELECT source_id, version, ${VARIANTS} AS variants FROM found
                  WHERE (source_id, version) IN (SELECT source_id, version FROM page) GROUP BY source_id, version)
     SELECT (SELECT count(*) FROM found) AS total,

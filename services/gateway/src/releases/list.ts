@@ -1,23 +1,44 @@
 import type { Queryable } from '@slipway/database'
-import { notFound } from '@slipway/domain'
-import { answerJsonPage, containsPattern } from '../catalog/listing.ts'
+import { type ListOrder, notFound } from '@slipway/domain'
 import { recordFilter } from '../catalog/record-id.ts'
 import { sourceFilter } from '../catalog/source-filter.ts'
 import { findTarget } from '../deployments/of-target.sql.ts'
 import type { Answer, Call } from '../http/handler.ts'
+import { answerJsonPage, containsPattern } from '../lists/pages.ts'
 import { releaseFilter, scopeFilter } from './filter.ts'
 import { findInstalled } from './list.sql.ts'
 import { findMatrix } from './matrix.sql.ts'
 import { findReleasesOfTarget } from './of-target.sql.ts'
 
+interface Named {
+  source_name: string
+  source_id: string
+}
+
+const BY_NAME: ListOrder<Named & { target_name: string; target_id: string }> = {
+  list: 'releases',
+  kinds: ['text', 'text', 'uuid', 'uuid'],
+  keyOf: ({ source_name, target_name, source_id, target_id }) => [source_name, target_name, source_id, target_id],
+}
+const BY_SOURCE: ListOrder<Named> = {
+  list: 'matrix',
+  kinds: ['text', 'uuid'],
+  keyOf: ({ source_name, source_id }) => [source_name, source_id],
+}
+const NEWEST_BEGUN_FIRST: ListOrder<{ begun_at: string; deployment_id: string }> = {
+  list: 'target-releases',
+  kinds: ['time', 'uuid'],
+  keyOf: ({ begun_at, deployment_id }) => [begun_at, deployment_id],
+}
+
 export async function listReleases(db: Queryable, call: Call<'listReleases'>): Promise<Answer> {
   const filter = releaseFilter(call)
-  return answerJsonPage(call.query, filter && ((slice) => findInstalled.one(db, { ...filter, ...slice })))
+  return answerJsonPage(call.query, BY_NAME, filter && ((slice) => findInstalled.one(db, { ...filter, ...slice })))
 }
 
 export async function getReleaseMatrix(db: Queryable, call: Call<'getReleaseMatrix'>): Promise<Answer> {
   const filter = scopeFilter(call)
-  return answerJsonPage(call.query, filter && ((slice) => findMatrix.one(db, { ...filter, ...slice })))
+  return answerJsonPage(call.query, BY_SOURCE, filter && ((slice) => findMatrix.one(db, { ...filter, ...slice })))
 }
 
 /** Answers one page of the history of a target. A user of a tenant sees the releases of the tenant's deployments only. */
@@ -37,5 +58,9 @@ export async function listTargetReleases(
     state: query.state ?? null,
     current: query.current === undefined ? null : query.current === 'true',
   }
-  return answerJsonPage(query, filter && ((slice) => findReleasesOfTarget.one(db, { ...filter, ...slice })))
+  return answerJsonPage(
+    query,
+    NEWEST_BEGUN_FIRST,
+    filter && ((slice) => findReleasesOfTarget.one(db, { ...filter, ...slice })),
+  )
 }

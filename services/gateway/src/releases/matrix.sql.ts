@@ -1,5 +1,6 @@
 import { int8, statement, text } from '@slipway/database'
 import { isoTime, jsonObject } from '@slipway/views'
+import { afterKeySql, pageColumns } from '../lists/keyset.sql.ts'
 import { FROM_INSTALLED, scope, VARIANTS, withNames } from './installed.sql.ts'
 
 const NEWEST_FIRST = 'v.applied_at DESC, v.deployment_id DESC'
@@ -38,20 +39,21 @@ const FOUND =
   'SELECT i.source_id, i.source_type, i.source_name, i.tenant_id, i.environment_id, i.version, i.variant, i.state, i.shown_state, i.deployment_id, ' +
   `i.applied_at, i.applied_by ${FROM_INSTALLED} AND (:pattern::text IS NULL OR i.source_name ILIKE :pattern)`
 
+const AFTER = afterKeySql('ascending', ['min(i.source_name)', 'text'], ['i.source_id', 'uuid'])
+
 /** A page of sources by name, each with what is in force in each environment and tenant, and the total. */
 export const findMatrix = statement({
   name: 'gateway.releases.find-matrix',
   // As for the page of releases.
   planEachCall: true,
-  parameters: { ...scope, take: int8, skip: int8 },
+  parameters: { ...scope, ...pageColumns },
   row: { total: int8, data: text },
   sql: `WITH found AS (${FOUND}),
     page AS (
       SELECT i.source_id, min(i.source_type) AS source_type, min(i.source_name) AS source_name
-        FROM found i GROUP BY i.source_id ORDER BY min(i.source_name), i.source_id LIMIT :take OFFSET :skip),
+        FROM found i GROUP BY i.source_id HAVING ${AFTER} ORDER BY min(i.source_name), i.source_id LIMIT :take OFFSET :skip),
     by_version AS (
-      SELECT v.source_id, v.environment_id, v.tenant_id, v.version, count(*) AS target_count,
-             ${VARIANTS} AS variants,
+      SELECT v.source_id, v.environment_id, v.tenant_id, v.version, count(*) AS target_count, ${VARIANTS} AS variants,
              count(*) FILTER (WHERE v.state IN ('running', 'rolling_back')) AS running,
              count(*) FILTER (WHERE v.state NOT IN ('applied', 'running', 'rolling_back')) AS failed,
              count(*) FILTER (WHERE v.shown_state = 'drifted') AS drifted, max(v.applied_at) AS applied_at,

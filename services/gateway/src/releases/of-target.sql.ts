@@ -1,10 +1,12 @@
 import { bool, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { CHECK, jsonObject, ownSql } from '@slipway/views'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
+import { afterKeySql, pageColumns } from '../lists/keyset.sql.ts'
 import { attempt } from './installed.sql.ts'
 import { joinReplaced, replacedId } from './replaced.sql.ts'
 
 const NEWEST_FIRST = 'r.begun_at DESC, r.deployment_id DESC'
+const AFTER = afterKeySql('descending', ['r.begun_at', 'timestamptz'], ['r.deployment_id', 'uuid'])
 
 /** SQL: the state of the release `r` with its check `k`. */
 const SHOWN_STATE = `CASE WHEN r.is_current AND k.drifted_since IS NOT NULL THEN 'drifted' ELSE r.state::text END`
@@ -47,8 +49,7 @@ export const findReleasesOfTarget = statement({
     ...sourceColumns,
     state: nullable(text),
     current: nullable(bool),
-    take: int8,
-    skip: int8,
+    ...pageColumns,
   },
   row: { total: int8, data: text },
   sql: `WITH found AS (
@@ -60,7 +61,7 @@ export const findReleasesOfTarget = statement({
          AND (:pattern::text IS NULL OR r.source_name ILIKE :pattern)
          AND (:state::text IS NULL OR :state = CASE WHEN k.drifted_since IS NOT NULL THEN 'drifted' ELSE r.state::text END)
          AND (:current::bool IS NULL OR (h.current_deployment_id IS NOT NULL) = :current)),
-    page AS (SELECT r.*, r.replaced_deployment_id AS before_id FROM found r ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET :skip)
+    page AS (SELECT r.*, r.replaced_deployment_id AS before_id FROM found r WHERE ${AFTER} ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET :skip)
     SELECT (SELECT count(*) FROM found) AS total,
       (SELECT coalesce(json_agg(${ITEM} ORDER BY ${NEWEST_FIRST}), '[]')::text FROM page r ${joinReplaced('r')}
          LEFT JOIN release_checks k ON k.target_id = r.target_id AND k.source_id = r.source_id) AS data`,

@@ -1,5 +1,6 @@
-import { int8, json, LOCK_KEYS_BY_VALUE, nullable, oneOf, statement, uuid } from '@slipway/database'
+import { int8, json, LOCK_KEYS_BY_VALUE, nullable, oneOf, statement, timestamptz, uuid } from '@slipway/database'
 import { isoTime, jsonObject } from '@slipway/views'
+import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
 
 const EXCERPT_CHARACTERS = 1_024
 
@@ -37,9 +38,10 @@ export const countDeliveries = statement({
 
 export const findDeliveries = statement({
   name: 'gateway.deliveries.find-page',
-  parameters: { ...ofWebhook, take: int8, skip: int8 },
-  row,
-  sql: `SELECT ${DELIVERY} AS item ${OF_WEBHOOK} ORDER BY d.created_at DESC, d.id DESC LIMIT :take OFFSET :skip`,
+  parameters: { ...ofWebhook, ...pageColumns },
+  row: { ...row, id: uuid, created_at: timestamptz },
+  sql: `SELECT ${DELIVERY} AS item, d.id, d.created_at ${OF_WEBHOOK} AND ${afterNewerSql('d')}
+     ORDER BY d.created_at DESC, d.id DESC LIMIT :take OFFSET :skip`,
 })
 
 export const findDelivery = statement({

@@ -6,11 +6,11 @@ import { uuidv7 } from '@slipway/runtime'
 import { own } from '@slipway/views'
 import { messageCaller } from '../callers/calling-user.ts'
 import { changesOf, lockRecord } from '../catalog/changing.ts'
-import { answerPage, escapeLike, NEWEST_FIRST } from '../catalog/listing.ts'
 import { fieldReferences, References } from '../catalog/references.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sendRecordedCommand } from '../deployments/recorded-command.ts'
 import type { HandlersOf } from '../http/handler.ts'
+import { answerPage, escapeLike, newestOrder, pageOfNewest } from '../lists/pages.ts'
 import { countDeliveries, findDeliveries, findDelivery, lockWebhooksOf } from './deliveries.sql.ts'
 import { findWebhook, SHOWN, type WebhookRecord } from './records.ts'
 import { checkUrl, requireCallable, requireReadable } from './rules.ts'
@@ -41,8 +41,9 @@ export function webhookHandlers({
         const where = { AND: [own(caller), { url }] }
         return answerPage(
           query,
+          newestOrder('webhooks'),
           () => webhook.count({ where }),
-          (slice) => webhook.findMany({ where, orderBy: NEWEST_FIRST, select: SHOWN, ...slice }),
+          (slice) => webhook.findMany({ ...pageOfNewest(where, slice), select: SHOWN }),
         )
       },
     },
@@ -127,8 +128,10 @@ export function webhookHandlers({
         const ofWebhook = { webhook_id: id, status: query.status ?? null }
         return answerPage(
           query,
+          newestOrder('deliveries'),
           async () => (await countDeliveries.one(database, ofWebhook)).total,
-          async (slice) => (await findDeliveries.all(database, { ...ofWebhook, ...slice })).map(({ item }) => item),
+          (slice) => findDeliveries.all(database, { ...ofWebhook, ...slice }),
+          (rows) => rows.map(({ item }) => item),
         )
       },
     },
