@@ -84,6 +84,21 @@ const ENCODERS: Record<string, (text: string, choose: Choose) => string> = {
   'by shlex.quote of Python': (text) => `'${text.replaceAll("'", `'"'"'`)}'`,
   'in quotes of a shell': (text) => `'${text.replaceAll("'", "'\\''")}'`,
   'in a field of CSV': (text) => `"${text.replaceAll('"', '""')}"`,
+  'in bytes as \\xNN, as Python and C write them': (text, choose) =>
+    Array.from(text, (one) =>
+      /[ -~]/.test(one) && choose(3) > 0
+        ? one.replace('\\', '\\\\')
+        : Array.from(Buffer.from(one), (byte) => `\\x${hexByte(byte, choose)}`).join(''),
+    ).join(''),
+  'in characters as \\xNN, as JavaScript and Python write them': (text, choose) =>
+    Array.from(text, (one) => {
+      const code = one.codePointAt(0) ?? 0
+      if (code > 0xff)
+        return units(one)
+          .map((unit) => unicodeEscape(unit, choose))
+          .join('')
+      return /[a-z]/i.test(one) ? one : `\\x${hexByte(code, choose)}`
+    }).join(''),
   'in hex': (text, choose) => Array.from(Buffer.from(text), (byte) => hexByte(byte, choose)).join(''),
 }
 
@@ -163,7 +178,11 @@ describe('a secret is hidden', () => {
           if (text === texts[0]) expect(lines.join('\n')).toMatch(/^<(\*\*\*|\s)+>$/)
         }
         for (const member of Object.values(value)) {
-          if (typeof member !== 'string') continue
+          if (JSON.stringify(member).length < 4) continue
+          if (typeof member !== 'string') {
+            expect(linesOf(`it is ${member}.`, at, masker)).toEqual(['it is ***.'])
+            continue
+          }
           const lines = linesOf(`password is ${JSON.stringify(member)}.`, at, masker)
           // Two consecutive quotes may encode one quote of the secret, as in CSV.
           expect(lines.join('\n')).toMatch(/^password is "\*\*\*"?\.$/)
@@ -172,6 +191,43 @@ describe('a secret is hidden', () => {
       { numRuns: RUNS },
     )
   })
+})
+
+test('the same is hidden as by a search for each text alone, however many there are', () => {
+  const text = fc.string({ minLength: 4, maxLength: 9, unit: fc.constantFrom('a', 'b') })
+  const output = fc.string({ maxLength: 60, unit: fc.constantFrom('a', 'b', 'b', 'c', '\n') })
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 40 }), output, places, (texts, written, at) => {
+      const isHidden = Array.from(written, (_, place) =>
+        texts.some((one) =>
+          Array.from(one, (_, offset) => place - offset).some((start) => written.startsWith(one, start) && start >= 0),
+        ),
+      )
+      const expected = Array.from(written, (one, place) => (isHidden[place] ? '*' : one)).join('')
+      const shown = linesOf(written, at, new Masker(texts)).join('\n')
+      expect(shown).toBe(expected.replace(/\*+/g, '***').replace(/\n$/, ''))
+    }),
+    { numRuns: 3 * RUNS },
+  )
+})
+
+test('a secret is hidden in Latin-1', () => {
+  const latin1 = fc.string({
+    minLength: 8,
+    maxLength: 20,
+    unit: fc.constantFrom('a', 'Z', '9', 'ä', 'ß', 'Ã', '¤', 'é'),
+  })
+  fc.assert(
+    fc.property(latin1, places, (value, at) => {
+      const bytes = Buffer.from(`<${value}>`, 'latin1')
+      const borders = [...new Set(at.map((place) => place % bytes.length))].sort((a, b) => a - b)
+      const splitter = new LineSplitter(new Masker([value]))
+      const chunks = [0, ...borders].map((start, index) => bytes.subarray(start, borders[index] ?? bytes.length))
+      const lines = [...chunks.flatMap((chunk) => splitter.write(chunk)), ...splitter.end()]
+      expect(lines.map(({ text }) => text)).toEqual(['<***>'])
+    }),
+    { numRuns: RUNS },
+  )
 })
 
 test('lines that are released early show fewer than four characters of a secret', () => {

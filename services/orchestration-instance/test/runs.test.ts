@@ -311,11 +311,12 @@ describe('input and output of a command', () => {
     expect(bridge.output(spec)).toEqual([line, line])
   })
 
-  test('the members of a sensitive JSON value of each target are masked', async () => {
+  test('the members of a sensitive JSON value are masked in the output of each target', async () => {
     const script = `echo "$SLIPWAY_VAR_LOGIN" | python3 -c 'import json, sys
 value = json.load(sys.stdin)
 print(json.dumps(value, indent=2))
-print(value["password"], value["user"])'`
+print(value["password"], value["user"], value["port"])
+print("another one")'`
     const spec = specOf({
       sensitive: ['login'],
       actions: [{ script }],
@@ -326,7 +327,7 @@ print(value["password"], value["user"])'`
     })
     await bridge.startRun(spec)
     await bridge.finished(spec)
-    const lines = ['***', '***', '***', '***', '***', '*** ***']
+    const lines = ['***', '***', '***', '***', '***', '*** *** ***', '***']
     expect(bridge.output(spec)).toEqual([...lines, ...lines])
   })
 

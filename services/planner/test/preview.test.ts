@@ -39,6 +39,17 @@ describe('a preview', () => {
   })
 })
 
+test('more secrets than can be masked are refused, in a preview and in a create', async () => {
+  const variables = [{ name: 'keys', sensitive: true, type: 'json' as const }]
+  const action = await addSource(database, { versions: { '1.0.0': { type: 'script', script: 'true', variables } } })
+  const target = await addTarget(database, {})
+  const keys = Array.from({ length: 2_001 }, (_, n) => 10_000 + n)
+  const request = { action_id: action.id, target_ids: [target.id], variables: { keys } }
+  const refusal = { code: 'VALIDATION_ERROR', message: expect.stringContaining('at most 2000 values') }
+  expect(await rig.refused(request)).toMatchObject(refusal)
+  await rig.previewed({ ...request, variables: { keys: keys.slice(1) } })
+})
+
 test('a strict request is refused if it would get warnings of its own, and not for a freeze', async () => {
   const action = await addSource(database, {
     versions: { '1.0.0': { type: 'script', script: 'echo "{{ nobody }}"' } },

@@ -3,9 +3,9 @@
 const END = -1
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
-const DOLLAR = 0x24
 const PERCENT = 0x25
 const QUOTE = 0x27
+const PLUS = 0x2b
 const BACKSLASH = 0x5c
 /** The unescaped characters of a gap. */
 export const BLANKS: ReadonlySet<number> = new Set([0x09, LINE_FEED, CARRIAGE_RETURN, 0x20])
@@ -38,69 +38,13 @@ const SPELLINGS: Record<number, readonly string[]> = {
 /** GNU `printf %q` writes these texts around escaped characters. */
 const SHELL_NOISE = ["'$'", "''"]
 
-/** Code units with which an encoding of any character can begin. */
-export const ESCAPES: ReadonlySet<number> = new Set([PERCENT, QUOTE, BACKSLASH])
+/** The code units that can mean another character than themselves, or that can be a part of a longer encoding. */
+const AMBIGUOUS = Uint8Array.from({ length: 128 }, (_, unit) =>
+  [LINE_FEED, CARRIAGE_RETURN, 0x22, PERCENT, QUOTE, 0x2b, BACKSLASH].includes(unit) ? 1 : 0,
+)
 
-/** Whether the literal character can also start a longer encoding, or has further spellings. */
-export function isAmbiguous(codePoint: number): boolean {
-  return codePoint < 0x80 && AMBIGUOUS[codePoint] === 1
-}
-
-const tableOf = (units: Iterable<number>) => {
-  const has = new Set(units)
-  return Uint8Array.from({ length: 128 }, (_, unit) => (has.has(unit) ? 1 : 0))
-}
-const AMBIGUOUS = tableOf([LINE_FEED, ...ESCAPES, ...Object.keys(SPELLINGS).map(Number)])
-/** The characters that mean a line break after a backslash. A shell also removes a literal line break there. */
-const BREAKS = tableOf([LINE_FEED, CARRIAGE_RETURN, 0x6e, 0x72])
-
-/** The character and its other spellings, without escapes. */
-export function spellingsOf(codePoint: number): string[] {
-  return [
-    String.fromCodePoint(codePoint),
-    ...(SPELLINGS[codePoint] ?? []),
-    ...(codePoint === LINE_FEED ? ['\r', '\r\n'] : []),
-  ]
-}
-
-/** The longest encoding of one character: `%25252541`, `'$'\\U0001f600`. */
-export const LONGEST_ENCODING = 16
-
-/** The first two code units of the encodings of a character that start with `%` or a backslash. */
-export function encodedPairs(codePoint: number): [first: number, second: number][] {
-  const [byte = 0] = utf8(codePoint)
-  const digit = (byte >> 4).toString(16)
-  const afterBackslash = [
-    'u',
-    'U',
-    String(byte >> 6),
-    ...Object.keys(LETTERS).filter((name) => LETTERS[name] === codePoint),
-  ]
-  const character = String.fromCodePoint(codePoint)
-  // A backslash before a letter or digit that forms no escape is not part of the secret, for example in a Windows path.
-  if (!/[A-Za-z0-9]/.test(character)) afterBackslash.push(character)
-  return [
-    ...[digit, digit.toUpperCase(), '2'].map((text): [number, number] => [PERCENT, text.charCodeAt(0)]),
-    ...afterBackslash.map((text): [number, number] => [BACKSLASH, text.charCodeAt(0)]),
-  ]
-}
-
-/** The code units and UTF-8 bytes that an encoding at `at` may mean. The encoding starts with `%` or a backslash. */
-export function firstOfEncoding(text: string, at: number): { units: number[]; bytes: number[] } {
-  const number = (from: number, digits: number, base = 16) => Number.parseInt(text.slice(from, from + digits), base)
-  const second = text.charCodeAt(at + 1)
-  if (text.charCodeAt(at) === PERCENT) {
-    const bytes = [number(at + 1, 2)]
-    while (bytes.at(-1) === PERCENT && bytes.length < MAX_NESTED_PERCENTS)
-      bytes.push(number(at + 1 + 2 * bytes.length, 2))
-    return { units: [PERCENT], bytes }
-  }
-  const name = text.charAt(at + 1)
-  if (name === 'u') return { units: [BACKSLASH, number(at + 2, 4)], bytes: [] }
-  if (name === 'U') return { units: [BACKSLASH, ...unitsOf(number(at + 2, 8)).slice(0, 1)], bytes: [] }
-  if (name >= '0' && name <= '3') return { units: [BACKSLASH], bytes: [number(at + 1, 3, 8)] }
-  return { units: [BACKSLASH, LETTERS[name] ?? second], bytes: [] }
-}
+/** No encoding of a character is longer: 32 backslashes, `ud83d`, and the same once more. */
+const LONGEST_ENCODING = 96
 
 /** `line-break` is a line break followed by blanks, `blanks` is any blanks. */
 export type Gap = 'line-break' | 'blanks'
@@ -124,21 +68,101 @@ export class EncodingReader {
     return at >= 0 && at < this.units.length ? (this.units[at] ?? END) : END
   }
 
-  /** Whether an encoding of the character, or a gap before the encoding, may start at `at`. A fast check that rejects most text. */
-  mayBegin(at: number, codePoint: number, gap: Gap | null): boolean {
+  /** Whether the character at `at` can only be itself, and is complete. */
+  isPlain(at: number): boolean {
     const unit = this.unitAt(at)
-    if (unit === END || codePoint > 0xffff || isAmbiguous(codePoint)) return true
-    if (unit === codePoint || (gap !== null && BLANKS.has(unit))) return true
-    if (unit === QUOTE || unit === PERCENT) {
-      const next = this.unitAt(at + 1)
-      if (next === END) return true
-      if (unit === QUOTE) return next === QUOTE || next === DOLLAR
-      return codePoint > 0x7f || isFirstDigit(next, codePoint) || (gap !== null && next === 0x30)
+    if (unit === END || this.unitAt(at - 1) === BACKSLASH) return false
+    return unit < 0x80 ? AMBIGUOUS[unit] === 0 : unit < 0xd800 || unit > 0xdfff
+  }
+
+  /**
+   * All characters of which an encoding may start at `at`, and maybe others: `addEnds` decides. Null if more text is needed to
+   * know. This makes the search independent of the number of secrets.
+   */
+  possibleCodes(at: number): readonly number[] | null {
+    if (this.isPlain(at)) return [this.unitAt(at)]
+    if (at + LONGEST_ENCODING > this.units.length) return null
+    const codes: number[] = []
+    this.#addPossible(at, codes)
+    return codes
+  }
+
+  #addPossible(at: number, codes: number[]): void {
+    const unit = this.unitAt(at)
+    this.#addLiterals(at, codes)
+    if (unit === QUOTE) {
+      for (const noise of SHELL_NOISE) if (this.#has(at, noise)) this.#addEncoded(at + noise.length, codes)
     }
-    if (unit !== BACKSLASH && this.unitAt(at - 1) !== BACKSLASH) return false
-    const letter = this.unitAt(this.#afterBackslashes(at))
-    if (letter === codePoint || letter === END || isGeneralEscape(letter)) return true
-    return codePoint < 0x20 || (gap !== null && BREAKS[letter & 0x7f] === 1)
+    this.#addEncoded(at, codes)
+  }
+
+  #addEncoded(at: number, codes: number[]): void {
+    this.#addLiterals(at, codes)
+    const unit = this.unitAt(at)
+    if (unit === PERCENT) this.#addPercents(at, codes)
+    if (unit === BACKSLASH || this.unitAt(at - 1) === BACKSLASH) this.#addEscaped(this.#afterBackslashes(at), codes)
+  }
+
+  #addLiterals(at: number, codes: number[]): void {
+    const unit = this.unitAt(at)
+    if (unit === END) return
+    addCode(codes, unit)
+    if (unit >= 0xd800 && unit <= 0xdfff) add(codes, this.text.codePointAt(at) ?? unit)
+  }
+
+  #addPercents(at: number, codes: number[]): void {
+    const bytes: number[] = []
+    let position = at
+    for (let count = 0; count < 4 && this.unitAt(position) === PERCENT; count += 1) {
+      position += 1
+      let byte = this.#number(position, 2, 16)
+      for (let nested = 1; byte === PERCENT && nested < MAX_NESTED_PERCENTS; nested += 1) {
+        if (count === 0) addCode(codes, PERCENT)
+        position += 2
+        byte = this.#number(position, 2, 16)
+      }
+      bytes.push(byte)
+      position += 2
+    }
+    addDecoded(codes, bytes)
+  }
+
+  /** Adds what the text means behind a backslash. */
+  #addEscaped(letter: number, codes: number[]): void {
+    this.#addLiterals(letter, codes)
+    const name = this.text.charAt(letter)
+    const known = LETTERS[name]
+    if (known !== undefined) addCode(codes, known)
+    if (name === 'U') addCode(codes, this.#number(letter + 1, 8, 16))
+    else if (name === 'u') {
+      const first = this.#number(letter + 1, 4, 16)
+      addCode(codes, first)
+      const second = this.#afterBackslashes(letter + 5)
+      if (this.text.charAt(second) === 'u') addPair(codes, first, this.#number(second + 1, 4, 16))
+    } else if (name === 'x') {
+      addCode(codes, this.#number(letter + 1, 2, 16))
+      addDecoded(codes, this.#escapedBytes(letter, 'x', 2, 16))
+    } else if (name >= '0' && name <= '3') addDecoded(codes, this.#escapedBytes(letter, '', 3, 8))
+  }
+
+  /** Reads up to four bytes such as `xc3\xa9` or `303\251`. The backslashes before the first were read already. */
+  #escapedBytes(at: number, prefix: string, digits: number, base: number): number[] {
+    const bytes: number[] = []
+    let position = at
+    while (bytes.length < 4 && this.text.startsWith(prefix, position)) {
+      bytes.push(this.#number(position + prefix.length, digits, base))
+      const end = position + prefix.length + digits
+      position = this.#afterBackslashes(end)
+      if (position === end) break
+    }
+    return bytes
+  }
+
+  /** Returns NaN for anything but digits. */
+  #number(from: number, digits: number, base: number): number {
+    let value = 0
+    for (let at = from; at < from + digits; at += 1) value = value * base + digitOf(this.unitAt(at))
+    return value
   }
 
   /** Adds every end position of an encoding of the character that starts at `at`. */
@@ -214,6 +238,7 @@ export class EncodingReader {
     if (LETTERS[name] === codePoint) add(ends, letter + 1)
     else if (name === 'u') add(ends, this.#afterUnicode(letter + 1, codePoint))
     else if (name === 'U') add(ends, this.#afterHex(letter + 1, codePoint, 8))
+    else if (name === 'x') this.#addHexEnds(letter, codePoint, ends)
     else if (name >= '0' && name <= '3') add(ends, this.#afterOctals(letter, codePoint))
   }
 
@@ -252,6 +277,20 @@ export class EncodingReader {
       position += octal.length
     }
     return position
+  }
+
+  /** Reads `\xe9`, the code of the character, and `\xc3\xa9`, its bytes. The backslashes before the first were read already. */
+  #addHexEnds(letter: number, codePoint: number, ends: number[]): void {
+    if (codePoint <= 0xff) add(ends, this.#afterHex(letter + 1, codePoint, 2))
+    let position = letter
+    for (const byte of utf8(codePoint)) {
+      const name = position === letter ? letter : this.#afterBackslashes(position)
+      if (name >= this.text.length) this.isCutOff = true
+      if (this.text.charAt(name) !== 'x' || (position !== letter && name === position)) return
+      position = this.#afterHex(name + 1, byte, 2)
+      if (position < 0) return
+    }
+    add(ends, position)
   }
 
   #afterHex(at: number, value: number, digits: number): number {
@@ -296,7 +335,7 @@ export class EncodingReader {
   }
 }
 
-export function utf8(codePoint: number): Iterable<number> {
+function utf8(codePoint: number): Iterable<number> {
   return codePoint < 0x80 ? [codePoint] : Buffer.from(String.fromCodePoint(codePoint))
 }
 
@@ -308,16 +347,34 @@ function unitsOf(codePoint: number): number[] {
 
 const lengthOf = (codePoint: number) => (codePoint > 0xffff ? 2 : 1)
 
-function add(ends: number[], end: number): void {
-  if (end >= 0 && !ends.includes(end)) ends.push(end)
+/** Adds a number that is not there yet. Negative numbers and NaN mean that there is none. */
+function add(numbers: number[], number: number): void {
+  if (number >= 0 && !numbers.includes(number)) numbers.push(number)
 }
 
-/** Whether the digit starts the percent-encoded character, or `%25` of a double encoding. */
-function isFirstDigit(unit: number, codePoint: number): boolean {
-  return unit === END || unit === 0x32 || Number.parseInt(String.fromCharCode(unit), 16) === codePoint >> 4
+function digitOf(unit: number): number {
+  if (unit >= 0x30 && unit <= 0x39) return unit - 0x30
+  const letter = unit | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN
 }
 
-/** Whether the unit can start an escape of any character after a backslash: `u`, `U` or an octal digit. */
-function isGeneralEscape(unit: number): boolean {
-  return unit === 0x75 || unit === 0x55 || (unit >= 0x30 && unit <= 0x33)
+function addCode(codes: number[], code: number): void {
+  add(codes, code)
+  if (code === PLUS) add(codes, 0x20)
+  if (code === CARRIAGE_RETURN) add(codes, LINE_FEED)
+}
+
+function addPair(codes: number[], high: number, low: number): void {
+  const isPair = high >= 0xd800 && high <= 0xdbff && low >= 0xdc00 && low <= 0xdfff
+  if (isPair) add(codes, (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x10000)
+}
+
+/** Adds the character of which the bytes are the beginning in UTF-8. */
+function addDecoded(codes: number[], bytes: readonly number[]): void {
+  const [first = Number.NaN] = bytes
+  if (first < 0x80) addCode(codes, first)
+  else if (first >= 0xc0) {
+    const length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
+    addCode(codes, Buffer.from(bytes.slice(0, length)).toString('utf8').codePointAt(0) ?? -1)
+  }
 }

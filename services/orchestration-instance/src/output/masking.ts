@@ -1,45 +1,33 @@
 import { MASK } from '@slipway/domain'
-import { EncodingReader, firstOfEncoding, LONGEST_ENCODING } from './encodings.ts'
+import { EncodingReader } from './encodings.ts'
+import { type Match, PatternSet } from './pattern-set.ts'
 import { patternsOf } from './secret-forms.ts'
-import type { SecretPattern } from './secret-pattern.ts'
+import { StartFilter } from './start-filter.ts'
 
-/** A pair of code units is identified by the lowest 7 bits of each, which is exact for ASCII. */
-const PAIRS = 128 * 128
-const pairOf = (first: number, second: number) => ((first & 0x7f) << 7) | (second & 0x7f)
-const PERCENT = 0x25
-const BACKSLASH = 0x5c
 /** Fewer characters of a secret than this reveal too little to hold back a line for long. */
 const REVEALING_LENGTH = 4
+/** A JSON text may have blanks after its first character. */
+const JSON_STARTS = ['{', '[']
 
 type Interval = { from: number; to: number }
 
 /** Finds sensitive values, each of their lines, and the forms in which programs often print them. */
 export class Masker {
-  readonly #patterns: readonly SecretPattern[]
-  readonly #byFirstUnit = new Map<number, SecretPattern[]>()
-  readonly #byFirstByte = new Map<number, SecretPattern[]>()
-  readonly #byPair = new Map<number, SecretPattern[]>()
-  /** Whether a match can begin with a pair of code units. */
-  readonly #pairs = new Uint8Array(PAIRS)
+  readonly #sets: readonly PatternSet[]
+  readonly #filter = new StartFilter()
 
-  /**
-   * A value that is not a string counts as the text that a command receives.
-   * @param base this masker also hides everything that the base hides
-   */
-  constructor(values: Iterable<unknown>, base?: Masker) {
-    this.#patterns = [...(base === undefined ? [] : base.#patterns), ...patternsOf(values)]
-    for (const pattern of this.#patterns) {
-      for (const unit of pattern.firstUnits) append(this.#byFirstUnit, unit, pattern)
-      for (const byte of pattern.firstBytes) append(this.#byFirstByte, byte, pattern)
-      for (const [first, second] of pattern.firstPairs) {
-        append(this.#byPair, pairOf(first, second), pattern)
-        this.#pairs[pairOf(first, second)] = 1
-      }
+  /** A value that is not a string counts as the text that a command receives. */
+  constructor(values: Iterable<unknown>) {
+    const found = patternsOf(values).filter(({ patterns }) => patterns.length > 0)
+    for (const { text } of found.flatMap(({ patterns }) => patterns)) {
+      this.#filter.add(text)
+      for (const start of JSON_STARTS) if (text.startsWith(start)) this.#filter.addSpecial(start.charCodeAt(0))
     }
+    this.#sets = found.map(({ kind, patterns }) => new PatternSet(patterns, kind))
   }
 
   get isEmpty(): boolean {
-    return this.#patterns.length === 0
+    return this.#sets.length === 0
   }
 
   mask(text: string): string {
@@ -47,35 +35,17 @@ export class Masker {
     return stream.write(text) + stream.end()
   }
 
-  /** The first position from `at` on at which a match may start; the last position if there is none. */
-  nextCandidate(units: Uint16Array, at: number): number {
-    const pairs = this.#pairs
-    const last = units.length - 1
-    let first = units[at] ?? 0
-    for (let place = at; place < last; place += 1) {
-      const second = units[place + 1] ?? 0
-      if (pairs[pairOf(first, second)] === 1) return place
-      first = second
+  /** Calls `found` for each position from `start` on at which a secret begins, or may begin. */
+  search(reader: EncodingReader, start: number, found: (at: number, match: Match) => void): void {
+    const { units } = reader
+    for (let at = this.#filter.next(units, start); at < units.length; at = this.#filter.next(units, at + 1)) {
+      const codes = reader.isPlain(at) ? null : reader.possibleCodes(at)
+      for (const set of this.#sets) {
+        if (codes !== null && !codes.some((code) => set.hasFirst(code))) continue
+        const match = set.match(reader, at)
+        if (match.end >= 0 || match.cutOff >= 0) found(at, match)
+      }
     }
-    return Math.max(at, last)
-  }
-
-  /** The patterns of which a match may start here. */
-  candidatesAt({ text, units }: EncodingReader, at: number): readonly SecretPattern[] {
-    const unit = units[at] ?? 0
-    if (unit === PERCENT || unit === BACKSLASH) return this.#encodedCandidates(text, at)
-    // The next character has not arrived yet.
-    if (at + 1 === units.length) return this.#byFirstUnit.get(unit) ?? []
-    return this.#byPair.get(pairOf(unit, units[at + 1] ?? 0)) ?? []
-  }
-
-  #encodedCandidates(text: string, at: number): readonly SecretPattern[] {
-    if (at + LONGEST_ENCODING > text.length) return this.#patterns
-    const { units, bytes } = firstOfEncoding(text, at)
-    return [
-      ...units.flatMap((unit) => this.#byFirstUnit.get(unit) ?? []),
-      ...bytes.flatMap((byte) => this.#byFirstByte.get(byte) ?? []),
-    ]
   }
 }
 
@@ -127,21 +97,12 @@ export class MaskingStream {
     const reader = new EncodingReader(text)
     let [possible, revealing] = [text.length, text.length]
     this.#secrets = this.#secrets.filter(({ from }) => from < this.#scanned)
-    const masker = this.#masker
-    const { units } = reader
-    for (
-      let at = masker.nextCandidate(units, this.#scanned);
-      at < text.length;
-      at = masker.nextCandidate(units, at + 1)
-    ) {
-      for (const pattern of masker.candidatesAt(reader, at)) {
-        const { end, isCutOff, found } = pattern.match(reader, at)
-        if (end >= 0) addInterval(this.#secrets, { from: at, to: end })
-        if (!isCutOff) continue
-        possible = Math.min(possible, at)
-        if (found >= REVEALING_LENGTH) revealing = Math.min(revealing, at)
-      }
-    }
+    this.#masker.search(reader, this.#scanned, (at, { end, cutOff }) => {
+      if (end >= 0) addInterval(this.#secrets, { from: at, to: end })
+      if (cutOff < 0) return
+      possible = Math.min(possible, at)
+      if (cutOff >= REVEALING_LENGTH) revealing = Math.min(revealing, at)
+    })
     this.#possible = possible
     this.#revealing = revealing
     this.#scanned = possible
@@ -195,12 +156,6 @@ export class MaskingStream {
       .filter(({ to }) => to > start)
       .map(({ from, to }) => ({ from: from - start, to: to - start }))
   }
-}
-
-function append(map: Map<number, SecretPattern[]>, key: number, pattern: SecretPattern): void {
-  const known = map.get(key)
-  if (known === undefined) map.set(key, [pattern])
-  else if (known.at(-1) !== pattern) known.push(pattern)
 }
 
 /** Adds an interval that does not start before an earlier one. */

@@ -1,48 +1,62 @@
-import { MIN_SENSITIVE_LENGTH, toText } from '@slipway/domain'
-import { alternatesOf, type PatternOptions, SecretPattern } from './secret-pattern.ts'
+import { MIN_SENSITIVE_LENGTH, secretTexts, toText } from '@slipway/domain'
+import type { Pattern, PatternKind } from './pattern-set.ts'
 
 /** The line lengths of `openssl base64` and of `base64`. */
 const BASE64_COLUMNS = [64, 76]
-const BASE64 = {
-  alternates: alternatesOf([
-    ['+', '-'],
-    ['/', '_'],
-  ]),
-}
-const HEX = {
-  alternates: alternatesOf([...'abcdef'].map((digit) => [digit, digit.toUpperCase()])),
-  gap: 'line-break',
-} as const
+const BASE64_ALPHABETS = [
+  ['+', '-'],
+  ['/', '_'],
+] as const
+const HEX_DIGITS = [...'abcdef'].map((digit) => [digit, digit.toUpperCase()] as const)
+
+const KINDS = {
+  plain: {},
+  hex: { alternates: HEX_DIGITS, gap: 'line-break' },
+  base64: { alternates: BASE64_ALPHABETS, gap: 'line-break', hasPadding: true },
+  base64Line: { alternates: BASE64_ALPHABETS },
+  json: { gap: 'blanks' },
+} as const satisfies Record<string, PatternKind>
 
 /**
  * A longer text is found in pieces of this many characters. This limits how much output is held back, and how long a search
  * takes in output that repeats nearly the same text.
  */
-const PIECE = 512
+const PIECE = 64
 
 /** The patterns that find these values, in every form in which programs often print them. */
-export function patternsOf(values: Iterable<unknown>): SecretPattern[] {
-  const patterns = new Map<string, SecretPattern>()
-  const add = (kind: string, text: string, options: PatternOptions = {}) => {
+export function patternsOf(values: Iterable<unknown>): { kind: PatternKind; patterns: Pattern[] }[] {
+  const found = Object.entries(KINDS).map(([name, kind]) => ({ name, kind, patterns: new Map<string, Pattern>() }))
+  const add = (name: keyof typeof KINDS, text: string, gaps?: Uint8Array) => {
     if (text.length < MIN_SENSITIVE_LENGTH) return
+    const patterns = found.find((each) => each.name === name)?.patterns
     for (const { piece, at } of piecesOf(text)) {
-      const key = `${kind} ${piece}`
-      if (!patterns.has(key)) patterns.set(key, new SecretPattern(piece, { ...options, ...shiftedGaps(options, at) }))
+      if (!patterns?.has(piece)) patterns?.set(piece, { text: piece, ...(gaps && { gaps: gaps.subarray(at) }) })
     }
   }
+  const texts = new Set<string>()
   for (const value of values) {
     const json = jsonOf(value)
-    if (json !== null) add('json', JSON.stringify(json), jsonGaps(json))
-    for (const text of [toText(value), ...stringsIn(json)].flatMap(partsOf)) {
-      if (text.length < MIN_SENSITIVE_LENGTH) continue
-      const bytes = Buffer.from(text)
-      add('plain', text)
-      add('hex', bytes.toString('hex'), HEX)
-      for (const core of base64Cores(bytes)) add('base64', core, { ...BASE64, gap: 'line-break', hasPadding: true })
-      for (const line of base64Lines(bytes)) add('line', line, BASE64)
+    if (json !== null) {
+      const text = JSON.stringify(json)
+      add('json', text, jsonGaps(text))
     }
+    for (const text of [toText(value), ...secretTexts(value)]) for (const part of partsOf(text)) texts.add(part)
   }
-  return [...patterns.values()]
+  for (const text of texts) {
+    if (text.length < MIN_SENSITIVE_LENGTH) continue
+    const bytes = Buffer.from(text)
+    add('plain', text)
+    add('plain', inLatin1(text))
+    add('hex', bytes.toString('hex'))
+    for (const core of base64Cores(bytes)) add('base64', core)
+    for (const line of base64Lines(bytes)) add('base64Line', line)
+  }
+  return found.map(({ kind, patterns }) => ({ kind, patterns: [...patterns.values()] }))
+}
+
+/** What is left of the text if a program prints it in Latin-1 and the output is read as UTF-8. */
+function inLatin1(text: string): string {
+  return /^[\0-\xff]*$/.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : ''
 }
 
 /** Splits a long text into pieces of at least `PIECE` characters, each with its position. */
@@ -54,11 +68,6 @@ function piecesOf(text: string): { piece: string; at: number }[] {
     piece: characters.slice(index * PIECE, index + 1 === count ? undefined : (index + 1) * PIECE).join(''),
     at: index * PIECE,
   }))
-}
-
-function shiftedGaps({ gapsAt }: PatternOptions, by: number): PatternOptions {
-  if (gapsAt === undefined || by === 0) return {}
-  return { gapsAt: new Set(Array.from(gapsAt, (place) => place - by)) }
 }
 
 /** The whole text and each of its lines, because a program may print them separately or indented. */
@@ -77,20 +86,16 @@ function jsonOf(value: unknown): object | null {
   }
 }
 
-function stringsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : []
-}
-
-/** Allows blanks between the tokens of JSON. */
-function jsonGaps(value: object): PatternOptions {
-  const gapsAt = new Set<number>()
+/** The places between the tokens of JSON, where blanks may stand. */
+function jsonGaps(json: string): Uint8Array {
+  const gaps = new Uint8Array(json.length)
   let place = 0
-  for (const [token] of JSON.stringify(value).matchAll(/"(?:[^"\\]|\\.)*"|[^",:{}[\]]+|./gsu)) {
-    gapsAt.add(place)
-    place += Array.from(token).length
+  for (const [token] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[^",:{}[\]]+|./gs)) {
+    gaps[place] = 1
+    // A character of two code units is one place.
+    for (const _ of token) place += 1
   }
-  return { gap: 'blanks', gapsAt }
+  return gaps
 }
 
 /**

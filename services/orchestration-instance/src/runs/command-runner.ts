@@ -110,7 +110,7 @@ export class CommandRunner {
     kills: readonly AbortSignal[],
   ): Promise<AttemptResult> {
     const { values, events, partialLines } = this.#options
-    const masker = values.masker(step)
+    const { masker } = values
     const startedAt = new Date().toISOString()
     const command = commandOf(values, step, attempt, kind)
     if (command instanceof UnsafeTemplate) return neverRan(command.message, startedAt)

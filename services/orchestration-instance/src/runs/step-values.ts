@@ -1,21 +1,17 @@
 import type { RunAction, RunSpec, RunTarget } from '@slipway/contracts'
 import { environmentName, insertValues, type StepRef, toText, valuesFor } from '@slipway/domain'
 import type { Command } from '@slipway/execution'
-import { LRUCache } from 'lru-cache'
 import { Masker } from '../output/masking.ts'
 
-/** How many maskers of targets are cached. One takes about 20 KB, more for long secrets. */
-const MAX_MASKERS = 200
-
-/** The commands of a run, and the maskers that hide their sensitive values. */
+/** The commands of a run, and the masker that hides the sensitive values of all its targets. */
 export class StepValues {
   readonly #spec: RunSpec
-  readonly #common: Masker
-  readonly #own = new LRUCache<number, Masker>({ max: MAX_MASKERS })
+  /** A target may print the secret of another one, so one masker serves all. */
+  readonly masker: Masker
 
   constructor(spec: RunSpec) {
     this.#spec = spec
-    this.#common = new Masker(sensitiveValues(spec, commonLayers(spec)))
+    this.masker = new Masker(sensitiveValues(spec))
   }
 
   command(step: StepRef, attempt: number, kind: 'action' | 'rollback'): Omit<Command, 'files'> {
@@ -50,17 +46,6 @@ export class StepValues {
     }
   }
 
-  /** The masker of the sensitive values of a target. */
-  masker({ target }: StepRef): Masker {
-    const own = this.#own.get(target)
-    if (own) return own
-    const variables = this.#spec.targets[target]?.variables ?? {}
-    if (!this.#spec.sensitive.some((name) => Object.hasOwn(variables, name))) return this.#common
-    const masker = new Masker(sensitiveValues(this.#spec, [variables]), this.#common)
-    this.#own.set(target, masker)
-    return masker
-  }
-
   action({ action }: StepRef): RunAction {
     return existing(this.#spec.actions[action])
   }
@@ -70,14 +55,17 @@ export class StepValues {
   }
 }
 
-function commonLayers(spec: RunSpec): Record<string, unknown>[] {
-  return [...spec.actions.map((action) => action.variables), spec.shared_variables, spec.override_variables]
-}
-
-function sensitiveValues(spec: RunSpec, layers: Record<string, unknown>[]): unknown[] {
-  return layers.flatMap((layer) =>
-    spec.sensitive.filter((name) => Object.hasOwn(layer, name)).map((name) => layer[name]),
-  )
+function sensitiveValues(spec: RunSpec): Set<unknown> {
+  const layers = [
+    spec.shared_variables,
+    spec.override_variables,
+    ...[...spec.actions, ...spec.targets].map(({ variables }) => variables),
+  ]
+  const values = new Set<unknown>()
+  for (const layer of layers) {
+    for (const name of spec.sensitive) if (Object.hasOwn(layer, name)) values.add(layer[name])
+  }
+  return values
 }
 
 function existing<T>(value: T | undefined): T {

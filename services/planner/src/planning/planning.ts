@@ -12,6 +12,7 @@ import {
   type ResolvedSource,
   resolveSource,
   type SelectedTargets,
+  secretLimitProblem,
   selectTargets,
   strictProblem,
   targetPlaces,
@@ -133,8 +134,11 @@ export async function planRequest(
   const scope = scopeSelectors(tenant, environment)
   const selecting = chosen.map(selectingTarget)
   const instance_selector = planSelector(scope, selecting)
+  const named = withSensitiveNames(built.plan, namesIn(built.plan))
+  const tooManySecrets = secretLimitProblem(named)
+  if (tooManySecrets !== null) throw validationProblem([tooManySecrets])
   const plan = {
-    ...withValuesHashes(keyRing, withSensitiveNames(built.plan, namesIn(built.plan))),
+    ...withValuesHashes(keyRing, named),
     ...(instance_selector === null ? {} : { instance_selector }),
   }
   const verdict = judge(plan, targetPlaces(chosen), freezes, caller, request.freeze_override)
