@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import { createServer } from 'node:net'
+import http from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from '@jest/globals'
@@ -12,6 +13,41 @@ import { SERVICES } from './services.ts'
 const read = (file: string) => fs.readFileSync(path.join(repositoryRoot, file), 'utf8')
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-images-'))
 afterAll(() => fs.rmSync(folder, { recursive: true }))
+
+test('make pin-images writes the digest that the registry gives, after its anonymous login', async () => {
+  const digest = `sha256:${'a1'.repeat(32)}`
+  const registry = http.createServer((request, response) => {
+    const { host } = request.headers
+    if (request.url?.startsWith('/token')) return response.end('{"token":"anonymous"}')
+    if (request.headers.authorization !== 'Bearer anonymous') {
+      const challenge = `Bearer realm="http://${host}/token",service="registry",scope="repository:tools/proxy:pull"`
+      return response.writeHead(401, { 'www-authenticate': challenge }).end()
+    }
+    const isKnown = request.url === '/v2/tools/proxy/manifests/1.2'
+    response.writeHead(isKnown ? 200 : 404, isKnown ? { 'docker-content-digest': digest } : {}).end()
+  })
+  await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve))
+  const { port } = registry.address() as AddressInfo
+  const file = path.join(folder, 'values.yaml')
+  const image = `127.0.0.1:${port}/tools/proxy:1.2`
+  fs.writeFileSync(file, `a:\n  sentinelImage: ${image}\nb:\n  image: slipway/gateway:0.1.0\n`)
+  const pin = (...options: string[]) =>
+    new Promise<number>((resolve) => {
+      const env = { ...process.env, SLIPWAY_REGISTRY_SCHEME: 'http' }
+      const program = path.join(repositoryRoot, 'scripts/pin-images.mjs')
+      execFile(process.execPath, [program, ...options, file], { env }, (error) => resolve(error === null ? 0 : 1))
+    })
+  try {
+    expect(await pin('--check')).toBe(1)
+    expect(await pin()).toBe(0)
+    expect(fs.readFileSync(file, 'utf8')).toBe(
+      `a:\n  sentinelImage: ${image}@${digest}\nb:\n  image: slipway/gateway:0.1.0\n`,
+    )
+    expect(await pin('--check')).toBe(0)
+  } finally {
+    registry.close()
+  }
+})
 
 describe('the Dockerfile', () => {
   test('has three images on one base: migrations, the command line, and a service', () => {
