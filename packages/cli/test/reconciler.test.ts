@@ -53,6 +53,17 @@ function createReconciler(documents: string[], options: Partial<ReconcilerOption
   return new Reconciler(client, loadFileSet([folder], { env: {} }).entries, { manager: 'shop', ...options })
 }
 
+test('the warnings of a published version name the place in the file', async () => {
+  const warnings = ['script, line 2, column 5: awk evaluates {{ x }}']
+  routes['POST /actions'] = (_request, response) => sendJson(response, 201, { id: 'new', name: 'greet', warnings })
+  const document = 'kind: action\nname: greet\nversion: 1.0.0\ndefinition: { type: script, script: "true" }\n'
+  const reconciler = createReconciler([wanted('web'), document])
+  const [create] = await reconciler.plan()
+  if (create === undefined) throw new Error('no change')
+  expect(create.entry.name).toBe('greet')
+  expect(await reconciler.apply(create)).toEqual([`${path.join(folder, 'all.yaml')}:8:1: ${warnings[0]}`])
+})
+
 async function plan(documents: string[], options: Partial<ReconcilerOptions> = {}) {
   const changes = await createReconciler(documents, options).plan()
   return {

@@ -102,7 +102,7 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
     await confirmTakeOver(io, takeOvers, manager)
     if (!options.yes) await confirmDeletions(io, deletions, output)
   }
-  if (!dryRun) await applyChanges(io, reconciler, found)
+  if (!dryRun) await applyChanges(io, reconciler, found, output)
   const kept = dryRun ? [] : await deleteRecords(reconciler, deletions)
   const unchanged = entries.length - new Set(found.map(({ entry }) => entry)).size
   const summary = {
@@ -161,10 +161,10 @@ async function confirmDeletions(io: Io, deletions: readonly Deletion[], output: 
   if (!(await confirm(io, `delete ${count}?`, 'give --yes'))) throw new RefusedError('nothing was changed')
 }
 
-async function applyChanges(io: Io, reconciler: Reconciler, found: readonly Change[]): Promise<void> {
+async function applyChanges(io: Io, reconciler: Reconciler, found: readonly Change[], output: Output): Promise<void> {
   for (const [n, change] of found.entries()) {
     try {
-      await reconciler.apply(change)
+      output.warn(await reconciler.apply(change))
     } catch (error) {
       const { kind, name, document } = change.entry
       const where = `${document.getPlace('')}: ${kind} ${name}`

@@ -2,7 +2,7 @@ import { ApiError, NotFoundError, type SlipwayClient, ValidationError } from '@s
 import type { Change, Deletion } from './change.ts'
 import { findContentProblems } from './content.ts'
 import { compareValues, type Difference, MASKED } from './difference.ts'
-import { InvalidFilesError } from './document.ts'
+import { InvalidFilesError, type YamlDocument } from './document.ts'
 import { type FileKind, KINDS } from './kinds.ts'
 import type { CatalogEntry } from './load.ts'
 import { Catalog, OPERATIONS, type ServerRecord } from './server.ts'
@@ -59,25 +59,35 @@ export class Reconciler {
     return changes
   }
 
-  /** Applies one change. Throws InvalidFilesError if the server rejects a field of the file. */
-  async apply({ entry, what, differences: found }: Change): Promise<void> {
+  /**
+   * Applies one change. Returns the warnings of the server, each with its place in the file. Throws InvalidFilesError if the
+   * server rejects a field of the file.
+   */
+  async apply({ entry, what, differences: found }: Change): Promise<string[]> {
     const { kind, document } = entry
     const body = { ...buildWantedBody(entry, this.#createResolver(entry)), managed_by: this.#manager }
     const operations = OPERATIONS[kind]
     const id = this.#findExisting(entry)?.id ?? ''
     try {
       if (what === 'create') {
-        this.#created.set(entry, (await this.#catalog.write(operations.create, { body })).id)
-      } else if (what === 'publish' && 'publish' in operations) {
-        const { version, definition } = body as { version?: unknown; definition?: unknown }
-        await this.#catalog.write(operations.publish, { params: { id }, body: { version, definition } })
-      } else {
-        const fields = new Set(found.map(({ path }) => path.split(/[.[]/)[0]))
-        // The server removes a name from sensitive_variables only together with a new value of that variable.
-        if (fields.has('sensitive_variables')) fields.add('variables')
-        const given = Object.entries(body).filter(([field]) => fields.has(field))
-        await this.#catalog.write(operations.update, { params: { id }, body: Object.fromEntries(given) })
+        const created = await this.#catalog.write(operations.create, { body })
+        this.#created.set(entry, created.id)
+        return findWarnings(created, document)
       }
+      if (what === 'publish' && 'publish' in operations) {
+        const { version, definition } = body as { version?: unknown; definition?: unknown }
+        const published = await this.#catalog.write(operations.publish, {
+          params: { id },
+          body: { version, definition },
+        })
+        return findWarnings(published, document)
+      }
+      const fields = new Set(found.map(({ path }) => path.split(/[.[]/)[0]))
+      // The server removes a name from sensitive_variables only together with a new value of that variable.
+      if (fields.has('sensitive_variables')) fields.add('variables')
+      const given = Object.entries(body).filter(([field]) => fields.has(field))
+      await this.#catalog.write(operations.update, { params: { id }, body: Object.fromEntries(given) })
+      return []
     } catch (error) {
       throw convertToFileError(error, (path, message) => document.describeProblem(path, message)) ?? error
     }
@@ -205,6 +215,10 @@ export class Reconciler {
     }
   }
 }
+
+/** The warnings of a published version name the script, and the line in it. */
+const findWarnings = ({ warnings = [] }: ServerRecord, document: YamlDocument): string[] =>
+  warnings.map((warning) => `${document.getPlace('/definition')}: ${warning}`)
 
 const buildNameKey = (kind: FileKind, name: string, tenant: string | null) => JSON.stringify([kind, name, tenant])
 

@@ -34,6 +34,8 @@ export interface ServerRecord {
   name: string
   tenant_id?: string | null
   managed_by?: string | null
+  /** Of a published version. */
+  warnings?: string[]
   [field: string]: unknown
 }
 
