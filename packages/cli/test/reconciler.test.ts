@@ -4,6 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { SlipwayClient } from '@slipway/client'
+import { nameKey } from '@slipway/contracts'
 import { sendJson, startFakeServer } from '@slipway/testing'
 import { Reconciler, type ReconcilerOptions } from '../src/files/changes.ts'
 import { loadFileSet } from '../src/files/load.ts'
@@ -25,7 +26,7 @@ beforeAll(async () => {
       const [search, manager] = [query.get('search'), query.get('managed_by')]
       const data = (stored[list] ?? []).filter(
         ({ name, managed_by }) =>
-          (search === null || name.includes(search)) && (manager === null || managed_by === manager),
+          (search === null || nameKey(name).includes(nameKey(search))) && (manager === null || managed_by === manager),
       )
       const meta = { total: data.length, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
       sendJson(response, 200, { data, meta })
@@ -76,6 +77,20 @@ test('a changed record of the same manager is no takeover', async () => {
   stored = { targets: [target('web', 'shop')] }
   expect(await plan([wanted('web', 'description: new\n')])).toEqual({
     changes: [['change', 'web', ['description']]],
+    takeOvers: [],
+  })
+})
+
+test('a record that the server has in another spelling is no new record, and other files may refer to it', async () => {
+  stored = { targets: [target('caf\u00e9', 'shop')], environments: [{ id: 'E', name: 'Production', tenant_id: null }] }
+  for (const name of ['CAF\u00c9', 'cafe\u0301', 'caf\u00e9\u200b']) {
+    await expect(plan([wanted(`"${name}"`)])).rejects.toMatchObject({
+      problems: [expect.stringMatching(/:2:.*the server has the target "café" \(id of café\).*same name/)],
+    })
+  }
+  await expect(plan([wanted('web'), wanted('WEB')])).rejects.toThrow('is "WEB", like the target at')
+  expect(await plan([wanted('new', 'environment: production\n')])).toEqual({
+    changes: [['create', 'new', []]],
     takeOvers: [],
   })
 })

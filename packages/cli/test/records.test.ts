@@ -13,13 +13,20 @@ const environment = (id: string, name: string, tenant_id: string | null) => ({
   ...{ sensitive_variables: [], variables: { color: 'red', port: 80 }, ...times },
 })
 const environments = [environment(ID, 'blue', TENANT), environment(OTHER, 'green', null)]
+/** The name of a third record is an id. */
+const NAMED = '318f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
+const UUID_NAME = '218f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
 
 let server: Awaited<ReturnType<typeof startFakeServer>>
 beforeAll(async () => {
   server = await startFakeServer({
     'GET /tenants': (_request, response) =>
       sendJson(response, 200, { data: [{ id: TENANT, name: 'Acme' }], meta: page }),
-    'GET /environments': (_request, response) => sendJson(response, 200, { data: environments, meta: page }),
+    'GET /environments': ({ url }, response) => {
+      const isSearched = new URL(url ?? '', 'http://fake').searchParams.get('search') === UUID_NAME
+      const data = isSearched ? [environment(NAMED, UUID_NAME, null)] : environments
+      sendJson(response, 200, { data, meta: page })
+    },
     [`GET /environments/${ID}`]: (_request, response) => sendJson(response, 200, environments[0]),
     [`GET /environments/${OTHER}`]: (_request, response) => sendJson(response, 200, environments[1]),
     [`DELETE /environments/${ID}`]: (_request, response) => response.writeHead(204, { 'x-request-id': 'r' }).end(),
@@ -118,4 +125,15 @@ describe('a deletion', () => {
     expect((await slipway('delete', 'blue', '--yes')).stdout).toBe('deleted environment blue\n')
     expect(server.count(`DELETE /environments/${ID}`)).toBe(1)
   })
+})
+
+test('a record whose name is a UUID is named by it, unless another record has this id', async () => {
+  expect((await slipway('show', UUID_NAME, '--select', 'id')).stdout).toBe(`${NAMED}\n`)
+  expect((await slipway('show', ID, '--select', 'name')).stdout).toBe('blue\n')
+  const { code, stderr } = await slipway('show', '418f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e')
+  expect([code, stderr]).toEqual([3, expect.stringContaining('there is no environment "418f6b1e')])
+})
+
+test('a record is named by another spelling of its name', async () => {
+  expect((await slipway('show', 'BLUE', '--select', 'id')).stdout).toBe(`${ID}\n`)
 })

@@ -49,7 +49,8 @@ export const Id = (kind: IdKind, description = `The ${kind}, by UUID or SqId`) =
 
 export const Name = describe(
   Type.String({ format: 'name' }),
-  'A name of 1 to 255 characters, without blanks at its ends and without control characters',
+  'A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that ' +
+    'differ only in case, composition or invisible characters are the same name',
   'storefront',
 )
 export const Description = describe(

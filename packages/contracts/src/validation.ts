@@ -101,7 +101,7 @@ const article = (noun: string) => (/^[aeiou]/.test(noun) ? 'an' : 'a')
 
 const FORMAT_MESSAGES: Record<string, string> = {
   uuid: 'must be a UUID',
-  name: 'must be 1 to 255 characters without blanks at its ends and without control characters',
+  name: 'must be 1 to 255 characters with a visible one, without blanks at its ends, control characters and controls of the writing direction',
   version: 'must be a full semantic version, for example 1.4.0',
   'version-requirement': 'must be an npm version range, for example ^1.2.0',
   'date-time': 'must be an ISO 8601 timestamp with a zone, for example 2026-01-31T09:00:00Z',

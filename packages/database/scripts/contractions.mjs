@@ -98,7 +98,12 @@ function contractionsOf({ text, body }, made) {
   )
   if (dropped) return made.has(plain(dropped[2])) ? [] : [`drops a ${dropped[1].toLowerCase()}`]
   const index = match(`create unique index (?:concurrently )?(?:if not exists )?(?:(?:"[^"]+"|[\\w$.]+) )?on ${NAME}`)
-  if (index) return made.has(plain(index[1])) ? [] : ['adds a constraint: a unique index']
+  if (index) {
+    // The release before leaves a new column empty, so a partial index of the filled ones never has its rows.
+    const filled = /\bwhere "?(\w+)"? is not null$/i.exec(clean)?.[1]?.toLowerCase()
+    const isOfNewColumn = filled !== undefined && made.has(`${plain(index[1])}.${filled}`)
+    return isOfNewColumn || made.has(plain(index[1])) ? [] : ['adds a constraint: a unique index']
+  }
   if (match('alter (?!index\\b).* rename\\b')) return ['renames']
   if (match('alter domain .* (set not null|add)\\b')) return ['adds a constraint']
   if (match('revoke\\b')) return ['takes away a right']
@@ -114,8 +119,11 @@ function madeIn(all) {
   for (const { text } of all) {
     const kind =
       '(?:or replace )?(?:temp(?:orary)? |unlogged |constraint )*(?:table|view|materialized view|function|procedure|trigger|policy|type|domain|sequence|rule)'
-    const match = new RegExp(`^create ${kind} ${NAME}`, 'i').exec(text.trim().replace(/\s+/g, ' '))
+    const clean = text.trim().replace(/\s+/g, ' ')
+    const match = new RegExp(`^create ${kind} ${NAME}`, 'i').exec(clean)
     if (match) made.add(plain(match[1]))
+    const column = new RegExp(`^alter table ${NAME} add column ${NAME} [^,]*$`, 'i').exec(clean)
+    if (column && !/\b(default|generated)\b/i.test(clean)) made.add(`${plain(column[1])}.${plain(column[2])}`)
   }
   return made
 }

@@ -125,9 +125,22 @@ async function grant() {
   }
 }
 
+/** Only TypeScript knows the rule of names, so no migration can compute their keys. */
+async function fillKeys() {
+  const { fillNameKeys } = await import('../dist/name-keys.js')
+  const client = new pg.Client({ connectionString: url, options: '-c slipway.tenant=*' })
+  await client.connect()
+  try {
+    await fillNameKeys(client)
+  } finally {
+    await client.end()
+  }
+}
+
 async function migrate() {
   const engine = await openEngine(url)
   const result = await engine.applyMigrations({ migrationsList: migrations(), filters })
+  await fillKeys()
   return result.appliedMigrationNames
 }
 

@@ -28,6 +28,12 @@ describe('a migration is refused when it', () => {
     ['must have a value', 'ALTER TABLE targets ADD kind numeric(10, 2) NOT NULL, ADD b int;'],
     ['adds a constraint', 'ALTER TABLE targets ADD CONSTRAINT c CHECK (port > 0);'],
     ['adds a constraint', 'CREATE UNIQUE INDEX CONCURRENTLY i ON targets (host);'],
+    ['adds a constraint', 'CREATE UNIQUE INDEX i ON targets (host) WHERE host IS NOT NULL;'],
+    ['adds a constraint', 'ALTER TABLE targets ADD COLUMN key text; CREATE UNIQUE INDEX i ON targets (key, host);'],
+    [
+      'adds a constraint',
+      "ALTER TABLE targets ADD COLUMN key text DEFAULT ''; CREATE UNIQUE INDEX i ON targets (key) WHERE key IS NOT NULL;",
+    ],
     ['hides rows', 'ALTER TABLE targets FORCE ROW LEVEL SECURITY;'],
     ['takes away a right', 'REVOKE INSERT ON targets FROM slipway;'],
     ['DO block', "DO $$ BEGIN EXECUTE 'ALTER TABLE targets DROP COLUMN host'; END $$;"],
@@ -52,6 +58,10 @@ describe('a migration passes when it', () => {
     [
       'creates again what it drops',
       'DROP VIEW v; CREATE VIEW v AS SELECT 1; DROP TRIGGER t ON targets; CREATE TRIGGER t AFTER INSERT ON targets EXECUTE FUNCTION f();',
+    ],
+    [
+      'adds a unique index of a new column that the release before leaves empty',
+      'ALTER TABLE "targets" ADD COLUMN "key" TEXT; CREATE UNIQUE INDEX "i" ON "targets" ("host", "key") WHERE "key" IS NOT NULL;',
     ],
     ['renames an index', 'ALTER INDEX i RENAME TO j;'],
     [

@@ -17,6 +17,7 @@ import {
   type ListOrder,
   lineId,
   MAX_LINE_BYTES,
+  nameKey,
   nameProblems,
   pageOf,
   parsePage,
@@ -348,6 +349,54 @@ describe('names', () => {
       expect(nameProblems(name)).not.toEqual([])
     },
   )
+
+  test('controls of the writing direction and C1 controls are refused, other invisible characters are not', () => {
+    const refused = [0x61c, 0x200e, 0x200f, 0x202a, 0x202e, 0x2066, 0x2069, 0x80, 0x9b, 0x9f]
+    for (const code of refused)
+      expect([code, nameProblems(`a${String.fromCodePoint(code)}b`).length]).toEqual([code, 1])
+    for (const code of [0xad, 0x200b, 0x200d, 0x2060, 0xfe0f, 0xfeff, 0xe0061])
+      expect([code, nameProblems(`a${String.fromCodePoint(code)}b`)]).toEqual([code, []])
+    expect(nameProblems('\u200b\u2060')).not.toEqual([])
+  })
+
+  const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
+  const invisible = fc.constantFrom(
+    '\u00ad',
+    '\u034f',
+    '\u200b',
+    '\u200c',
+    '\u200d',
+    '\u2060',
+    '\u3164',
+    '\ufe0f',
+    '\ufeff',
+  )
+
+  test('the key of a name ignores case, composition and invisible characters, and nothing else', () => {
+    fc.assert(
+      fc.property(text, fc.array(fc.tuple(fc.nat(20), invisible), { maxLength: 5 }), (name, inserted) => {
+        const key = nameKey(name)
+        expect(nameKey(key)).toBe(key)
+        for (const form of ['NFC', 'NFD'] as const) expect(nameKey(name.normalize(form))).toBe(key)
+        const padded = inserted.reduce((text, [at, character]) => {
+          const characters = Array.from(text)
+          return [...characters.slice(0, at), character, ...characters.slice(at)].join('')
+        }, name.normalize('NFC'))
+        expect(nameKey(padded)).toBe(key)
+        if (!/[ıİ]/.test(name))
+          for (const other of [name.toUpperCase(), name.toLowerCase()]) expect(nameKey(other)).toBe(key)
+      }),
+    )
+    const names = ['web', 'web1', 'web 1', 'web-1', 'web_1', 'wéb', 'weß', 'kiz', 'kız', '①', '1', 'ｗｅｂ', 'wеb']
+    expect(new Set(names.map(nameKey)).size).toBe(names.length)
+    for (const [one, other] of [
+      ['Straße', 'STRASSE'],
+      ['ΟΔΟΣ', 'οδος'],
+      ['caf\u00e9', 'CAFE\u0301'],
+      ['web\u00a01', 'web 1'],
+    ] as const)
+      expect(nameKey(one)).toBe(nameKey(other))
+  })
 
   test('text that cannot be stored is detected at any depth', () => {
     for (const bad of ['a\0', '\udc00', ['x', { y: '\ud800x' }], { 'k\0': 1 }])

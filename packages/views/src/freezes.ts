@@ -13,6 +13,8 @@ export interface FreezeRow {
   time_zone: string | null
   /** The end of the recurrence, which lists do not show. */
   recurs_until?: Date | null
+  /** Not shown either. */
+  name_key?: string | null
   tenant_id: string | null
   environment_id: string | null
   solution_id: string | null
@@ -22,7 +24,7 @@ export interface FreezeRow {
   updated_at: Date
 }
 
-export function freezeItem({ start_offset, recurs_until: _, ...row }: FreezeRow) {
+export function freezeItem({ start_offset, recurs_until: _, name_key: _key, ...row }: FreezeRow) {
   const now = new Date()
   const times = { ...row, start_offset }
   return { ...row, active: windowAt(times, now) !== null, windows: windowsFrom(times, now) }

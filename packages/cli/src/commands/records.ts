@@ -1,4 +1,5 @@
 import { type Item, NotFoundError, type SlipwayClient } from '@slipway/client'
+import { nameKey } from '@slipway/contracts'
 import { RefusedError } from '../exit-code.ts'
 
 /** Finds records by name, UUID or SqId. */
@@ -74,16 +75,18 @@ const KINDS_WITH_SQID: ReadonlySet<RecordKind> = new Set([
 ])
 const MAX_SIMILAR_NAMES = 5
 
-/** Returns all records with exactly this name, and some names that contain it. */
+/** Returns all records with exactly this name, or else with another spelling of it, and some names that contain it. */
 async function findByName<K extends RecordKind>(client: SlipwayClient, kind: K, name: string) {
-  const found: RecordByKind[K][] = []
+  const exact: RecordByKind[K][] = []
+  const spelled: RecordByKind[K][] = []
   const similar: string[] = []
   for await (const record of listRecords(client, kind, { search: name })) {
     const recordName = getName(record)
-    if (recordName === name) found.push(record)
+    if (recordName === name) exact.push(record)
+    else if (nameKey(recordName) === nameKey(name)) spelled.push(record)
     else if (similar.length < MAX_SIMILAR_NAMES) similar.push(recordName)
   }
-  return { found, similar }
+  return { found: exact.length > 0 ? exact : spelled, similar }
 }
 
 /** Webhooks have no name. */
@@ -132,11 +135,11 @@ async function findByPrefix<K extends RecordKind>(client: SlipwayClient, kind: K
   return found
 }
 
-/** Returns every record that has this name or id, or whose id begins with it. */
+/** Returns every record that has this name or id, or whose id begins with it. An id wins over a name that looks like an id. */
 async function findCandidates<K extends RecordKind>(client: SlipwayClient, kind: K, nameOrId: string) {
   if (UUID.test(nameOrId)) {
     const record = await readById(client, kind, nameOrId)
-    return { found: record ? [record] : [], similar: [] }
+    if (record) return { found: [record], similar: [] }
   }
   const result = await findByName(client, kind, nameOrId)
   if (result.found.length > 0) return result

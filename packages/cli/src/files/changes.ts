@@ -3,7 +3,7 @@ import type { Change, Deletion } from './change.ts'
 import { findContentProblems } from './content.ts'
 import { compareValues, type Difference, MASKED } from './difference.ts'
 import { InvalidFilesError, type YamlDocument } from './document.ts'
-import { type FileKind, KINDS } from './kinds.ts'
+import { buildNameKey, type FileKind, KINDS } from './kinds.ts'
 import type { CatalogEntry } from './load.ts'
 import { Catalog, OPERATIONS, type ServerRecord } from './server.ts'
 import { markTakeOver } from './take-over.ts'
@@ -147,6 +147,7 @@ export class Reconciler {
     const wanted = buildWantedBody(entry, this.#createResolver(entry))
     const existing = this.#findExisting(entry)
     if (!existing) return [{ entry, what: 'create', differences: [] }]
+    if (existing.name !== entry.name) throw new InvalidFilesError([describeOtherSpelling(entry, existing)])
     if (isSource(entry.kind)) return await this.#planSource(entry, existing, wanted)
     const [was, is] = [normalizeRecord(entry.kind, existing), normalizeRecord(entry.kind, wanted)]
     const sensitive = new Set([...readNames(was['sensitive_variables']), ...readNames(is['sensitive_variables'])])
@@ -220,7 +221,13 @@ export class Reconciler {
 const findWarnings = ({ warnings = [] }: ServerRecord, document: YamlDocument): string[] =>
   warnings.map((warning) => `${document.getPlace('/definition')}: ${warning}`)
 
-const buildNameKey = (kind: FileKind, name: string, tenant: string | null) => JSON.stringify([kind, name, tenant])
+/** The server refuses the name, and a rename is no change that a file asks for. */
+const describeOtherSpelling = ({ kind, name, document }: CatalogEntry, existing: ServerRecord) =>
+  document.describeProblem(
+    '/name',
+    `is "${name}", and the server has the ${kind} "${existing.name}" (${existing.id}): names that differ only in case, composition or ` +
+      'invisible characters are the same name; write the name as the server has it, or rename the record first',
+  )
 
 function compareFields(field: string, was: unknown, is: unknown): Difference[] {
   if (field !== 'connection') return compareValues(was, is, field)

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { compile } from '@slipway/contracts'
 import type { Io } from '../io.ts'
 import { InvalidFilesError, readDocuments, type YamlDocument } from './document.ts'
-import { type FileKind, KINDS } from './kinds.ts'
+import { buildNameKey, type FileKind, KINDS } from './kinds.ts'
 import { isManagerDocument, readManagerDocuments } from './manager.ts'
 import { isSecretField, type ReadRules, type Reads } from './reads.ts'
 import { listAllowedFields, SCHEMAS } from './schemas.ts'
@@ -131,7 +131,7 @@ const isKind = (value: unknown): value is FileKind => KINDS.includes(value as Fi
 function findDuplicates(entries: readonly CatalogEntry[]): string[] {
   const first = new Map<string, CatalogEntry>()
   return entries.flatMap((entry) => {
-    const key = JSON.stringify([entry.kind, entry.tenant, entry.name.toLowerCase()])
+    const key = buildNameKey(entry.kind, entry.name, entry.tenant)
     const before = first.get(key)
     if (!before) {
       first.set(key, entry)

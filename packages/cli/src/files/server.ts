@@ -1,4 +1,5 @@
 import { NotFoundError, type OperationId, type SlipwayClient } from '@slipway/client'
+import { nameKey } from '@slipway/contracts'
 import type { FileKind } from './kinds.ts'
 
 /** The API operations for each kind of record in a file. */
@@ -54,7 +55,7 @@ export class Catalog {
 
   /** Reads the records that have these names. */
   async read(kind: FileKind, names: ReadonlySet<string>): Promise<void> {
-    const unread = [...names].filter((name) => !this.#whole.has(kind) && !this.#known.get(kind)?.has(name))
+    const unread = [...names].filter((name) => !this.#whole.has(kind) && !this.#known.get(kind)?.has(nameKey(name)))
     if (unread.length > MAX_NAMES_TO_SEARCH) {
       this.#whole.add(kind)
       for await (const record of this.listRecords(kind)) this.#add(kind, record)
@@ -62,8 +63,10 @@ export class Catalog {
     }
     await Promise.all(
       unread.map(async (name) => {
-        this.#getRecords(kind).set(name, [])
-        for await (const record of this.listRecords(kind, name)) if (record.name === name) this.#add(kind, record)
+        const key = nameKey(name)
+        this.#getRecords(kind).set(key, [])
+        for await (const record of this.listRecords(kind, name))
+          if (nameKey(record.name) === key) this.#add(kind, record)
       }),
     )
   }
@@ -89,10 +92,11 @@ export class Catalog {
     }) as AsyncGenerator<unknown> as AsyncGenerator<ServerRecord>
   }
 
-  /** Finds a record by name and tenant among the records that were read. */
+  /** Finds a record by name and tenant among the records that were read: with this spelling, or else with another one. */
   find(kind: FileKind, name: string, tenantId: string | null): ServerRecord | undefined {
-    const all = this.#known.get(kind)?.get(name) ?? []
-    return all.find((record) => kind === 'tenant' || (record.tenant_id ?? null) === tenantId)
+    const all = this.#known.get(kind)?.get(nameKey(name)) ?? []
+    const own = all.filter((record) => kind === 'tenant' || (record.tenant_id ?? null) === tenantId)
+    return own.find((record) => record.name === name) ?? own[0]
   }
 
   /** Reads the definition of one version. Returns undefined if this version is not published. */
@@ -136,6 +140,7 @@ export class Catalog {
 
   #add(kind: FileKind, record: ServerRecord): void {
     const known = this.#getRecords(kind)
-    known.set(record.name, [...(known.get(record.name) ?? []), record])
+    const key = nameKey(record.name)
+    known.set(key, [...(known.get(key) ?? []).filter(({ id }) => id !== record.id), record])
   }
 }

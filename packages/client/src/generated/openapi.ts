@@ -235,7 +235,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters */
@@ -260,7 +260,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name?: string;
             /** @description An RFC 5545 RRULE, without `RRULE:`, that repeats the window from start_time to end_time; HOURLY to YEARLY. Without time_zone, the rule uses the UTC offset of start_time all year. The first window always counts, even if the rule does not include it. A window longer than the shortest interval between two starts is refused. An equal length is allowed, and summer time is ignored. */
@@ -312,7 +312,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name?: string;
         };
@@ -334,7 +334,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters */
@@ -356,7 +356,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters */
@@ -501,7 +501,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name: string;
             /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
@@ -528,7 +528,7 @@ export interface components {
             expires_in_days?: number;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name: string;
             /** @description The permissions of the key. When omitted or empty, all that its user may do, now and after later changes of roles */
@@ -659,7 +659,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name: string;
             /**
@@ -691,7 +691,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name: string;
             /** @description An RFC 5545 RRULE, without `RRULE:`, that repeats the window from start_time to end_time; HOURLY to YEARLY. Without time_zone, the rule uses the UTC offset of start_time all year. The first window always counts, even if the rule does not include it. A window longer than the shortest interval between two starts is refused. An equal length is allowed, and summer time is ignored. */
@@ -759,7 +759,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name: string;
             /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
@@ -788,7 +788,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name: string;
             /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
@@ -846,7 +846,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name: string;
             /**
@@ -878,7 +878,7 @@ export interface components {
             managed_by?: string | null;
             /**
              * Format: name
-             * @description A name of 1 to 255 characters, without blanks at its ends and without control characters
+             * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name: string;
             /**

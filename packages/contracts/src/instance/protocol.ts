@@ -15,7 +15,7 @@ const Version = Type.String({ maxLength: 100 })
 
 /** An instance joins once, with a join token or a Kubernetes service account token. Later calls use its credential. */
 export const JoinRequest = Strict({
-  name: Type.String({ minLength: 1, maxLength: 255 }),
+  name: Type.String({ format: 'name' }),
   version: Version,
   capacity: Capacity,
   labels: Labels,

@@ -15,17 +15,17 @@ export const lockName = statement({
   sql: `SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS_BY_VALUE.instanceName(':name')})`,
 })
 
-/** The instance that has the name. `unused`: the credential of its join was not used yet. */
+/** The instance that has the name, see `nameKey`. `unused`: the credential of its join was not used yet. */
 export const lockNamed = statement({
   name: 'executor-bridge.join.lock-named',
-  parameters: { name: text },
+  parameters: { name: text, key: text },
   row: {
-    ...{ id: uuid, removed: bool, unused: bool, grant_id: nullable(uuid) },
+    ...{ id: uuid, name: text, removed: bool, unused: bool, grant_id: nullable(uuid) },
     ...{ service_account: nullable(text), join_key_hash: nullable(text) },
   },
-  sql: `SELECT id, removed_at IS NOT NULL AS removed, credential_hash = '' AS unused, grant_id, service_account,
+  sql: `SELECT id, name, removed_at IS NOT NULL AS removed, credential_hash = '' AS unused, grant_id, service_account,
            join_key_hash
-      FROM instances WHERE name = :name FOR UPDATE`,
+      FROM instances WHERE name = :name OR name_key = :key ORDER BY name = :name DESC LIMIT 1 FOR UPDATE`,
 })
 
 /** Of two joins with the last use of a grant, the second waits for the first and sees it. */
@@ -44,22 +44,24 @@ export const countUse = statement({
 })
 
 /**
+ * Of two instances of an earlier release with one key, only the first has it.
  * The credential becomes the current one when it is first used; until then the same join can be repeated. Without a
  * heartbeat an instance gets no runs. An instance with earlier leases keeps its last heartbeat, by which these leases end.
  */
 export const saveInstance = statement({
   name: 'executor-bridge.join.save-instance',
   parameters: {
-    ...{ id: uuid, name: text, version: text, capacity: int4, labels, allowed_labels: allowedLabels },
+    ...{ id: uuid, name: text, name_key: text, version: text, capacity: int4, labels, allowed_labels: allowedLabels },
     ...{ tenant_id: nullable(uuid), grant_id: nullable(uuid), service_account: nullable(text) },
     ...{ credential_hash: text, join_key_hash: nullable(text) },
   },
-  sql: `INSERT INTO instances AS i (id, name, version, capacity, labels, enrolled_labels, allowed_labels, tenant_id,
+  sql: `INSERT INTO instances AS i (id, name, name_key, version, capacity, labels, enrolled_labels, allowed_labels, tenant_id,
                                 grant_id, service_account, credential_hash, next_credential_hash, join_key_hash, enrolled_at)
-    VALUES (:id, :name, :version, :capacity, :labels, :labels, :allowed_labels, :tenant_id,
+    VALUES (:id, :name, (SELECT :name_key::text WHERE NOT EXISTS (SELECT FROM instances o WHERE o.name_key = :name_key AND o.id <> :id)),
+            :version, :capacity, :labels, :labels, :allowed_labels, :tenant_id,
             :grant_id, :service_account, '', :credential_hash, :join_key_hash, now())
     ON CONFLICT (id) DO UPDATE SET
-      version = EXCLUDED.version, capacity = EXCLUDED.capacity, enrolled_labels = EXCLUDED.enrolled_labels,
+      name = EXCLUDED.name, name_key = EXCLUDED.name_key, version = EXCLUDED.version, capacity = EXCLUDED.capacity, enrolled_labels = EXCLUDED.enrolled_labels,
       labels = CASE WHEN i.removed_at IS NULL AND i.enrolled_labels = EXCLUDED.enrolled_labels
                     THEN i.labels ELSE EXCLUDED.labels END,
       allowed_labels = EXCLUDED.allowed_labels, tenant_id = EXCLUDED.tenant_id, grant_id = EXCLUDED.grant_id,

@@ -1,6 +1,7 @@
 import { recordAudit } from '@slipway/audit'
 import type { JoinRequest, JoinResponse } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
+import { nameKey } from '@slipway/domain'
 import { constantTimeEqual, hashToken, isCompatible, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { LOST_AFTER_SECONDS } from '@slipway/views'
 import type { Bridge } from '../bridge.ts'
@@ -43,8 +44,9 @@ export async function join(
   const { database, logger } = bridge
   const joined = await database.transaction(async (tx) => {
     const { name } = request
-    await sql.lockName.run(tx, { name })
-    const known = await sql.lockNamed.first(tx, { name })
+    const name_key = nameKey(name)
+    await sql.lockName.run(tx, { name: name_key })
+    const known = await sql.lockNamed.first(tx, { name, key: name_key })
     const isRepeated = known !== null && repeatsJoin(known, ticket, request)
     const admission =
       ticket.kind === 'grant' ? await lockGrant(tx, ticket.grant_id, isRepeated) : ofPod(bridge, ticket, request)
@@ -57,7 +59,7 @@ export async function join(
     const credential = newCredential(id)
     const { version, capacity, labels, join_key } = request
     await sql.saveInstance.run(tx, {
-      ...{ id, name, version, capacity, labels, ...admission, credential_hash: hashToken(credential) },
+      ...{ id, name, name_key, version, capacity, labels, ...admission, credential_hash: hashToken(credential) },
       join_key_hash: join_key === undefined ? null : hashToken(join_key),
     })
     await setSlots(tx, id, capacity)
@@ -132,11 +134,12 @@ function requireFreeName(
   isRepeated: boolean,
 ): void {
   if (known === null || known.removed || isRepeated) return
-  if (ticket.kind === 'service_account' && known.service_account === ticket.account) return
+  const isSamePod = ticket.kind === 'service_account' && known.service_account === ticket.account && known.name === name
+  if (isSamePod) return
   throw new Refusal(
     409,
     'CONFLICT',
-    `There is an instance named ${name}, which goes on with the credential in its own folder. If that is lost, an ` +
-      `administrator releases the name with \`slipway instances remove ${name}\``,
+    `There is an instance named ${known.name}, which goes on with the credential in its own folder. If that is lost, an ` +
+      `administrator releases the name with \`slipway instances remove ${known.name}\``,
   )
 }

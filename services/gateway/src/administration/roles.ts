@@ -3,6 +3,7 @@ import type { PrismaTransaction } from '@slipway/database'
 import { conflict, isUuid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from '../catalog/changing.ts'
+import { describeTakenName, keyOfName } from '../catalog/taken-names.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { answerPage, nameContains, newestOrder, pageOfNewest } from '../lists/pages.ts'
@@ -13,7 +14,6 @@ type Role = Awaited<ReturnType<typeof lockOwnRole>>
 const toRecord = ({ id, name, description, permissions, built_in, created_at, updated_at }: Role) => ({
   ...{ id, name, description, permissions, built_in, created_at, updated_at },
 })
-const describeTaken = (name: string) => `There is already a role named "${name}"`
 
 export function roleHandlers({
   database,
@@ -37,14 +37,22 @@ export function roleHandlers({
       async handle(call) {
         const { name, description = null, permissions } = call.body as Static<typeof CreateRole>
         requireMayGrant(call.caller, permissions)
-        const role = await conflictIfTaken(describeTaken(name), () =>
-          database.prismaTransaction(async (tx) => {
-            const data = { id: uuidv7(), name, description, permissions: permissions.toSorted() }
-            const created = await tx.role.create({ data })
-            const details = { name, permissions: created.permissions }
-            await call.audit.record(tx, { resource_id: created.id, tenant_id: null, details })
-            return created
-          }),
+        const role = await conflictIfTaken(
+          () => describeTakenName(database, 'role', { name }),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              const data = {
+                id: uuidv7(),
+                name,
+                ...keyOfName({ name }),
+                description,
+                permissions: permissions.toSorted(),
+              }
+              const created = await tx.role.create({ data })
+              const details = { name, permissions: created.permissions }
+              await call.audit.record(tx, { resource_id: created.id, tenant_id: null, details })
+              return created
+            }),
         )
         return { status: 201, body: toRecord(role) }
       },
@@ -62,21 +70,23 @@ export function roleHandlers({
     updateRole: {
       async handle(call) {
         const body = call.body as Static<typeof ChangeRole>
-        const role = await conflictIfTaken(describeTaken(body.name ?? ''), () =>
-          database.prismaTransaction(async (tx) => {
-            const old = await lockOwnRole(tx, call.params['id'] ?? '')
-            const { id } = old
-            const fields = pickGiven(body, ['name', 'description'])
-            const permissions = body.permissions?.toSorted() ?? old.permissions
-            requireMayGrant(
-              call.caller,
-              permissions.filter((permission) => !old.permissions.includes(permission)),
-            )
-            const data = { ...fields, permissions }
-            const details = { changes: changesOf(old, data) }
-            await call.audit.record(tx, { resource_id: id, tenant_id: null, details })
-            return tx.role.update({ where: { id }, data })
-          }),
+        const role = await conflictIfTaken(
+          () => describeTakenName(database, 'role', { id: call.params['id'], name: body.name ?? '' }),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              const old = await lockOwnRole(tx, call.params['id'] ?? '')
+              const { id } = old
+              const fields = pickGiven(body, ['name', 'description'])
+              const permissions = body.permissions?.toSorted() ?? old.permissions
+              requireMayGrant(
+                call.caller,
+                permissions.filter((permission) => !old.permissions.includes(permission)),
+              )
+              const data = { ...fields, permissions }
+              const details = { changes: changesOf(old, data) }
+              await call.audit.record(tx, { resource_id: id, tenant_id: null, details })
+              return tx.role.update({ where: { id }, data: { ...data, ...keyOfName(body, old) } })
+            }),
         )
         return { status: 200, body: toRecord(role) }
       },

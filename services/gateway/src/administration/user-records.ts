@@ -1,6 +1,7 @@
 import type { Prisma, PrismaTransaction } from '@slipway/database'
-import { isUuid, notFound } from '@slipway/domain'
+import { isUuid, nameKey, notFound } from '@slipway/domain'
 import { own, type Viewer } from '@slipway/views'
+import { normalizeEmail } from '../callers/calling-user.ts'
 import { lockRecord } from '../catalog/changing.ts'
 import { escapeLike, pageOfNewest, type Slice } from '../lists/pages.ts'
 
@@ -34,6 +35,25 @@ function matching(viewer: Viewer, search: string | undefined): Prisma.UserWhereI
 
 export const countUsers = ({ user }: Users, viewer: Viewer, search: string | undefined): Promise<number> =>
   user.count({ where: matching(viewer, search) })
+
+export interface WantedUser {
+  id: string
+  email?: string | undefined
+  username?: string | undefined
+}
+
+/** Another user with this address or name, if the viewer may see it. */
+export function findTakenUser({ user }: Users, viewer: Viewer, { id, email, username }: WantedUser) {
+  const given = [
+    ...(email === undefined ? [] : [{ email: normalizeEmail(email) }]),
+    ...(username === undefined ? [] : [{ username }, keyOfUser(username)]),
+  ]
+  const select = { id: true, email: true, username: true } satisfies Prisma.UserSelect
+  return user.findFirst({ where: { AND: [own(viewer), { OR: given }], NOT: { id } }, select })
+}
+
+/** The column with the key of a user name. */
+export const keyOfUser = (username: string) => ({ name_key: nameKey(username) })
 
 /** Newest first. */
 export async function pageOfUsers(

@@ -2,14 +2,24 @@ import type { ChangeUser, CreateUser, Static } from '@slipway/contracts'
 import type { PrismaTransaction, Queryable } from '@slipway/database'
 import { conflict } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { normalizeEmail } from '../callers/calling-user.ts'
+import { type CallingUser, normalizeEmail } from '../callers/calling-user.ts'
 import { changesOf, conflictIfTaken, pickGiven } from '../catalog/changing.ts'
 import { fieldReferences, References } from '../catalog/references.ts'
+import { SAME_NAME } from '../catalog/taken-names.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { announceRevocation, revokeUser } from '../identity/revocation.ts'
 import { answerPage, newestOrder } from '../lists/pages.ts'
-import { countUsers, lockUser, pageOfUsers, readUser, type UserRecord } from './user-records.ts'
+import {
+  countUsers,
+  findTakenUser,
+  keyOfUser,
+  lockUser,
+  pageOfUsers,
+  readUser,
+  type UserRecord,
+  type WantedUser,
+} from './user-records.ts'
 import {
   changesRolesOrTenant,
   type GrantedRole,
@@ -25,6 +35,14 @@ type UserOperation = 'listUsers' | 'createUser' | 'getUser' | 'updateUser' | 'de
 const TAKEN = 'There is already a user with this e-mail or user name'
 
 export function userHandlers({ database, passwords, outboxChanged }: Dependencies): HandlersOf<UserOperation> {
+  /** Names the user who is in the way, unless it belongs to another tenant than the caller. */
+  async function describeTaken(caller: CallingUser, wanted: WantedUser): Promise<string> {
+    const found = await findTakenUser(await database.prisma(), caller, wanted)
+    if (found === null) return TAKEN
+    const difference = found.username === wanted.username || found.email === wanted.email ? '' : `: ${SAME_NAME}`
+    return `${TAKEN}: "${found.username}", ${found.email} (${found.id})${difference}`
+  }
+
   return {
     listUsers: {
       async handle({ caller, query }) {
@@ -48,16 +66,30 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
         const password_hash = await passwords.hash(body.password)
         const email = normalizeEmail(body.email)
         const { username, display_name = null, status = 'active', email_verified = false } = body
-        const user = await conflictIfTaken(TAKEN, () =>
-          database.prismaTransaction(async (tx) => {
-            const roles = await requireRoles(tx, body.roles)
-            requireMayGrantRights(caller, { status, roles: body.roles, tenant_id }, roles)
-            const given = { id, email, username, display_name, password_hash, status, tenant_id, email_verified }
-            await tx.user.create({ data: { ...given, roles: { create: roles.map((role) => ({ role_id: role.id })) } } })
-            const details = { email, username, display_name, status, roles: body.roles }
-            await call.audit.record(tx, { resource_id: id, tenant_id, details })
-            return readUser(tx, caller, id)
-          }),
+        const user = await conflictIfTaken(
+          () => describeTaken(caller, { id, email, username }),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              const roles = await requireRoles(tx, body.roles)
+              requireMayGrantRights(caller, { status, roles: body.roles, tenant_id }, roles)
+              const given = {
+                id,
+                email,
+                username,
+                ...keyOfUser(username),
+                display_name,
+                password_hash,
+                status,
+                tenant_id,
+                email_verified,
+              }
+              await tx.user.create({
+                data: { ...given, roles: { create: roles.map((role) => ({ role_id: role.id })) } },
+              })
+              const details = { email, username, display_name, status, roles: body.roles }
+              await call.audit.record(tx, { resource_id: id, tenant_id, details })
+              return readUser(tx, caller, id)
+            }),
         )
         return { status: 201, body: user }
       },
@@ -80,34 +112,37 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
         }
         const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
         const password_hash = body.password === undefined ? undefined : await passwords.hash(body.password)
-        const user = await conflictIfTaken(TAKEN, () =>
-          database.prismaTransaction(async (tx) => {
-            const old = await lockUser(tx, caller, id)
-            const after = {
-              ...old,
-              ...pickGiven(body, ['username', 'display_name', 'status']),
-              ...(body.email === undefined ? {} : { email: normalizeEmail(body.email) }),
-              ...(body.tenant_id === undefined ? {} : { tenant_id: references.tenantFor(caller) }),
-              roles: body.roles?.toSorted() ?? old.roles,
-            }
-            // A new address counts as not verified.
-            after.email_verified = body.email_verified ?? (old.email_verified && after.email === old.email)
-            const roles = changesRolesOrTenant(old, after) ? await requireRoles(tx, body.roles ?? old.roles) : null
-            if (roles !== null) requireMayGrantRights(caller, after, roles)
-            if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, old)
-            requireNoSelfDemotion(caller, old, after)
-            await requireAnotherAdmin(tx, old, after)
-            const { email, username, display_name, status, tenant_id, email_verified } = after
-            const password = password_hash === undefined ? {} : { password_hash }
-            const data = { email, username, display_name, status, tenant_id, email_verified, ...password }
-            await tx.user.update({ where: { id }, data })
-            if (roles !== null) await setRoles(tx, id, roles)
-            await endSessions(tx, old, after, password_hash !== undefined)
-            const { permissions: _, ...told } = after
-            const details = { changes: changesOf(old, told), password_changed: password_hash !== undefined }
-            await call.audit.record(tx, { resource_id: id, tenant_id: after.tenant_id, details })
-            return readUser(tx, caller, id)
-          }),
+        const user = await conflictIfTaken(
+          () => describeTaken(caller, { id, email: body.email, username: body.username }),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              const old = await lockUser(tx, caller, id)
+              const after = {
+                ...old,
+                ...pickGiven(body, ['username', 'display_name', 'status']),
+                ...(body.email === undefined ? {} : { email: normalizeEmail(body.email) }),
+                ...(body.tenant_id === undefined ? {} : { tenant_id: references.tenantFor(caller) }),
+                roles: body.roles?.toSorted() ?? old.roles,
+              }
+              // A new address counts as not verified.
+              after.email_verified = body.email_verified ?? (old.email_verified && after.email === old.email)
+              const roles = changesRolesOrTenant(old, after) ? await requireRoles(tx, body.roles ?? old.roles) : null
+              if (roles !== null) requireMayGrantRights(caller, after, roles)
+              if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, old)
+              requireNoSelfDemotion(caller, old, after)
+              await requireAnotherAdmin(tx, old, after)
+              const { email, username, display_name, status, tenant_id, email_verified } = after
+              const password = password_hash === undefined ? {} : { password_hash }
+              const key = username === old.username ? {} : keyOfUser(username)
+              const data = { email, username, ...key, display_name, status, tenant_id, email_verified, ...password }
+              await tx.user.update({ where: { id }, data })
+              if (roles !== null) await setRoles(tx, id, roles)
+              await endSessions(tx, old, after, password_hash !== undefined)
+              const { permissions: _, ...told } = after
+              const details = { changes: changesOf(old, told), password_changed: password_hash !== undefined }
+              await call.audit.record(tx, { resource_id: id, tenant_id: after.tenant_id, details })
+              return readUser(tx, caller, id)
+            }),
         )
         outboxChanged()
         return { status: 200, body: user }

@@ -24,13 +24,16 @@ export function pickGiven<B extends object, F extends keyof B>(body: B, fields: 
   ) as Pick<B, F>
 }
 
-/** Turns a unique violation of the write into a CONFLICT with this message. */
-export async function conflictIfTaken<T>(message: string, write: () => Promise<T>): Promise<T> {
+/** Turns a unique violation of the write into a CONFLICT with this message. It may be read after the write has failed. */
+export async function conflictIfTaken<T>(
+  message: string | (() => Promise<string>),
+  write: () => Promise<T>,
+): Promise<T> {
   try {
     return await write()
   } catch (error) {
     if (!isUniqueViolation(error)) throw error
-    throw conflict(message)
+    throw conflict(typeof message === 'string' ? message : await message())
   }
 }
 

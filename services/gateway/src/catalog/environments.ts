@@ -9,7 +9,8 @@ import { answerPage, managedBy, nameContains, newestOrder, pageOfNewest } from '
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from './changing.ts'
 import { changedSelector, newSelector } from './instance-selectors.ts'
 import { recordKey } from './record-id.ts'
-import { fieldReferences, References } from './references.ts'
+import { fieldReferences, References, tenantAfter } from './references.ts'
+import { describeTakenName, keyOfName } from './taken-names.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
 import { changedVariables, newVariables } from './variables.ts'
@@ -74,18 +75,21 @@ export function environmentHandlers({
           id,
           tenant_id: references.tenantFor(caller),
           name: body.name,
+          ...keyOfName(body),
           description: body.description ?? null,
           concurrency: body.concurrency ?? null,
           managed_by: body.managed_by ?? null,
           ...newVariables(keys, 'environment', id, body),
           ...newSelector(body),
         }
-        const environment = await conflictIfTaken(describeTaken(body.name), () =>
-          database.prismaTransaction(async (tx) => {
-            const { tenant_id, name } = data
-            await call.audit.record(tx, { resource_id: id, tenant_id, details: { name } })
-            return tx.environment.create({ data })
-          }),
+        const environment = await conflictIfTaken(
+          () => describeTakenName(database, 'environment', data),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              const { tenant_id, name } = data
+              await call.audit.record(tx, { resource_id: id, tenant_id, details: { name } })
+              return tx.environment.create({ data })
+            }),
         )
         return { status: 201, body: toRecord(environment) }
       },
@@ -105,26 +109,29 @@ export function environmentHandlers({
         const { id, ...found } = await find(caller, call.params['id'] ?? '')
         requireOwn(caller, found, 'environments:update')
         const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
-        const environment = await conflictIfTaken(describeTaken(body.name ?? found.name), () =>
-          database.prismaTransaction(async (tx) => {
-            await lockRecord(tx, 'environments', id)
-            const old = await tx.environment.findFirst({ where: { id } })
-            if (old === null) throw notFound('The environment')
-            const tenant_id = body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller)
-            // The users of a shared environment may belong to other tenants.
-            if (tenant_id !== old.tenant_id && tenant_id !== null) await requireUnused(tx, 'environment', id)
-            const fields = { ...pickGiven(body, ['name', 'description', 'concurrency', 'managed_by']), tenant_id }
-            const selector = changedSelector(body)
-            const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
-            const data: Prisma.EnvironmentUncheckedUpdateInput = { ...fields, ...selector }
-            const variables = changedVariables(keys, 'environment', old, body)
-            if (variables !== null) {
-              Object.assign(data, variables.columns)
-              details['variables'] = variables.changes
-            }
-            await call.audit.record(tx, { resource_id: id, tenant_id, details })
-            return tx.environment.update({ where: { id }, data })
-          }),
+        const wanted = { id, name: body.name ?? found.name, tenant_id: tenantAfter(caller, body, found, references) }
+        const environment = await conflictIfTaken(
+          () => describeTakenName(database, 'environment', wanted),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              await lockRecord(tx, 'environments', id)
+              const old = await tx.environment.findFirst({ where: { id } })
+              if (old === null) throw notFound('The environment')
+              const tenant_id = tenantAfter(caller, body, old, references)
+              // The users of a shared environment may belong to other tenants.
+              if (tenant_id !== old.tenant_id && tenant_id !== null) await requireUnused(tx, 'environment', id)
+              const fields = { ...pickGiven(body, ['name', 'description', 'concurrency', 'managed_by']), tenant_id }
+              const selector = changedSelector(body)
+              const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
+              const data: Prisma.EnvironmentUncheckedUpdateInput = { ...fields, ...keyOfName(body, old), ...selector }
+              const variables = changedVariables(keys, 'environment', old, body)
+              if (variables !== null) {
+                Object.assign(data, variables.columns)
+                details['variables'] = variables.changes
+              }
+              await call.audit.record(tx, { resource_id: id, tenant_id, details })
+              return tx.environment.update({ where: { id }, data })
+            }),
         )
         return { status: 200, body: toRecord(environment) }
       },
@@ -147,5 +154,3 @@ export function environmentHandlers({
     },
   }
 }
-
-const describeTaken = (name: string) => `There is already an environment named "${name}"`

@@ -17,7 +17,8 @@ import type { Check, HandlersOf } from '../http/handler.ts'
 import { answerPage, managedBy, nameContains, newestOrder, pageOfNewest } from '../lists/pages.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven, tenantChange } from './changing.ts'
 import { countBeside } from './freezes.sql.ts'
-import { fieldReferences, References } from './references.ts'
+import { fieldReferences, References, tenantAfter } from './references.ts'
+import { describeTakenName, keyOfName } from './taken-names.ts'
 
 type Times = Record<'start_time' | 'end_time' | 'recurrence' | 'time_zone', unknown>
 const isMoment = (time: unknown): time is string | Date => !Number.isNaN(new Date(time as string).getTime())
@@ -88,36 +89,39 @@ export function freezeHandlers({
         const tenant_id = references.tenantFor(caller)
         // A freeze without tenant may be limited to an environment or a solution of any tenant.
         if (tenant_id !== null) references.requireFit(tenant_id)
-        const freeze = await conflictIfTaken(describeTaken(body.name), () =>
-          database.prismaTransaction(async (tx) => {
-            const times = {
-              start_time: new Date(body.start_time),
-              end_time: new Date(body.end_time),
-              recurrence: body.recurrence ?? null,
-              start_offset: offsetOf(body.start_time),
-              time_zone: body.time_zone ?? null,
-            }
-            const created = await tx.freeze.create({
-              data: {
-                id: uuidv7(),
-                name: body.name,
-                description: body.description ?? null,
-                managed_by: body.managed_by ?? null,
-                ...times,
-                recurs_until: recursUntil(times),
-                tenant_id,
-                environment_id: references.id('/environment_id'),
-                solution_id: references.id('/solution_id'),
-                created_by: caller.username,
-              },
-            })
-            await requireRoom(tx, created.id, freezesPerTenant)
-            await enqueue(tx, [eventMessage('freeze.created', { freeze_id: created.id, tenant_id })])
-            const { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id } = created
-            const details = { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id }
-            await audit.record(tx, { resource_id: created.id, tenant_id, details })
-            return created
-          }),
+        const freeze = await conflictIfTaken(
+          () => describeTakenName(database, 'freeze', { name: body.name, tenant_id }),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              const times = {
+                start_time: new Date(body.start_time),
+                end_time: new Date(body.end_time),
+                recurrence: body.recurrence ?? null,
+                start_offset: offsetOf(body.start_time),
+                time_zone: body.time_zone ?? null,
+              }
+              const created = await tx.freeze.create({
+                data: {
+                  id: uuidv7(),
+                  name: body.name,
+                  ...keyOfName(body),
+                  description: body.description ?? null,
+                  managed_by: body.managed_by ?? null,
+                  ...times,
+                  recurs_until: recursUntil(times),
+                  tenant_id,
+                  environment_id: references.id('/environment_id'),
+                  solution_id: references.id('/solution_id'),
+                  created_by: caller.username,
+                },
+              })
+              await requireRoom(tx, created.id, freezesPerTenant)
+              await enqueue(tx, [eventMessage('freeze.created', { freeze_id: created.id, tenant_id })])
+              const { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id } = created
+              const details = { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id }
+              await audit.record(tx, { resource_id: created.id, tenant_id, details })
+              return created
+            }),
         )
         outboxChanged()
         return { status: 201, body: freezeItem(freeze) }
@@ -135,29 +139,36 @@ export function freezeHandlers({
         requireOwn(caller, found, 'freezes:update')
         const { id } = found
         const references = await References.resolve(database, caller, fieldReferences(body, SCOPE))
-        const freeze = await conflictIfTaken(describeTaken(body.name ?? found.name), () =>
-          database.prismaTransaction(async (tx) => {
-            await lockRecord(tx, 'freezes', id)
-            const old = await tx.freeze.findFirst({ where: { id } })
-            if (old === null) throw notFound('The freeze')
-            const data = changedFields(body, references, caller)
-            const wanted = { ...old, ...data }
-            const { tenant_id } = wanted
-            // The times of an older freeze may break a newer rule. It can still be renamed.
-            const changesTimes = TIME_FIELDS.some((field) => data[field] !== undefined)
-            const problems = changesTimes ? timeProblems(wanted, wanted.start_offset) : []
-            if (problems.length > 0) throw validationProblem(problems)
-            await requireFittingScope(tx, wanted)
-            const { start_offset: _, ...told } = data
-            await enqueue(tx, [eventMessage('freeze.updated', { freeze_id: id, ...tenantChange(old, tenant_id) })])
-            await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
-            const updated = await tx.freeze.update({
-              where: { id },
-              data: changesTimes ? { ...data, recurs_until: recursUntil(wanted) } : data,
-            })
-            if (changesTimes || data.tenant_id !== undefined) await requireRoom(tx, id, freezesPerTenant)
-            return updated
-          }),
+        const place = { id, name: body.name ?? found.name, tenant_id: tenantAfter(caller, body, found, references) }
+        const freeze = await conflictIfTaken(
+          () => describeTakenName(database, 'freeze', place),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              await lockRecord(tx, 'freezes', id)
+              const old = await tx.freeze.findFirst({ where: { id } })
+              if (old === null) throw notFound('The freeze')
+              const data = changedFields(body, references, caller)
+              const wanted = { ...old, ...data }
+              const { tenant_id } = wanted
+              // The times of an older freeze may break a newer rule. It can still be renamed.
+              const changesTimes = TIME_FIELDS.some((field) => data[field] !== undefined)
+              const problems = changesTimes ? timeProblems(wanted, wanted.start_offset) : []
+              if (problems.length > 0) throw validationProblem(problems)
+              await requireFittingScope(tx, wanted)
+              const { start_offset: _, ...told } = data
+              await enqueue(tx, [eventMessage('freeze.updated', { freeze_id: id, ...tenantChange(old, tenant_id) })])
+              await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
+              const updated = await tx.freeze.update({
+                where: { id },
+                data: {
+                  ...data,
+                  ...keyOfName(body, old),
+                  ...(changesTimes ? { recurs_until: recursUntil(wanted) } : {}),
+                },
+              })
+              if (changesTimes || data.tenant_id !== undefined) await requireRoom(tx, id, freezesPerTenant)
+              return updated
+            }),
         )
         outboxChanged()
         return { status: 200, body: freezeItem(freeze) }
@@ -202,8 +213,6 @@ async function requireRoom(tx: PrismaTransaction, id: string, limit: number): Pr
     { limit },
   )
 }
-
-const describeTaken = (name: string) => `There is already a freeze named "${name}"`
 
 function changedFields(body: Static<typeof ChangeFreeze>, references: References, caller: Viewer): Partial<FreezeRow> {
   const { start_time, end_time } = body

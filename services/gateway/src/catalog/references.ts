@@ -93,6 +93,14 @@ async function findRecords(
   return prisma.source.findMany({ ...found, where: { ...found.where, kind } })
 }
 
+/** The tenant of a record after a change with this body. */
+export const tenantAfter = (
+  caller: CallingUser,
+  body: { tenant_id?: unknown },
+  old: { tenant_id: string | null },
+  references: References,
+): string | null => (body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller))
+
 /** The references in optional fields of a body. */
 export function fieldReferences(body: object, fields: Partial<Record<string, IdKind>>): Reference[] {
   return Object.entries(fields).flatMap(([field, kind]) => {

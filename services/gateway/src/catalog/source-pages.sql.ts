@@ -2,8 +2,11 @@ import { int4, int8, nullable, sourceKind, statement, text, timestamptz, uuid } 
 import { visibleSql } from '@slipway/views'
 import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
 
-const selection = { kind: sourceKind, tenant_id: nullable(uuid), pattern: nullable(text), managed_by: nullable(text) }
-const SELECTED = `s.kind = :kind AND ${visibleSql('s')} AND (:pattern::text IS NULL OR s.name ILIKE :pattern)
+const selection = {
+  ...{ kind: sourceKind, tenant_id: nullable(uuid), pattern: nullable(text), searched_key: nullable(text) },
+  managed_by: nullable(text),
+}
+const SELECTED = `s.kind = :kind AND ${visibleSql('s')} AND (:pattern::text IS NULL OR s.name ILIKE :pattern OR s.name_key = :searched_key)
   AND (:managed_by::text IS NULL OR s.managed_by = :managed_by)`
 
 export const countSources = statement({

@@ -1,7 +1,7 @@
 import type { Database, RowOf } from '@slipway/database'
 import type { ListOrder, SourceType } from '@slipway/domain'
 import type { Viewer } from '@slipway/views'
-import { containsPattern, type PageRows, type Slice } from '../lists/pages.ts'
+import { containsPattern, type PageRows, type Slice, searchedKey } from '../lists/pages.ts'
 import type { RecordKey } from './record-id.ts'
 import { countSources, countVersions, findSources, findVersions } from './source-pages.sql.ts'
 
@@ -25,7 +25,8 @@ export function sourcePage(
   { kind, viewer: { tenant_id }, search, managed_by }: Selection & { managed_by: string | undefined },
   slice: Slice,
 ): Promise<PageRows<SourceLine>> {
-  const selection = { kind, tenant_id, pattern: containsPattern(search), managed_by: managed_by ?? null }
+  const searched = { pattern: containsPattern(search), searched_key: searchedKey(search) }
+  const selection = { kind, tenant_id, ...searched, managed_by: managed_by ?? null }
   return database.together(async (connection) => {
     const [{ total }, rows] = await Promise.all([
       countSources.one(connection, selection),

@@ -34,6 +34,7 @@ import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { readScripts } from './scripts.ts'
 import { NEWEST_VERSION_FIRST, type SourceLine, sourcePage, type VersionLine, versionPage } from './source-pages.ts'
+import { describeTakenName, keyOfName } from './taken-names.ts'
 import { lockComposition, requireStillThere, requireUnused } from './uses.ts'
 
 interface VersionInput {
@@ -64,7 +65,6 @@ const secretsOf = (sourceId: string, version: string) => `source:${sourceId}:${v
 export function sourceHandlers(kind: SourceType, { database, keys, scripts }: Dependencies) {
   const { prisma } = database
   const what = `The ${kind}`
-  const describeTaken = (name: string) => `There is already ${kind === 'action' ? 'an' : 'a'} ${kind} named "${name}"`
 
   const keyOf = (viewer: Viewer, id: string) => {
     const key = recordKey(kind, id)
@@ -181,17 +181,19 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
     await requireContent(caller, input)
     const id = uuidv7()
     const { name, description = null, managed_by = null } = input
-    const data = { id, kind, tenant_id, name, description, managed_by }
-    const source = await conflictIfTaken(describeTaken(input.name), () =>
-      database.prismaTransaction(async (tx) => {
-        await holdParts(tx, input, references)
-        const details = { name: input.name, version: input.version }
-        await audit.record(tx, { resource_id: id, tenant_id, details })
-        return tx.source.create({
-          data: { ...data, versions: { create: versionRow(id, input, references) } },
-          include: withVersions,
-        })
-      }),
+    const data = { id, kind, tenant_id, name, ...keyOfName(input), description, managed_by }
+    const source = await conflictIfTaken(
+      () => describeTakenName(database, kind, data),
+      () =>
+        database.prismaTransaction(async (tx) => {
+          await holdParts(tx, input, references)
+          const details = { name: input.name, version: input.version }
+          await audit.record(tx, { resource_id: id, tenant_id, details })
+          return tx.source.create({
+            data: { ...data, versions: { create: versionRow(id, input, references) } },
+            include: withVersions,
+          })
+        }),
     )
     return { status: 201, body: { ...toRecord(kind, source), warnings: input.warnings } }
   }
@@ -223,15 +225,21 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
     const found = await find(caller, params['id'] ?? '')
     requireOwn(caller, found, `${kind}s:update`)
     const { id, tenant_id } = found
-    const source = await conflictIfTaken(describeTaken(change.name ?? found.name), () =>
-      database.prismaTransaction(async (tx) => {
-        await lockRecord(tx, 'sources', id)
-        const old = await tx.source.findFirst({ where: { id } })
-        if (old === null) throw notFound(what)
-        const data = pickGiven(change, ['name', 'description', 'managed_by'])
-        await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, data) } })
-        return tx.source.update({ where: { id }, data, include: withVersions })
-      }),
+    const source = await conflictIfTaken(
+      () => describeTakenName(database, kind, { id, tenant_id, name: change.name ?? found.name }),
+      () =>
+        database.prismaTransaction(async (tx) => {
+          await lockRecord(tx, 'sources', id)
+          const old = await tx.source.findFirst({ where: { id } })
+          if (old === null) throw notFound(what)
+          const data = pickGiven(change, ['name', 'description', 'managed_by'])
+          await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, data) } })
+          return tx.source.update({
+            where: { id },
+            data: { ...data, ...keyOfName(change, old) },
+            include: withVersions,
+          })
+        }),
     )
     return { status: 200, body: toRecord(kind, source) }
   }

@@ -1,5 +1,5 @@
 import type { Call } from '../http/handler.ts'
-import { containsPattern } from '../lists/pages.ts'
+import { containsPattern, searchedKey } from '../lists/pages.ts'
 import { recordFilter } from './record-id.ts'
 
 /** What the statements of a page of targets filter by; null if the environment cannot name a record. */
@@ -9,6 +9,7 @@ export function targetFilter({ caller, query }: Pick<Call<'listTargets'>, 'calle
   return {
     tenant_id: caller.tenant_id,
     pattern: containsPattern(query.search),
+    searched_key: searchedKey(query.search),
     of_environment: environment.id,
     of_environment_number: environment.number,
     ...tagFilter(query.tag),

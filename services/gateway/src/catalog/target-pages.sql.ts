@@ -14,6 +14,7 @@ export const taggedSql = (targetId: string) =>
 const filter = {
   tenant_id: nullable(uuid),
   pattern: nullable(text),
+  searched_key: nullable(text),
   of_environment: nullable(uuid),
   of_environment_number: nullable(int4),
   ...tagColumns,
@@ -21,7 +22,7 @@ const filter = {
   status: nullable(text),
   managed_by: nullable(text),
 }
-const FILTER = `${visibleSql('t')} AND (:pattern::text IS NULL OR t.name ILIKE :pattern)
+const FILTER = `${visibleSql('t')} AND (:pattern::text IS NULL OR t.name ILIKE :pattern OR t.name_key = :searched_key)
        AND (:of_environment::uuid IS NULL OR t.environment_id = :of_environment)
        AND (:of_environment_number::int4 IS NULL
             OR t.environment_id = (SELECT id FROM environments WHERE number = :of_environment_number))

@@ -13,7 +13,8 @@ import { isSameHost, keyProblems, replacedConnection, storedConnection } from '.
 import { changedSelector, newSelector } from './instance-selectors.ts'
 import { isLocal, requireMayMakeLocal, requireMayPlaceLocal } from './local-targets.ts'
 import { recordKey } from './record-id.ts'
-import { fieldReferences, References } from './references.ts'
+import { fieldReferences, References, tenantAfter } from './references.ts'
+import { describeTakenName, keyOfName } from './taken-names.ts'
 import { targetFilter } from './target-filter.ts'
 import { countTargets, findTargets } from './target-pages.sql.ts'
 import { requireUnused } from './uses.ts'
@@ -82,6 +83,7 @@ export function targetHandlers({
           tenant_id,
           environment_id: references.id('/environment_id'),
           name: body.name,
+          ...keyOfName(body),
           description: body.description ?? null,
           ...storedConnection(keys, id, body.connection),
           ...newVariables(keys, 'target', id, body),
@@ -91,12 +93,14 @@ export function targetHandlers({
           managed_by: body.managed_by ?? null,
           tags: { create: distinct(body.tags ?? []) },
         }
-        const target = await conflictIfTaken(describeTaken(body.name), () =>
-          database.prismaTransaction(async (tx) => {
-            await enqueue(tx, [eventMessage('target.created', { target_id: id, tenant_id })])
-            await call.audit.record(tx, { resource_id: id, tenant_id, details: { name: body.name } })
-            return tx.target.create({ data, include: withTags })
-          }),
+        const target = await conflictIfTaken(
+          () => describeTakenName(database, 'target', data),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              await enqueue(tx, [eventMessage('target.created', { target_id: id, tenant_id })])
+              await call.audit.record(tx, { resource_id: id, tenant_id, details: { name: body.name } })
+              return tx.target.create({ data, include: withTags })
+            }),
         )
         outboxChanged()
         const [record] = await toRecords([target])
@@ -123,52 +127,55 @@ export function targetHandlers({
           caller,
           fieldReferences(body, { tenant_id: 'tenant', environment_id: 'environment' }),
         )
-        const target = await conflictIfTaken(describeTaken(body.name ?? found.name), () =>
-          database.prismaTransaction(async (tx) => {
-            await lockRecord(tx, 'targets', id)
-            const old = await tx.target.findFirst({ where: { id }, include: withTags })
-            if (old === null) throw notFound('The target')
-            const tenant_id = body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller)
-            const environment_id =
-              body.environment_id === undefined ? old.environment_id : references.id('/environment_id')
-            const fields = {
-              ...pickGiven(body, ['name', 'description', 'enabled', 'concurrency', 'managed_by']),
-              tenant_id,
-              environment_id,
-            }
-            if (tenant_id !== old.tenant_id) await requireUnused(tx, 'target', id)
-            await requireFittingEnvironment(
-              tx,
-              fields,
-              body.environment_id === undefined ? '/tenant_id' : '/environment_id',
-            )
-            const selector = changedSelector(body)
-            requireMayPlaceLocal(caller, old, { connection: body.connection ?? old.connection, ...selector })
-            const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
-            const data: Prisma.TargetUncheckedUpdateInput = { ...fields, ...selector }
-            if (body.tags !== undefined) {
-              const tags = distinct(body.tags)
-              data.tags = { deleteMany: {}, create: tags }
-              details['tags'] = { from: old.tags, to: tags }
-            }
-            const variables = changedVariables(keys, 'target', old, body)
-            if (variables !== null) {
-              Object.assign(data, variables.columns)
-              details['variables'] = variables.changes
-            }
-            if (body.connection !== undefined) {
-              const columns = replacedConnection(keys, id, body.connection, old)
-              if (!isSameHost(old.connection, columns.connection)) await forgetHost(tx, id)
-              Object.assign(data, columns)
-              details['connection'] = {
-                ...changesOf({ connection: old.connection }, { connection: columns.connection }),
-                secrets_changed: columns.connection_secrets !== old.connection_secrets,
+        const wanted = { id, name: body.name ?? found.name, tenant_id: tenantAfter(caller, body, found, references) }
+        const target = await conflictIfTaken(
+          () => describeTakenName(database, 'target', wanted),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              await lockRecord(tx, 'targets', id)
+              const old = await tx.target.findFirst({ where: { id }, include: withTags })
+              if (old === null) throw notFound('The target')
+              const tenant_id = tenantAfter(caller, body, old, references)
+              const environment_id =
+                body.environment_id === undefined ? old.environment_id : references.id('/environment_id')
+              const fields = {
+                ...pickGiven(body, ['name', 'description', 'enabled', 'concurrency', 'managed_by']),
+                tenant_id,
+                environment_id,
               }
-            }
-            await enqueue(tx, [eventMessage('target.updated', { target_id: id, ...tenantChange(old, tenant_id) })])
-            await call.audit.record(tx, { resource_id: id, tenant_id, details })
-            return tx.target.update({ where: { id }, data, include: withTags })
-          }),
+              if (tenant_id !== old.tenant_id) await requireUnused(tx, 'target', id)
+              await requireFittingEnvironment(
+                tx,
+                fields,
+                body.environment_id === undefined ? '/tenant_id' : '/environment_id',
+              )
+              const selector = changedSelector(body)
+              requireMayPlaceLocal(caller, old, { connection: body.connection ?? old.connection, ...selector })
+              const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
+              const data: Prisma.TargetUncheckedUpdateInput = { ...fields, ...keyOfName(body, old), ...selector }
+              if (body.tags !== undefined) {
+                const tags = distinct(body.tags)
+                data.tags = { deleteMany: {}, create: tags }
+                details['tags'] = { from: old.tags, to: tags }
+              }
+              const variables = changedVariables(keys, 'target', old, body)
+              if (variables !== null) {
+                Object.assign(data, variables.columns)
+                details['variables'] = variables.changes
+              }
+              if (body.connection !== undefined) {
+                const columns = replacedConnection(keys, id, body.connection, old)
+                if (!isSameHost(old.connection, columns.connection)) await forgetHost(tx, id)
+                Object.assign(data, columns)
+                details['connection'] = {
+                  ...changesOf({ connection: old.connection }, { connection: columns.connection }),
+                  secrets_changed: columns.connection_secrets !== old.connection_secrets,
+                }
+              }
+              await enqueue(tx, [eventMessage('target.updated', { target_id: id, ...tenantChange(old, tenant_id) })])
+              await call.audit.record(tx, { resource_id: id, tenant_id, details })
+              return tx.target.update({ where: { id }, data, include: withTags })
+            }),
         )
         outboxChanged()
         const [record] = await toRecords([target])
@@ -196,8 +203,6 @@ export function targetHandlers({
     },
   }
 }
-
-const describeTaken = (name: string) => `There is already a target named "${name}"`
 
 function distinct(tags: { key: string; value: string }[]): { key: string; value: string }[] {
   return [...new Map(tags.map(({ key, value }) => [JSON.stringify([key, value]), { key, value }])).values()]

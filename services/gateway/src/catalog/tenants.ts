@@ -1,5 +1,5 @@
 import type { ChangeTenant, CreateTenant, Static } from '@slipway/contracts'
-import type { Prisma } from '@slipway/database'
+import type { Prisma, Queryable } from '@slipway/database'
 import { encodeSqid, notFound, Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { type StoredVariables, shownSelector, shownVariables, type Viewer, visibleTenants } from '@slipway/views'
@@ -9,6 +9,7 @@ import { answerPage, managedBy, nameContains, newestOrder, pageOfNewest } from '
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from './changing.ts'
 import { changedSelector, newSelector } from './instance-selectors.ts'
 import { recordKey } from './record-id.ts'
+import { findTakenName, keyOfName } from './taken-names.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
 import { changedVariables, newVariables } from './variables.ts'
@@ -79,18 +80,21 @@ export function tenantHandlers({
         const data = {
           id,
           name: body.name,
+          ...keyOfName(body),
           slug: body.slug ?? (await freeSlug(body.name)),
           description: body.description ?? null,
           managed_by: body.managed_by ?? null,
           ...newVariables(keys, 'tenant', id, body),
           ...newSelector(body),
         }
-        const tenant = await conflictIfTaken(describeTaken(data), () =>
-          database.prismaTransaction(async (tx) => {
-            const { name, slug } = data
-            await call.audit.record(tx, { resource_id: id, tenant_id: id, details: { name, slug } })
-            return tx.tenant.create({ data })
-          }),
+        const tenant = await conflictIfTaken(
+          () => describeTaken(database, data),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              const { name, slug } = data
+              await call.audit.record(tx, { resource_id: id, tenant_id: id, details: { name, slug } })
+              return tx.tenant.create({ data })
+            }),
         )
         return { status: 201, body: toRecord(tenant) }
       },
@@ -109,23 +113,25 @@ export function tenantHandlers({
         const body = call.body as Static<typeof ChangeTenant>
         const { id, ...found } = await find(caller, call.params['id'] ?? '')
         requireOutside(caller)
-        const tenant = await conflictIfTaken(describeTaken({ ...found, ...body }), () =>
-          database.prismaTransaction(async (tx) => {
-            await lockRecord(tx, 'tenants', id)
-            const old = await tx.tenant.findFirst({ where: { id } })
-            if (old === null) throw notFound('The tenant')
-            const fields = pickGiven(body, ['name', 'slug', 'description', 'managed_by'])
-            const selector = changedSelector(body)
-            const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
-            const data: Prisma.TenantUncheckedUpdateInput = { ...fields, ...selector }
-            const variables = changedVariables(keys, 'tenant', old, body)
-            if (variables !== null) {
-              Object.assign(data, variables.columns)
-              details['variables'] = variables.changes
-            }
-            await call.audit.record(tx, { resource_id: id, tenant_id: id, details })
-            return tx.tenant.update({ where: { id }, data })
-          }),
+        const tenant = await conflictIfTaken(
+          () => describeTaken(database, { ...found, ...body, id }),
+          () =>
+            database.prismaTransaction(async (tx) => {
+              await lockRecord(tx, 'tenants', id)
+              const old = await tx.tenant.findFirst({ where: { id } })
+              if (old === null) throw notFound('The tenant')
+              const fields = pickGiven(body, ['name', 'slug', 'description', 'managed_by'])
+              const selector = changedSelector(body)
+              const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
+              const data: Prisma.TenantUncheckedUpdateInput = { ...fields, ...keyOfName(body, old), ...selector }
+              const variables = changedVariables(keys, 'tenant', old, body)
+              if (variables !== null) {
+                Object.assign(data, variables.columns)
+                details['variables'] = variables.changes
+              }
+              await call.audit.record(tx, { resource_id: id, tenant_id: id, details })
+              return tx.tenant.update({ where: { id }, data })
+            }),
         )
         return { status: 200, body: toRecord(tenant) }
       },
@@ -152,8 +158,9 @@ function requireOutside({ tenant_id }: Viewer): void {
   if (tenant_id !== null) throw new Problem('FORBIDDEN', 'Only users without tenant may do this')
 }
 
-const describeTaken = ({ name, slug }: { name: string; slug: string }) =>
-  `There is already a tenant named "${name}" or with the slug "${slug}"`
+async function describeTaken(db: Queryable, { id, name, slug }: { id: string; name: string; slug: string }) {
+  return (await findTakenName(db, 'tenant', { id, name })) ?? `There is already a tenant with the slug "${slug}"`
+}
 
 const MAX_SLUG_LENGTH = 240
 

@@ -1,5 +1,5 @@
 import { BUILT_IN_ROLES } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
+import { ALL_NAMED_TABLES, type Database, fillNameKeys } from '@slipway/database'
 import { ConfigurationError, type ConfigurationProblem, type Logger, uuidv7 } from '@slipway/runtime'
 import { normalizeEmail } from '../callers/calling-user.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type PasswordHasher } from '../credentials/passwords.ts'
@@ -34,7 +34,11 @@ export async function seedIdentity(
     await insertAdmin.run(tx, { id: uuidv7(), email, username, password_hash: await passwords.hash(password) })
     logger.info('the first administrator was created', { email })
   })
+  // Gateways of the release before write names without keys until the last of them has ended.
+  await fillNameKeys(database, OWN_NAMES)
 }
+
+const OWN_NAMES = ALL_NAMED_TABLES.filter((table) => table !== 'instances')
 
 function requireAdmin({ email, password }: FirstAdmin): { email: string; password: string } {
   const problems: ConfigurationProblem[] = []

@@ -1,4 +1,4 @@
-import { cursorPageOf, type ListOrder, type Page, pageOf, parsePage, type SortKey } from '@slipway/domain'
+import { cursorPageOf, type ListOrder, nameKey, type Page, pageOf, parsePage, type SortKey } from '@slipway/domain'
 import type { Answer } from '../http/handler.ts'
 
 export interface PageQuery {
@@ -112,6 +112,11 @@ export const containsPattern = (search: string | undefined) => (search === undef
 /** For Prisma: records of a file set. */
 export const managedBy = (managed_by: string | undefined) => (managed_by === undefined ? {} : { managed_by })
 
-/** For Prisma: names that contain the text, in any case. */
+/** The key of a name that is searched; null if none is. */
+export const searchedKey = (search: string | undefined) => (search === undefined ? null : nameKey(search))
+
+/** For Prisma: names that contain the text in any case, and the name that is the same text, see `nameKey`. */
 export const nameContains = (search: string | undefined) =>
-  search === undefined ? {} : { name: { contains: escapeLike(search), mode: 'insensitive' as const } }
+  search === undefined
+    ? {}
+    : { OR: [{ name: { contains: escapeLike(search), mode: 'insensitive' as const } }, { name_key: nameKey(search) }] }
