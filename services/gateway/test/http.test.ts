@@ -124,6 +124,13 @@ describe('bodies', () => {
     expect(answer.body.error.details.more).toBe(902)
   })
 
+  test('a body with more than 50,000 fields and items is refused', async () => {
+    const items = (count: number) => `{"tags":[${'1,'.repeat(count - 2)}1]}`
+    expect(refusal(await send(items(49_999)))).toMatchObject(refused(400, 'VALIDATION_ERROR'))
+    expect(refusal(await send(items(50_001)))).toEqual(refused(400, 'INVALID_BODY'))
+    expect(refusal(await send(`{"name":"${',[{\\"'.repeat(50_000)}"}`))).toMatchObject(refused(400, 'VALIDATION_ERROR'))
+  })
+
   test('a body with more than 32 levels is refused', async () => {
     const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
     expect(refusal(await send(nested(32)))).toMatchObject(refused(400, 'VALIDATION_ERROR'))

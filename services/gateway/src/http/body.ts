@@ -1,14 +1,21 @@
 import { type FieldError, findChangedNumbers, Problem } from '@slipway/domain'
 import express, { type Request, type RequestHandler, type Response } from 'express'
+import { findExcess } from './body-bounds.ts'
 
-const MAX_NESTING = 32
+/** UTF-8 has neither NUL in a JSON text nor half a surrogate pair, so only an escape brings them. */
+const UNSTORABLE_ESCAPE = /\\u(?:0000|d[89a-f])/i
 const MAX_NUMBER_PROBLEMS = 100
 
 export interface ParsedBody {
   value: unknown
   /** The numbers that JSON.parse changed. Validation reports them, after the permissions are checked. */
   changedNumbers: FieldError[]
+  /** Whether the text has an escape of what Postgres cannot store. The search for its place reads the whole value. */
+  mayHaveUnstorableText: boolean
 }
+
+/** A body that is not JSON, or none. */
+export const parsedBody = (value: unknown): ParsedBody => ({ value, changedNumbers: [], mayHaveUnstorableText: false })
 
 const reader = (limit: number): RequestHandler => express.raw({ type: () => true, limit })
 
@@ -33,14 +40,19 @@ export function readBody(request: Request, response: Response, { isPublic }: { i
  */
 export function parseBody(request: Request, { optional }: { optional: boolean }): ParsedBody {
   const bytes: Buffer = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-  if (bytes.length === 0 && optional) return { value: {}, changedNumbers: [] }
+  if (bytes.length === 0 && optional) return parsedBody({})
   const type = request.headers['content-type']
   if (bytes.length > 0 || type !== undefined) requireJson(type)
   if (bytes.length === 0) throw invalid('The body is empty: send a JSON object')
   const text = decode(bytes)
+  const excess = findExcess(text)
+  if (excess !== null) throw invalid(`The body ${excess}`)
   const value = parse(text)
-  if (nestsDeeperThan(value, MAX_NESTING)) throw invalid(`The body nests deeper than ${MAX_NESTING} levels`)
-  return { value, changedNumbers: findChangedNumbers(text, MAX_NUMBER_PROBLEMS) }
+  return {
+    value,
+    mayHaveUnstorableText: UNSTORABLE_ESCAPE.test(text),
+    changedNumbers: findChangedNumbers(text, MAX_NUMBER_PROBLEMS),
+  }
 }
 
 function requireJson(type: string | undefined): void {
@@ -67,12 +79,6 @@ function parse(text: string): unknown {
   } catch (error) {
     throw invalid(`The body is not valid JSON: ${(error as Error).message}`)
   }
-}
-
-function nestsDeeperThan(value: unknown, levels: number): boolean {
-  if (value === null || typeof value !== 'object') return false
-  if (levels === 0) return true
-  return Object.values(value).some((item) => nestsDeeperThan(item, levels - 1))
 }
 
 const invalid = (message: string) => new Problem('INVALID_BODY', message)

@@ -10,7 +10,7 @@ import type { CallingUser } from '../callers/calling-user.ts'
 import { permit } from '../callers/permission.ts'
 import { problemOf } from '../problems/problem-of.ts'
 import { type AnswerTimes, boundsOf } from './answer-bounds.ts'
-import { type ParsedBody, parseBody, readBody } from './body.ts'
+import { type ParsedBody, parseBody, parsedBody, readBody } from './body.ts'
 import { bytesOf } from './bytes.ts'
 import type { Answer, Call, Handlers, JsonHandler, StreamHandler } from './handler.ts'
 import { respond } from './respond.ts'
@@ -102,15 +102,15 @@ async function check(
   const began = performance.now()
   if (operation.access !== 'public') details.caller = await authenticate(request, details.clientIp)
   const waited = performance.now() - began
-  const { value: body, changedNumbers } = await bodyOf(request, response, operation)
+  const parsed = await bodyOf(request, response, operation)
   if (details.caller !== null) {
     permit(details.caller, id)
-    handler.authorize?.(details.caller, body)
+    handler.authorize?.(details.caller, parsed.value)
   }
   const { headers } = request
-  const query = validate(id, { search: splitUrl(request.url).search, headers, body, changedNumbers }, handler.check)
+  const query = validate(id, { search: splitUrl(request.url).search, headers, body: parsed }, handler.check)
   const bounds = boundsOf(performance.now() - waited, answerTimes)
-  return { query, body, bounds } as Pick<Call, 'query' | 'body' | 'bounds'>
+  return { query, body: parsed.value, bounds } as Pick<Call, 'query' | 'body' | 'bounds'>
 }
 
 function operationOf({ route }: RouteMatch, method: string, response: Response): OperationId {
@@ -121,8 +121,8 @@ function operationOf({ route }: RouteMatch, method: string, response: Response):
 }
 
 async function bodyOf(request: Request, response: Response, operation: Operation): Promise<ParsedBody> {
-  if (operation.takesBytes) return { value: bytesOf(request), changedNumbers: [] }
-  if (operation.body === undefined) return { value: undefined, changedNumbers: [] }
+  if (operation.takesBytes) return parsedBody(bytesOf(request))
+  if (operation.body === undefined) return parsedBody(undefined)
   await readBody(request, response, { isPublic: operation.access === 'public' })
   return parseBody(request, { optional: operation.bodyOptional === true })
 }

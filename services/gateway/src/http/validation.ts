@@ -36,16 +36,7 @@ for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operat
  */
 export function validate(
   id: OperationId,
-  {
-    search,
-    headers,
-    body,
-    changedNumbers,
-  }: Pick<ParsedBody, 'changedNumbers'> & {
-    search: string
-    headers: IncomingHttpHeaders
-    body: unknown
-  },
+  { search, headers, body }: { search: string; headers: IncomingHttpHeaders; body: ParsedBody },
   check: Check | undefined,
 ): Record<string, string> {
   const { query: validateQuery, body: validateBody } = validators.get(id) as Validators
@@ -56,8 +47,9 @@ export function validate(
     ...findKeyProblems(OPERATIONS[id], headers['idempotency-key']),
   ]
   if (validateBody !== null) {
-    problems.push(...validateBody(body), ...findUnstorable(body), ...changedNumbers)
-    if (check !== undefined && isObject(body)) problems.push(...check(body))
+    const { value, changedNumbers, mayHaveUnstorableText } = body
+    problems.push(...validateBody(value), ...changedNumbers, ...(mayHaveUnstorableText ? findUnstorable(value) : []))
+    if (check !== undefined && isObject(value)) problems.push(...check(value))
   }
   if (problems.length > 0) throw toProblem(problems)
   return values
