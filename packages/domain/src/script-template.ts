@@ -5,8 +5,8 @@ import { toText } from './variables.ts'
 
 /**
  * How a value is written at a place of a script. In a shell the place gets a reference to a variable that holds the value:
- * a shell never runs the result of an expansion. In other languages it gets the value as a string literal, or escaped inside
- * of one.
+ * a shell never runs the result of an expansion. In other languages it gets the value as a literal of its type, or escaped
+ * inside of a string.
  */
 const ENCODINGS = [
   'shell-word',
@@ -107,7 +107,7 @@ export function insertValues(script: string, template: ScriptTemplate, values: V
   }
   const places = template.places.filter(({ name }) => texts.has(name))
   const edits = [
-    ...places.map((place) => placeEdit(place, texts.get(place.name) ?? '')),
+    ...places.map((place) => placeEdit(place, texts.get(place.name) ?? '', values[place.name])),
     ...documentEdits(script, template, places),
   ]
   edits.sort((a, b) => a.start - b.start || a.end - b.end)
@@ -147,28 +147,57 @@ function documentEdits(script: string, { documents }: ScriptTemplate, places: re
   ])
 }
 
-const placeEdit = ({ name, start, end, encoding }: TemplatePlace, value: string): Edit => ({
+const placeEdit = ({ name, start, end, encoding }: TemplatePlace, text: string, value: unknown): Edit => ({
   start,
   end,
-  text: ENCODE[encoding](value, name),
+  text: ENCODE[encoding](text, name, value),
 })
 
 const expansion = (name: string) => `\${${reference(name)}}`
 
-const ENCODE: Record<Encoding, (value: string, name: string) => string> = {
+/** `text` is the value as a text; `value` is typed. */
+const ENCODE: Record<Encoding, (text: string, name: string, value: unknown) => string> = {
   'shell-word': (_, name) => `"${expansion(name)}"`,
   'shell-quoted': (_, name) => expansion(name),
   'shell-single': (_, name) => `'"${expansion(name)}"'`,
   'shell-ansi': (_, name) => `'"${expansion(name)}"$'`,
   'python-string': pythonEscaped,
   'python-bytes': (value) => Array.from(Buffer.from(value), byteEscape).join(''),
-  'python-value': (value) => `"${pythonEscaped(value)}"`,
+  'python-value': (_text, _name, value) => pythonLiteral(value),
   'node-string': nodeEscaped,
-  'node-value': (value) => `"${nodeEscaped(value)}"`,
+  'node-value': (_text, _name, value) => nodeLiteral(value),
   'pwsh-string': pwshEscaped,
   // PowerShell takes these five characters for a single quote.
   'pwsh-verbatim': (value) => value.replace(/['‘’‚‛]/g, '$&$&'),
-  'pwsh-value': (value) => `"${pwshEscaped(value)}"`,
+  'pwsh-value': (_text, _name, value) => pwshLiteral(value),
+}
+
+/** In parentheses, because `5.toFixed()` and `2--1` are no JavaScript. */
+const numberLiteral = (value: number) => `(${JSON.stringify(value)})`
+
+function pythonLiteral(value: unknown): string {
+  if (typeof value === 'number') return numberLiteral(value)
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (value === null) return 'None'
+  if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(', ')}]`
+  if (typeof value !== 'object') return `"${pythonEscaped(toText(value))}"`
+  const entries = Object.entries(value).map(([key, item]) => `${pythonLiteral(key)}: ${pythonLiteral(item)}`)
+  return `{${entries.join(', ')}}`
+}
+
+/** An object is parsed: in a literal, the key `__proto__` would set the prototype. */
+function nodeLiteral(value: unknown): string {
+  if (typeof value === 'number') return numberLiteral(value)
+  if (typeof value === 'boolean' || value === null) return String(value)
+  const literal = `"${nodeEscaped(toText(value))}"`
+  return typeof value === 'object' ? `JSON.parse(${literal})` : literal
+}
+
+/** PowerShell has no literal that is written like JSON: lists and objects stay texts for ConvertFrom-Json. */
+function pwshLiteral(value: unknown): string {
+  if (typeof value === 'number') return numberLiteral(value)
+  if (typeof value === 'boolean' || value === null) return `$${value}`
+  return `"${pwshEscaped(toText(value))}"`
 }
 
 const byteEscape = (byte: number) => `\\x${byte.toString(16).padStart(2, '0')}`

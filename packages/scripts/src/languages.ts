@@ -105,6 +105,9 @@ export function pythonRules(script: string, found: Found): Rules<LanguageContext
 /** Functions that run an argument as code, wherever they stand in the name of what is called. */
 const NODE_CODE =
   /\b(eval|Function|execSync|exec|require|import|runInThisContext|runInNewContext|runInContext|compileFunction|Script|Worker|constructor|construct)\b/
+/** Modules whose functions run no code. A member of them that does is found by its own name. */
+const NODE_DATA =
+  /\brequire\(\s*(['"])(node:)?(path|fs|fs\/promises|os|util|url|crypto|http|https|querystring|assert|net|dns|zlib)\1\s*\)(?=\s*\.)/
 const NODE_PROCESS = /\b(spawn|spawnSync|execFile|execFileSync|fork)\b/
 const NODE_TIMER = /^(setTimeout|setInterval|setImmediate)$/
 const NODE_VALUES = new Set(
@@ -138,7 +141,7 @@ export function nodeRules(script: string, found: Found): Rules<LanguageContext> 
     const callee = parent.childForFieldName('function') ?? parent.childForFieldName('constructor')
     // `/…/.exec()` only compares.
     if (callee?.childForFieldName('object')?.type === 'regex') return null
-    const name = calleeOf(parent, 'function') || calleeOf(parent, 'constructor')
+    const name = (calleeOf(parent, 'function') || calleeOf(parent, 'constructor')).replace(NODE_DATA, '')
     const text = script.slice(child.startIndex, child.endIndex)
     if (NODE_CODE.test(name)) return `is evaluated by ${name}(); ${CODE}`
     if (NODE_TIMER.test(name) && !/^\(\s*(async\s*)?(\(|function\b|\w+\s*[,)=])/.test(text))

@@ -31,7 +31,10 @@ export async function readScript(script: string, interpreter: Interpreter): Prom
     visit(tree.rootNode, readable, rulesOf(script, interpreter, found, tree.rootNode) as Rules<unknown>)
     for (const placeholder of placeholders.slice(readable.length)) {
       const { line, column } = lines.at(errorAt)
-      found.refuse(placeholder, `stands behind line ${line}, column ${column}, which cannot be read as ${interpreter}`)
+      found.refuse(
+        placeholder,
+        `stands behind line ${line}, column ${column}, which cannot be read as ${interpreter}; read SLIPWAY_VAR_… from the environment`,
+      )
     }
     if (error !== null) found.warn({ start: error.startIndex }, `this cannot be read as ${interpreter}`)
     return { template: found.template, warnings: found.warnings }

@@ -48,7 +48,11 @@ const GROUPS = new Set(
   ),
 )
 const ARITHMETIC = 'is evaluated as arithmetic there; declare a variable of type number'
+const ONE_WORD =
+  'the value is one word, so the loop runs once; for the words in it, write $SLIPWAY_VAR_… without quotes'
+const PATTERN = 'would be a pattern there; write "$SLIPWAY_VAR_…" in its place, with the quotes'
 const NAME = 'would be a name there; write the name into the script'
+const IN_BRACES = 'stands in braces that the shell expands; write the words one by one, or numbers with $(seq …)'
 const UNKNOWN = 'stands where no value can be inserted; use "$SLIPWAY_VAR_…" in a command of its own'
 
 /** The rules of sh and bash. `sh` has only what every POSIX shell knows. */
@@ -182,7 +186,7 @@ export function shellRules(script: string, isBash: boolean, found: Found, root: 
     const operator = previous?.isNamed ? previous.previousSibling?.type : previous?.type
     if (operator === ':' && isAfterParameter(parent, child)) return onlyBash(integer(context))
     const isDefault = operator !== undefined && /^:?[-=+?]$/.test(operator) && isAfterParameter(parent, child)
-    if (!isDefault) return refuse(context, isAfterParameter(parent, child) ? 'would be a pattern there' : NAME)
+    if (!isDefault) return refuse(context, isAfterParameter(parent, child) ? PATTERN : NAME)
     if (child.type === 'string' && context.quoting !== 'none') return refuse(context, UNKNOWN)
     const name = /[A-Za-z_][A-Za-z0-9_]*/.exec(text)?.[0] ?? ''
     return operator.endsWith('=') && (integers.has(name) || EVALUATED_NAMES.has(name))
@@ -208,7 +212,9 @@ export function shellRules(script: string, isBash: boolean, found: Found, root: 
     if (context.only === 'integer') return context
     const operator = once('operator', parent, () => operatorOf(parent))
     if (operator === '=~')
-      return isSame(child, parent.firstNamedChild) ? context : refuse(context, 'would be a regular expression there')
+      return isSame(child, parent.firstNamedChild)
+        ? context
+        : refuse(context, 'would be a regular expression there; write $SLIPWAY_VAR_… without quotes')
     if (/^-(eq|ne|lt|le|gt|ge)$/.test(operator)) return context.isConditional ? integer(context) : context
     return COMPARISONS.has(operator) ? context : refuse(context, UNKNOWN)
   }
@@ -216,7 +222,8 @@ export function shellRules(script: string, isBash: boolean, found: Found, root: 
   const inUnaryTest = (context: ShellContext, parent: Node): ShellContext => {
     if (context.only === 'integer') return context
     const operator = once('unary', parent, () => operatorOf(parent))
-    if (operator === '-v' || operator === '-R') return refuse(context, `would be a name for ${operator}`)
+    if (operator === '-v' || operator === '-R')
+      return refuse(context, `would be a name for ${operator}; write the name into the script`)
     return operator === '!' || /^-[abcdefghkLnpOrsSuGNwxz]$/.test(operator) ? context : refuse(context, UNKNOWN)
   }
 
@@ -227,15 +234,17 @@ export function shellRules(script: string, isBash: boolean, found: Found, root: 
     if (child.type === 'variable_name') return refuse(context, NAME)
     if (child.type === 'do_group' || child.type === 'compound_statement') return context
     const name = parent.childForFieldName('variable')?.text ?? ''
-    return assigned(startsWith(parent, 'select') ? onlyBash(context) : context, name)
+    const isAlone = child.type === 'word' && parent.childrenForFieldName('value').length === 1
+    const warning = isAlone ? ONE_WORD : context.warning
+    return { ...assigned(startsWith(parent, 'select') ? onlyBash(context) : context, name), warning }
   }
 
-  const inConcatenation = (context: ShellContext, parent: Node): ShellContext =>
-    once('braces', parent, () =>
-      parent.namedChildren.some((node) => node?.type === 'word' && /^[{}]|[^\\][{}]/.test(node.text)),
-    )
-      ? refuse(context, 'stands in braces that the shell expands')
+  const inConcatenation = (context: ShellContext, parent: Node, child: Node): ShellContext => {
+    const braces = once('braces', parent, () => bracesOf(parent))
+    return braces.some(({ start, end }) => start < child.startIndex && child.startIndex < end)
+      ? refuse(context, IN_BRACES)
       : context
+  }
 
   const inArray = (context: ShellContext, parent: Node): ShellContext =>
     once('subscripts', parent, () => /[\s(]\[/.test(script.slice(parent.startIndex, parent.endIndex)))
@@ -329,15 +338,15 @@ export function shellRules(script: string, isBash: boolean, found: Found, root: 
     if (start < nameEnds) return NAME
     if (end > folderEnds) return 'would name the program to run; write the program into the script'
     const isRaw = node.type === 'raw_string' || isLiteralDocument(node)
-    if (!isRaw && isBehindBackslash(script, start)) return 'stands behind a backslash'
+    if (!isRaw && isBehindBackslash(script, start)) return 'stands behind a backslash; leave it out'
     if (node.type === 'word' && /^~[^/]*$/.test(script.slice(node.startIndex, start)))
-      return 'stands behind ~, which is not expanded with a value'
+      return 'stands behind ~, which is not expanded with a value; write the folder with a slash'
     if (
       only !== 'integer' &&
       node.type === 'word' &&
       /[{}]/.test(script.slice(node.startIndex, node.endIndex).replaceAll('{{', '').replaceAll('}}', ''))
     ) {
-      return 'stands in braces that the shell expands'
+      return IN_BRACES
     }
     return null
   }
@@ -386,6 +395,27 @@ const PASS_INPUT = new Set(
 )
 const COMPARISONS = new Set(['=', '==', '!=', '<', '>', '&&', '||', '-a', '-o', '-nt', '-ot', '-ef'])
 const ARITHMETIC_LEAVES = new Set(['word', 'variable_name', 'number', 'extglob_pattern'])
+
+/** Where each group of braces in a word begins and ends. One that stays open reaches to the end of the word. */
+function bracesOf(concatenation: Node): { start: number; end: number }[] {
+  const groups: { start: number; end: number }[] = []
+  let [depth, start] = [0, 0]
+  for (const node of concatenation.namedChildren) {
+    if (node?.type !== 'word') continue
+    for (const { 0: brace, index } of node.text.matchAll(/[{}]/g)) {
+      const at = node.startIndex + index
+      if (brace === '{') {
+        if (depth === 0) start = at
+        depth += 1
+      } else if (depth > 0) {
+        depth -= 1
+        if (depth === 0) groups.push({ start, end: at })
+      }
+    }
+  }
+  if (depth > 0) groups.push({ start, end: concatenation.endIndex })
+  return groups
+}
 
 const operatorOf = (node: Node): string =>
   node.childForFieldName('operator')?.text ??

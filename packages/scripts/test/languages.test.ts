@@ -22,6 +22,7 @@ const NODE = [
   'process.stdout.write(`{{ value }}` + "\\u0001")',
   'process.stdout.write({ a: {{ value }} }.a + "\\u0001")',
   'process.stdout.write([{{ value }}][0] + "\\u0001")',
+  'process.stdout.write(require("node:util").format("%s", "{{ value }}") + "\\u0001")',
   'setTimeout(() => 0, 0); /a/.exec("{{ value }}"); process.stdout.write({{ value }} + "\\u0001")',
 ]
 const REFUSED = {
@@ -59,6 +60,8 @@ const REFUSED = {
     'vm.runInThisContext("{{ value }}")',
     'spawnSync("ls {{ value }}", { shell: true })',
     'spawnSync("sh", ["-c", "ls {{ value }}"])',
+    'require("{{ value }}")',
+    'require("node:fs").constructor.constructor("{{ value }}")',
   ],
   pwsh: [
     'iex "{{ value }}"',
@@ -85,6 +88,41 @@ describe.each([
     )
     expect({ stderr, files }).toEqual({ stderr: '', files: [] })
     expect(stdout.split('\u0001').slice(0, -1)).toEqual(scripts.flatMap(() => ATTACKS))
+  })
+})
+
+describe('outside of strings a value keeps its type', () => {
+  const values: [unknown, python: string][] = [
+    [8080, '8080'],
+    [-1.5, '-1.5'],
+    [false, 'False'],
+    [null, 'None'],
+    ['8080', "'8080'"],
+    [{ a: [1, true, null, `"'\\{}`], ['__proto__']: {} }, `{'a': [1, True, None, '"\\'\\\\{}'], '__proto__': {}}`],
+  ]
+
+  test.each(values)('python3: %j', async (value, printed) => {
+    const script = await withValue(
+      'v = {{ value }}\nprint([v, 2-({{ value }} if v == -1.5 else 0)][0].__repr__())',
+      value,
+      'python3',
+    )
+    expect(run('python3', script)).toMatchObject({ stderr: '', stdout: `${printed}\n` })
+  })
+
+  test.each(values)('node: %j', async (value) => {
+    const script =
+      'const of = () => {{ value }}; const v = {{ value }}; if (v === -1.5 && 2-{{ value }} !== 3.5) throw v; console.log(JSON.stringify([v, of()]))'
+    const { stderr, stdout } = run('node', await withValue(script, value, 'node'))
+    expect({ stderr, stdout }).toEqual({ stderr: '', stdout: `${JSON.stringify([value, value])}\n` })
+  })
+
+  test.each([
+    [8080, '(8080)'],
+    [false, '$false'],
+    [null, '$null'],
+  ])('PowerShell: %j', async (value, literal) => {
+    expect(await withValue('$x = {{ value }}', value, 'pwsh')).toBe(`$x = ${literal}`)
   })
 })
 

@@ -1,6 +1,7 @@
 // Where a value may stand in a shell script, compared with real shells.
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { readScript } from '../src/index.ts'
 import { ATTACKS, run, templateOf, withValue } from './run.ts'
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: these are shell variables
@@ -40,6 +41,8 @@ const ONLY_BASH = [
   `local_() { local v="{{ value }}"; printf '%s.' "$v"; }; local_`,
   `[[ {{ value }} == "{{ value }}" ]] && printf '%s.' {{ value }}`,
   `[[ -n {{ value }} ]]; printf '%s.' {{ value }}`,
+  `f() { printf '%s.' "\${2#2}"; }; f {1,2}{{ value }}`,
+  `f() { printf '%s.' "\${1%/1}"; }; f {{ value }}/{1,2}`,
 ]
 /** The last line end is the one of the document. */
 const DOCUMENTS = [
@@ -84,6 +87,8 @@ const REFUSED = [
   `echo "\\{{ value }}"`,
   `echo ~{{ value }}`,
   `echo {a,{{ value }}}`,
+  `echo {1..{{ value }}}`,
+  `echo {a,b}{c,{{ value }}{d}}`,
   `PS4={{ value }}`,
   `IFS={{ value }}`,
   `env BASH_ENV={{ value }} a`,
@@ -261,6 +266,14 @@ test('a random script prints what it prints with the value written by hand', asy
     }),
     { numRuns: 25 },
   )
+})
+
+test.each([
+  ['for a in {{ value }}; do echo "$a"; done', 1],
+  ['for a in "{{ value }}"; do echo "$a"; done', 0],
+  ['for a in {{ value }} b; do echo "$a"; done', 0],
+])('a loop over one template alone is warned of: %s', async (script, count) => {
+  expect((await readScript(script, 'sh')).warnings).toHaveLength(count)
 })
 
 test('a comment gets no value, and its template is not counted', async () => {
