@@ -4,9 +4,10 @@ import type { Analyst } from './analysis/analyst.ts'
 import type { ServiceAccounts } from './kubernetes/service-accounts.ts'
 import type { AllowedLabels } from './labels.sql.ts'
 import type { LiveStreams } from './live-streams.ts'
+import type { LogVolume } from './log-volume/log-volume.ts'
 import type { WakeUps } from './wake-ups.ts'
 
-/** What the parts of the bridge share. It holds no state of its own: any replica takes any call. */
+/** What the parts of the bridge share. It holds no state of its own besides caches: any replica takes any call. */
 export interface Bridge {
   database: Database
   keys: KeyRing
@@ -22,6 +23,8 @@ export interface Bridge {
   serviceAccountLabels: AllowedLabels
   /** Asks the analysis endpoint about failures; null if only the rules explain them. */
   analyst: Analyst | null
+  /** The limits of the log, and what tenants have used today. */
+  logVolume: LogVolume
   /** Makes the relay publish the outbox now. */
   wakeRelay(): void
 }

@@ -100,6 +100,22 @@ export const bridgeConfig = Type.Object({
     examples: [60],
     expects: 'a number from 0 to 3600',
   }),
+  SLIPWAY_LOG_DEPLOYMENT_BYTES: Type.Integer({
+    default: 1024 ** 3,
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description:
+      'Bytes of the log of a deployment, as stored; beyond, output of its commands is dropped; 0 for no limit',
+    examples: [1024 ** 3],
+  }),
+  SLIPWAY_LOG_TENANT_DAY_BYTES: Type.Integer({
+    default: 20 * 1024 ** 3,
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description:
+      'Bytes that all deployments of a tenant log in a day (UTC); those without tenant count as one more; beyond, output of commands is dropped; 0 for no limit',
+    examples: [20 * 1024 ** 3],
+  }),
   SLIPWAY_ANALYSIS_URL: Type.Optional(
     urlVariable({
       schemes: ['http', 'https'],

@@ -22,6 +22,7 @@ import { serviceAccountRules } from './kubernetes/configured.ts'
 import { createServiceAccounts } from './kubernetes/service-accounts.ts'
 import { parseAllowedLabels } from './labels.ts'
 import { createLiveStreams } from './live-streams.ts'
+import { LogVolume } from './log-volume/log-volume.ts'
 import { tellOfFading } from './targets/fading.ts'
 import { WakeUps } from './wake-ups.ts'
 
@@ -80,6 +81,10 @@ await runService({
       serviceAccounts: rules && createServiceAccounts(rules),
       serviceAccountLabels: parseAllowedLabels(config.SLIPWAY_KUBERNETES_LABELS),
       analyst,
+      logVolume: new LogVolume({
+        deployment: config.SLIPWAY_LOG_DEPLOYMENT_BYTES,
+        tenant_day: config.SLIPWAY_LOG_TENANT_DAY_BYTES,
+      }),
       wakeRelay: () => relay.kick(),
     }
     const server = await listen(createApp(bridge, signal), {

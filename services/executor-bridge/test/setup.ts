@@ -8,6 +8,7 @@ import type { Analyst } from '../src/analysis/analyst.ts'
 import type { Bridge } from '../src/bridge.ts'
 import { createApp } from '../src/http/app.ts'
 import type { AllowedLabels } from '../src/labels.sql.ts'
+import { LogVolume } from '../src/log-volume/log-volume.ts'
 import { WakeUps } from '../src/wake-ups.ts'
 
 export const PROBE_SECONDS = 60
@@ -52,6 +53,7 @@ export async function startBridge(
     serviceAccounts: null,
     serviceAccountLabels: {},
     analyst,
+    logVolume: new LogVolume({ deployment: 0, tenant_day: 0 }),
     wakeRelay() {},
   }
   const stopping = new AbortController()

@@ -99,7 +99,7 @@ test('cancelled commands have a result of their last attempt, and steps that nev
     `UPDATE steps SET state = 'cancelled', error_message = CASE WHEN target_index = 0 THEN 'cancelled while it ran' END,
        started_at = CASE WHEN target_index = 0 THEN now() - interval '5 s' END,
        attempt_started_at = CASE WHEN target_index = 0 THEN now() - interval '2 s' END,
-       completed_at = CASE WHEN target_index = 0 THEN now() END
+       completed_at = CASE WHEN target_index = 0 THEN now() END, dropped_lines = CASE WHEN target_index = 0 THEN 7 END
       WHERE deployment_id = $1 AND action_index = 0`,
     [id],
   )
@@ -113,6 +113,7 @@ test('cancelled commands have a result of their last attempt, and steps that nev
       action_version: '1.0.0',
       status: 'cancelled',
       error_message: 'cancelled while it ran',
+      dropped_lines: 7,
       started_at: expect.any(String),
       completed_at: expect.any(String),
       duration_ms: 2_000,

@@ -448,6 +448,8 @@ export interface components {
              * @description When the last attempt ended
              */
             completed_at: string;
+            /** @description How many lines of its output, over all attempts, were dropped because the log had reached its limit of bytes */
+            dropped_lines: number;
             /** @description Milliseconds from started_at to completed_at */
             duration_ms: number;
             /** @description Why the command failed or was cancelled */

@@ -630,6 +630,10 @@ export const CommandResult = Strict({
       'step_timeout',
     ),
   ),
+  dropped_lines: Count(
+    'How many lines of its output, over all attempts, were dropped because the log had reached its limit of bytes',
+    0,
+  ),
   started_at: Moment('When the start of the last attempt was recorded, which is before it began', MOMENTS.started),
   completed_at: Moment('When the last attempt ended', MOMENTS.ended),
   duration_ms: Count('Milliseconds from started_at to completed_at', 42_000),

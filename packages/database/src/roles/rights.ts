@@ -237,7 +237,7 @@ const SERVICES_TABLES: Record<string, Table> = {
       select: 'all',
       update: [
         ...['state', 'retry_count', 'ever_failed', 'exit_code', 'error_message'],
-        ...['failure_reason', 'started_at', 'attempt_started_at', 'completed_at'],
+        ...['failure_reason', 'started_at', 'attempt_started_at', 'completed_at', 'dropped_lines'],
       ],
     },
     gateway: read,

@@ -1,15 +1,18 @@
 import type { EventBatch, StreamBatch } from '@slipway/contracts'
 import { enqueue, eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
+import type { LogLimit } from '@slipway/domain'
 import { failAtCommit, failpoint, forRequest, SpanKind, traced } from '@slipway/runtime'
 import { analyseFailures, type Failures } from '../analysis/failures.ts'
 import { explainReports } from '../analysis/reports.ts'
 import type { Bridge } from '../bridge.ts'
 import { fenced, IllegalEvent, invalid } from '../callers/refusal.ts'
+import { keepWithinLimits } from '../log-volume/keep.ts'
+import type { LogVolume } from '../log-volume/log-volume.ts'
 import { saveProgress } from '../runs/progress.sql.ts'
 import { endIllegalRun, type HeldRun, lockRun, lockStoppedRun, type Progress } from '../runs/progress.ts'
 import { noteTargets } from './facts.ts'
 import { type FoldedBatch, foldEvents } from './fold.ts'
-import { newLines, storeChunk } from './lines.ts'
+import { chunkOf, countDropped, newLines, storeChunk } from './lines.ts'
 import { measured } from './metrics.ts'
 import { checkOutcome, isRollingBack } from './outcome.ts'
 import { moveSteps } from './steps.ts'
@@ -21,6 +24,8 @@ interface AppliedBatch {
   /** Whether there are urgent messages. Events of targets wait for the next run of the relay. */
   messages: boolean
   failures: Failures
+  /** The bytes of the stored lines. */
+  logged: { tenantId: string | null; bytes: number }
 }
 
 /**
@@ -41,13 +46,14 @@ export async function applyBatch(
     const held = batch.after_stop ? await lockStoppedRun(tx, lease) : await lockRun(tx, lease)
     if (!held) throw fenced()
     failAtCommit(tx, batch)
-    const work = { ...held, deploymentId, instanceId, batch }
+    const work = { ...held, deploymentId, instanceId, batch, volume: bridge.logVolume }
     return forRequest(held.run, () => asSpan(batch, () => applyNew(tx, work)))
   }
   const outcome = await measured(batch, () => bridge.database.transaction(apply)).catch(async (error) => {
     if (error instanceof IllegalEvent) await endIllegalRun(bridge, lease, error.message)
     throw error
   })
+  bridge.logVolume.add(outcome.logged.tenantId, outcome.logged.bytes)
   if (outcome.messages) bridge.wakeRelay()
   bridge.analyst?.consider(deploymentId, outcome.failures)
   failpoint(batch, 'before-publish')
@@ -68,17 +74,18 @@ interface HeldBatch {
   deploymentId: string
   instanceId: string
   batch: EventBatch
+  volume: LogVolume
 }
 
 async function applyNew(
   tx: Queryable,
-  { run, progress, deploymentId, instanceId, batch }: HeldBatch,
+  { run, progress, deploymentId, instanceId, batch, volume }: HeldBatch,
 ): Promise<AppliedBatch> {
   const { next_event: firstEvent, next_line: firstLine } = progress
   const nextEvent = batch.first_event + batch.events.length
   // After a gap or a repetition there is nothing to apply. The answer tells the instance where to continue.
   if (batch.first_event > firstEvent || nextEvent <= firstEvent) {
-    return { nextEvent: firstEvent, live: null, messages: false, failures: new Map() }
+    return { nextEvent: firstEvent, live: null, messages: false, failures: new Map(), logged: loggedBy(run, 0) }
   }
   if (progress.finished) throw invalid('The run has ended, so it cannot have further events')
 
@@ -88,17 +95,32 @@ async function applyNew(
   const size = { actions: run.action_count, targets: run.total_steps / run.action_count }
   const folded = foldEvents(events, size, firstEvent)
   const failures: Failures = run.analysis_enabled ? await analyseFailures(tx, deploymentId, folded.steps) : new Map()
-  const lines = await explainReports(tx, deploymentId, newLines(folded.lines, firstLine), failures)
-  const nextLine = firstLine + lines.length
+  const reported = await explainReports(
+    tx,
+    deploymentId,
+    newLines(folded.lines, firstLine + progress.line_offset),
+    failures,
+  )
+  const used = { deployment: progress.log_bytes, tenant_day: await volume.today(tx, run.tenant_id) }
+  const { lines, dropped, dropping } = keepWithinLimits(reported, volume.limits, used, progress.dropping)
+  const chunk = chunkOf(lines)
+  const log = {
+    ...{ next_line: firstLine + lines.length, line_offset: progress.line_offset + reported.length - lines.length },
+    ...{ bytes: chunk.bytes, dropping },
+  }
   const wasRollingBack = isRollingBack(run, progress)
   const messages = messagesOf(deploymentId, batch.epoch, folded, wasRollingBack)
   const [[effect, counts], , sightings] = await Promise.all([
-    moveAndCount(tx, { deploymentId, leaseBegan: run.acquired_at }, folded, failures, { nextEvent, nextLine }),
-    storeChunk(tx, deploymentId, firstLine, lines),
+    moveAndCount(tx, { deploymentId, leaseBegan: run.acquired_at }, folded, failures, {
+      next_event: nextEvent,
+      ...log,
+    }),
+    storeChunk(tx, deploymentId, firstLine, chunk),
     noteTargets(tx, { deploymentId, instanceId }, folded),
     forRequest(run, () => enqueue(tx, messages)),
   ])
   await forRequest(run, () => enqueue(tx, sightings))
+  await countDropped(tx, deploymentId, dropped)
   if (folded.finished)
     await checkOutcome(tx, deploymentId, folded.finished.outcome, wasRollingBack || folded.rollingBack)
 
@@ -112,21 +134,23 @@ async function applyNew(
     ...counts,
     total_steps: run.total_steps,
   }
-  return { nextEvent, live, messages: messages.length > 0, failures }
+  return { nextEvent, live, messages: messages.length > 0, failures, logged: loggedBy(run, chunk.bytes) }
 }
+
+const loggedBy = ({ tenant_id: tenantId }: HeldRun, bytes: number) => ({ tenantId, bytes })
 
 async function moveAndCount(
   tx: Queryable,
   run: { deploymentId: string; leaseBegan: Date },
   { steps, finished, rollingBack }: FoldedBatch,
   failures: Failures,
-  next: { nextEvent: number; nextLine: number },
+  next: { next_event: number; next_line: number; line_offset: number; bytes: number; dropping: LogLimit | null },
 ) {
   const effect = await moveSteps(tx, run, steps, failures)
   const { ended, completed, failed } = effect
   const { outcome = null, reason = null, error_message = null } = finished ?? {}
   const counts = await saveProgress.one(tx, {
-    ...{ deployment_id: run.deploymentId, next_event: next.nextEvent, next_line: next.nextLine },
+    ...{ deployment_id: run.deploymentId, ...next },
     ...{ ended, completed, failed, outcome, reason, error_message, rolling_back: rollingBack },
   })
   return [effect, counts] as const

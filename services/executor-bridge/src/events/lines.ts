@@ -1,8 +1,9 @@
 import type { LogEvent, StoredLine } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { invalid } from '../callers/refusal.ts'
+import type { DroppedLines } from '../log-volume/keep.ts'
 import { storableJson } from '../storable.ts'
-import { addChunk } from './events.sql.ts'
+import { addChunk, addDropped } from './events.sql.ts'
 
 const STREAMS = { stdout: 'o', stderr: 'e', system: 's' } as const
 
@@ -23,18 +24,40 @@ function toStored({ at, target, action, stream, level, text, metadata }: LogEven
   return metadata === undefined ? line : { ...line, x: metadata }
 }
 
-/** Stores the lines of one batch as one row. */
+/** The lines of one batch as one row. `bytes` counts towards the limits of the log volume. */
+export interface Chunk {
+  count: number
+  json: string
+  bytes: number
+}
+
+export function chunkOf(lines: readonly StoredLine[]): Chunk {
+  if (lines.length === 0) return { count: 0, json: '[]', bytes: 0 }
+  const json = storableJson(lines)
+  return { count: lines.length, json, bytes: Buffer.byteLength(json) }
+}
+
 export async function storeChunk(
   tx: Queryable,
   deploymentId: string,
   firstLine: number,
-  lines: readonly StoredLine[],
+  { count, json }: Chunk,
 ): Promise<void> {
-  if (lines.length === 0) return
-  await addChunk.run(tx, {
+  if (count === 0) return
+  await addChunk.run(tx, { deployment_id: deploymentId, first_line: firstLine, line_count: count, lines: json })
+}
+
+/** Adds the number of dropped output lines to the steps that wrote them. */
+export async function countDropped(
+  tx: Queryable,
+  deploymentId: string,
+  dropped: readonly DroppedLines[],
+): Promise<void> {
+  if (dropped.length === 0) return
+  await addDropped.run(tx, {
     deployment_id: deploymentId,
-    first_line: firstLine,
-    line_count: lines.length,
-    lines: storableJson(lines),
+    targets: dropped.map(({ target }) => target),
+    actions: dropped.map(({ action }) => action),
+    counts: dropped.map(({ lines }) => lines),
   })
 }

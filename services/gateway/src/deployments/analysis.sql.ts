@@ -15,6 +15,7 @@ const RESULT = jsonObject({
   stderr_tail: `right(r.stderr_tail, ${TAIL_CHARACTERS})`,
   error_message: 'r.error_message',
   failure_reason: 'r.failure_reason',
+  dropped_lines: 'coalesce(r.dropped_lines, 0)',
   started_at: isoTime('r.started_at'),
   completed_at: isoTime('r.completed_at'),
   duration_ms: milliseconds('r.started_at', 'r.completed_at'),
@@ -26,13 +27,14 @@ const RESULT = jsonObject({
  * cases the data comes from the steps.
  */
 const RESULTS = `SELECT deployment_id, target_index, action_index, c.status, c.exit_code, c.stdout_tail, c.stderr_tail,
-           c.error_message, s.failure_reason, c.analysis, c.started_at, c.completed_at
+           c.error_message, s.failure_reason, c.analysis, c.started_at, c.completed_at, s.dropped_lines
       FROM command_results c LEFT JOIN steps s USING (deployment_id, target_index, action_index)
      WHERE deployment_id = :id
     UNION ALL
     SELECT deployment_id, target_index, action_index,
            CASE WHEN state = 'cancelled' THEN 'cancelled' WHEN ever_failed THEN 'failed' ELSE 'completed' END,
-           exit_code, NULL, NULL, ${stepError('s')}, failure_reason, NULL, coalesce(attempt_started_at, started_at), completed_at
+           exit_code, NULL, NULL, ${stepError('s')}, failure_reason, NULL, coalesce(attempt_started_at, started_at), completed_at,
+           dropped_lines
       FROM steps s
      WHERE deployment_id = :id AND state NOT IN ('pending', 'running', 'skipped')
        AND started_at IS NOT NULL AND completed_at IS NOT NULL
