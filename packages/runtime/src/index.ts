@@ -5,6 +5,7 @@ export { type Context, currentContext, withContext, withoutContext } from './con
 export { isDevelopmentSecret, refuseDevelopmentSecrets } from './development.ts'
 export { failAtCommit, failpoint, failpointOfCommit } from './failpoint.ts'
 export { FAILPOINTS } from './failpoints.ts'
+export { FairSemaphore, LineFull } from './fair-semaphore.ts'
 export { Health, type HealthReport, startManagementServer } from './health.ts'
 export { uuidv7 } from './ids.ts'
 export { type ListenAddress, type ListeningServer, listen, listenOn } from './listen.ts'

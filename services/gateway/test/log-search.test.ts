@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Queryable } from '@slipway/database'
 import { stepId } from '@slipway/domain'
+import { sqlOf, valuesOf, waitForValue } from '@slipway/testing'
+import { createLogReader } from '../src/deployments/history.ts'
 import { addDeployment } from './deployment-rows.ts'
 import { addTenant, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
@@ -173,4 +176,42 @@ test('searching the log of another tenant is 404', async () => {
   const { admin: other } = await addTenant(gateway, 'other')
   const path = `/deployments/${id}/logs/history?search=part`
   expect(refusal(await other.send('listDeploymentLogs', path))).toEqual(refused(404, 'NOT_FOUND'))
+})
+
+test('searches of one tenant delay only that tenant, and too many of them are refused', async () => {
+  const { id: tenant_id } = await addTenant(gateway, 'busy')
+  const theirs = await addDeployment(gateway.database, { tenant_id, targets: TARGETS, actions: ACTIONS })
+  await store(theirs)
+  let held = 0
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const slow: Queryable = {
+    async query(query, values) {
+      if (sqlOf(query).includes('gateway.history.search-lines') && valuesOf(query, values).includes(theirs)) {
+        held += 1
+        await released
+      }
+      return gateway.asGateway.query(query, values)
+    },
+  }
+  const listLogs = createLogReader(slow)
+  const searchOf = (deployment: string, tenant: string | null) =>
+    listLogs({ caller: { tenant_id: tenant }, params: { id: deployment }, query: { search: 'part' } })
+  const answers = Array.from({ length: 53 }, () =>
+    searchOf(theirs, tenant_id).then(
+      ({ status }) => status,
+      ({ status }) => status,
+    ),
+  )
+  await waitForValue(
+    'searches that run',
+    () => held,
+    (count) => count > 0,
+  )
+  expect((await searchOf(id, null)).status).toBe(200)
+  expect(await Promise.race(answers)).toBe(503)
+  release()
+  expect((await Promise.all(answers)).filter((status) => status === 200)).toHaveLength(52)
 })

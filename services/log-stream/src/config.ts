@@ -36,4 +36,9 @@ export const logStreamConfig = Type.Object({
     maximum: 1_000_000,
     description: 'Streams of one user that may be open in this process; 0: any number',
   }),
+  SLIPWAY_MAX_STREAMS_PER_TENANT: integerVariable({
+    default: 5_000,
+    maximum: 1_000_000,
+    description: 'Streams of all users of one tenant that may be open in this process; 0: any number',
+  }),
 })

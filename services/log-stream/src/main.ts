@@ -50,6 +50,7 @@ await runService({
       logger,
       max: config.SLIPWAY_MAX_STREAMS,
       maxPerUser: config.SLIPWAY_MAX_STREAMS_PER_USER,
+      maxPerTenant: config.SLIPWAY_MAX_STREAMS_PER_TENANT,
     })
     onStop('guard of open streams', () => guard.stop())
     const rateLimit = {

@@ -234,6 +234,18 @@ describe('the request for a change stream', () => {
     })
   })
 
+  test('is refused over the limit of its tenant, while users of other tenants open theirs', async () => {
+    await withStreams({ maxStreamsPerTenant: 2 }, async (own) => {
+      const [tenant_id, other] = [uuidv7(), uuidv7()]
+      const url = () => urlOf('targets', { tenant_id }, own)
+      const [first] = [await SseClient.openAt(await url()), await SseClient.openAt(await url())]
+      expect(await refusal(await url())).toEqual([503, 'SERVICE_UNAVAILABLE'])
+      for (const tenant of [other, null, null, null]) await listen('targets', { tenant_id: tenant }, own)
+      first?.close()
+      await waitFor(async () => SseClient.openAt(await url()), { what: 'room' })
+    })
+  })
+
   test.each(['sse/targets', 'sse/freezes', 'deployments/ID/logs'])(
     'a client that disconnects before its stream of %s begins frees its place',
     async (path) => {

@@ -74,6 +74,7 @@ export interface StreamsOptions {
   streamDatabase?: Database
   maxStreams?: number
   maxStreamsPerUser?: number
+  maxStreamsPerTenant?: number
   redisUrl?: string
   /** The limit is disabled without a value. */
   rateLimit?: RateLimit['general']
@@ -115,6 +116,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
   const guard = createGuard({
     max: options.maxStreams ?? 0,
     maxPerUser: options.maxStreamsPerUser ?? 0,
+    maxPerTenant: options.maxStreamsPerTenant ?? 0,
     database: options.guardDatabase ?? database,
     logger: log,
     checkMs: options.guardMs ?? 100,

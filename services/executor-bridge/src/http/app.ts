@@ -10,7 +10,7 @@ import {
 } from '@slipway/contracts'
 import { isUnavailable } from '@slipway/database'
 import { isUuid } from '@slipway/domain'
-import { failpoint, takeRequestId, withContext } from '@slipway/runtime'
+import { FairSemaphore, failpoint, LineFull, takeRequestId, withContext } from '@slipway/runtime'
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -35,6 +35,8 @@ import { fetchSpec } from '../runs/start.ts'
 
 const BATCH_LIMIT = 8 * 1024 * 1024
 const JOIN_LIMIT = 256 * 1024
+/** Each batch uses a connection to Postgres. Without this limit, the batches of one instance delay those of all others. */
+const BATCHES_OF_INSTANCE = { limit: Number.POSITIVE_INFINITY, perKey: 4, maxWaiting: 1_000 }
 /** A blank, which JSON allows before a value, shows the instance that the connection of a waiting sync lives. */
 const PULSE_MS = 1_000
 /** The body is read before the token is verified, so it may come from a stranger and must be small. */
@@ -103,8 +105,9 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
     response.json(await fetchSpec(bridge, instanceOf(response), { deployment_id, epoch }))
   })
 
+  const inTurn = takeTurns(new FairSemaphore(BATCHES_OF_INSTANCE), json(BATCH_LIMIT))
   const batchBody = checked(EventBatch)
-  app.post('/v1/runs/:id/events', asInstance(bridge), json(BATCH_LIMIT), async (request, response) => {
+  const events = inTurn(async (request, response) => {
     const deploymentId = String(request.params['id'])
     if (!isUuid(deploymentId)) throw new Refusal(404, 'NOT_FOUND', 'There is no such run')
     const batch = batchBody(request.body)
@@ -113,14 +116,16 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
     response.json({ next_event })
     failpoint(batch, 'after-answer')
   })
+  app.post('/v1/runs/:id/events', asInstance(bridge), events)
 
   const partialLinesBody = checked(PartialLines)
-  app.post('/v1/runs/:id/partial-lines', asInstance(bridge), json(BATCH_LIMIT), async (request, response) => {
+  const partialLines = inTurn(async (request, response) => {
     const deploymentId = String(request.params['id'])
     if (!isUuid(deploymentId)) throw new Refusal(404, 'NOT_FOUND', 'There is no such run')
     await passOnPartialLines(bridge, instanceOf(response), deploymentId, partialLinesBody(request.body))
     response.status(200).json({})
   })
+  app.post('/v1/runs/:id/partial-lines', asInstance(bridge), partialLines)
 
   app.get('/v1/content/:sha256', asInstance(bridge), async (request, response) => {
     await serveContent(bridge, instanceOf(response), String(request.params['sha256']), response)
@@ -146,6 +151,28 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
 }
 
 const json = (limit: number): RequestHandler => express.json({ limit, type: () => true, strict: false })
+
+/**
+ * Limits how many calls of an instance are handled at a time. A call waits for its turn before its body is read, so that waiting
+ * calls need little memory. It keeps its place until it is handled, even if the instance has closed the connection.
+ */
+function takeTurns(turns: FairSemaphore, readBody: RequestHandler) {
+  return (handle: (request: Request, response: Response) => Promise<void>): RequestHandler =>
+    async (request, response) => {
+      const task = async () => {
+        if (response.destroyed) return
+        await new Promise<void>((resolve, reject) => {
+          void readBody(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)))
+        })
+        await handle(request, response)
+      }
+      await turns.run(instanceOf(response), task).catch((error) => {
+        if (!(error instanceof LineFull)) throw error
+        response.set('Retry-After', '1')
+        throw new Refusal(503, 'SERVICE_UNAVAILABLE', 'Too many calls of this instance wait: send fewer at a time')
+      })
+    }
+}
 
 /** Returns a function that validates bodies by this schema. The schema is compiled once. */
 function checked<T extends TSchema>(schema: T): (body: unknown) => T['static'] {

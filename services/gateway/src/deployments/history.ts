@@ -1,6 +1,7 @@
 import type { Queryable, RowOf } from '@slipway/database'
-import { lineId, stepId, validationProblem } from '@slipway/domain'
-import { Semaphore } from '@slipway/runtime'
+import { lineId, stepId, unavailable, validationProblem } from '@slipway/domain'
+import { FairSemaphore, LineFull } from '@slipway/runtime'
+import type { Viewer } from '@slipway/views'
 import type { Answer, Call } from '../http/handler.ts'
 import { findAnalyses, findEnds, findLines, findLineTargets, findSpan } from './history.sql.ts'
 import { isFiltered, readFilter } from './log-filter.ts'
@@ -12,10 +13,11 @@ const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 1_000
 /** For how long a request looks through the log. Then it answers with what it has found. */
 const SEARCH_MS = 1_000
-/** Searches need the CPU of Postgres, so they take turns, statement by statement. */
-const SEARCHES_AT_ONCE = 2
+/** Searches need the CPU of Postgres, so tenants take turns, statement by statement. Callers without tenant count as one. */
+const SEARCHES = { limit: 4, perKey: 2, maxWaiting: 50 }
 
 type Query = Call<'listDeploymentLogs'>['query']
+type Listing = Pick<Call<'listDeploymentLogs'>, 'params' | 'query'> & { caller: Viewer }
 type TargetRow = RowOf<typeof findLineTargets>
 
 /** The stored part of a log. */
@@ -27,18 +29,20 @@ interface Stored extends RowOf<typeof findSpan> {
 }
 
 export function createLogReader(db: Queryable) {
-  const searching = new Semaphore(SEARCHES_AT_ONCE)
+  const searching = new FairSemaphore(SEARCHES)
 
   /**
    * Lists lines of a log. An index finds a line by its number, so every offset costs the same. If retention has dropped the first
    * lines, the offset counts from the first stored line. The numbers do not change.
    */
-  async function listLogs({ caller, params, query }: Call<'listDeploymentLogs'>): Promise<Answer> {
+  async function listLogs({ caller, params, query }: Listing): Promise<Answer> {
     const { id } = await requireVisible(db, caller, 'deployment', params['id'] ?? '')
     const stored = await findStored(db, id)
     const from = startOf(query, stored)
     const limit = Math.min(Math.max(1, Number(query.limit ?? DEFAULT_LIMIT)), MAX_LIMIT)
-    const { lines, next } = await (isFiltered(query) ? search(stored, from, limit, query) : read(stored, from, limit))
+    const { lines, next } = await (isFiltered(query)
+      ? search(stored, from, limit, query, caller.tenant_id ?? '')
+      : read(stored, from, limit))
     const [targets, analyses] = await Promise.all([targetsOf(db, id, lines), analysesOf(db, id, lines)])
     const headers = { 'X-Log-First': stored.first, 'X-Log-Lines': Math.max(stored.end, next), 'X-Log-Next': next }
     return {
@@ -57,7 +61,13 @@ export function createLogReader(db: Queryable) {
     return { lines, next: (lines.at(-1)?.number ?? end - 1) + 1 }
   }
 
-  async function search({ id, from: since, to, end }: Stored, from: number, limit: number, query: Query) {
+  async function search(
+    { id, from: since, to, end }: Stored,
+    from: number,
+    limit: number,
+    query: Query,
+    tenant: string,
+  ) {
     const filter = await readFilter(db, id, query)
     if (filter === null) return { lines: [], next: end }
     const began = performance.now()
@@ -65,8 +75,11 @@ export function createLogReader(db: Queryable) {
       from: Math.min(from, end),
       end,
       limit,
-      look: (part) => searching.run(() => searchLines.one(db, { id, from: since, to, ...part, ...filter })),
+      look: (part) => searching.run(tenant, () => searchLines.one(db, { id, from: since, to, ...part, ...filter })),
       hasTime: () => performance.now() - began < SEARCH_MS,
+    }).catch((error) => {
+      if (!(error instanceof LineFull)) throw error
+      throw unavailable('Too many log searches of your tenant wait: try again in a few seconds')
     })
   }
 

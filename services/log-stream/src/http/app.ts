@@ -102,13 +102,13 @@ const getOnly: RequestHandler = (request, response, next) => {
 /** Ends the stream when its user may no longer read it, or sees other records. */
 function keepWhilePermitted(
   { guard }: LogStream,
-  { record, rights }: RedeemedToken,
+  holder: RedeemedToken,
   permission: Permission,
   response: ServerResponse,
 ): void {
   const letGo = guard.keep(
-    record,
-    (now) => now.permissions.includes(permission) && now.tenant_id === rights.tenant_id,
+    holder,
+    (now) => now.permissions.includes(permission) && now.tenant_id === holder.rights.tenant_id,
     () => response.destroy(),
   )
   whenClosed(response, letGo)

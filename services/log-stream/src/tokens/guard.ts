@@ -3,6 +3,7 @@ import type { Queryable } from '@slipway/database'
 import { unavailable } from '@slipway/domain'
 import { createTicker, type Logger } from '@slipway/runtime'
 import { dropped } from '../streams/metrics.ts'
+import type { RedeemedToken } from './redeem.ts'
 import { type PresentRights, presentRightsOf } from './rights.ts'
 
 /** An event reports a revocation at once. If the event is lost, the stream ends after this time. */
@@ -15,7 +16,7 @@ export interface StreamGuard {
    * Checks an open stream until the returned function is called. Calls `end` when its token is no longer valid or `suffices`
    * returns false. Throws 503 if too many streams are open.
    */
-  keep(record: SseTokenRecord, suffices: (rights: PresentRights) => boolean, end: () => void): () => void
+  keep(holder: RedeemedToken, suffices: (rights: PresentRights) => boolean, end: () => void): () => void
   /** Checks all open streams now. */
   look(): void
   stop(): Promise<void>
@@ -23,6 +24,7 @@ export interface StreamGuard {
 
 interface GuardedStream {
   record: SseTokenRecord
+  tenantId: string | null
   suffices(rights: PresentRights): boolean
   end(): void
   checkedAt: number
@@ -33,31 +35,39 @@ interface GuardOptions {
   logger: Logger
   checkMs?: number
   unknownMs?: number
-  /** The most streams, in all and of one user. 0: no limit. */
+  /** The most streams, in all, of one user, and of all users of one tenant. 0: no limit. */
   max?: number
   maxPerUser?: number
+  maxPerTenant?: number
 }
 
 /** Ends open streams when their user logs out, is suspended, or loses a key or a permission. */
 export function createGuard(options: GuardOptions): StreamGuard {
-  const { database, logger, checkMs = CHECK_MS, unknownMs = UNKNOWN_MS, max = 0, maxPerUser = 0 } = options
+  const { database, logger, checkMs = CHECK_MS, unknownMs = UNKNOWN_MS } = options
+  const { max = 0, maxPerUser = 0, maxPerTenant = 0 } = options
   const open = new Set<GuardedStream>()
-  const ofUser = new Map<string, number>()
+  const ofUser = new Counts()
+  const ofTenant = new Counts()
 
-  function requirePlace(userId: string): void {
+  function requirePlace(userId: string, tenantId: string | null): void {
     if (max > 0 && open.size >= max) throw unavailable('Too many streams are open: try again later')
-    if (maxPerUser > 0 && (ofUser.get(userId) ?? 0) >= maxPerUser) {
+    if (maxPerUser > 0 && ofUser.of(userId) >= maxPerUser) {
       throw unavailable(`You have ${maxPerUser} streams open here, and may not open more`)
+    }
+    if (maxPerTenant > 0 && tenantId !== null && ofTenant.of(tenantId) >= maxPerTenant) {
+      throw unavailable(`The users of your tenant have ${maxPerTenant} streams open here, and may not open more`)
     }
   }
 
   function letGo(kept: GuardedStream): boolean {
     if (!open.delete(kept)) return false
-    const { user_id } = kept.record
-    const left = (ofUser.get(user_id) ?? 1) - 1
-    if (left === 0) ofUser.delete(user_id)
-    else ofUser.set(user_id, left)
+    count(kept, -1)
     return true
+  }
+
+  function count({ record, tenantId }: GuardedStream, more: 1 | -1): void {
+    ofUser.add(record.user_id, more)
+    if (tenantId !== null) ofTenant.add(tenantId, more)
   }
 
   async function check(): Promise<void> {
@@ -94,17 +104,32 @@ export function createGuard(options: GuardOptions): StreamGuard {
 
   const ticker = createTicker({ name: 'stream-guard', intervalMs: checkMs, logger, run: check })
   return {
-    keep(record, suffices, end) {
-      const kept = { record, suffices, end, checkedAt: performance.now() }
-      requirePlace(record.user_id)
+    keep({ record, rights }, suffices, end) {
+      const kept = { record, tenantId: rights.tenant_id, suffices, end, checkedAt: performance.now() }
+      requirePlace(record.user_id, rights.tenant_id)
       open.add(kept)
-      ofUser.set(record.user_id, (ofUser.get(record.user_id) ?? 0) + 1)
+      count(kept, 1)
       // Finds a revocation since the token was checked.
       ticker.kick()
       return () => void letGo(kept)
     },
     look: () => ticker.kick(),
     stop: () => ticker.stop(),
+  }
+}
+
+/** Counts by key, without keys of the count 0. */
+class Counts {
+  readonly #counts = new Map<string, number>()
+
+  of(key: string): number {
+    return this.#counts.get(key) ?? 0
+  }
+
+  add(key: string, more: 1 | -1): void {
+    const count = this.of(key) + more
+    if (count === 0) this.#counts.delete(key)
+    else this.#counts.set(key, count)
   }
 }
 
