@@ -40,7 +40,7 @@ const OUTSIDE = 'must be the path of a file, relative to the working directory a
 
 /** Why a path would not be what its author means, or null: nothing expands `~`, variables and templates in it. */
 export function expansionProblem(path: string): string | null {
-  const found = /^~|\$\w+|\$\{|\{\{/.exec(path)
+  const found = /^~|\$\w+|\$[{(]|`|\{\{/.exec(path)
   return found === null ? null : `has ${found[0]}, which is not expanded here: write the whole path`
 }
 

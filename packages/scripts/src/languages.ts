@@ -59,7 +59,7 @@ const PYTHON_PROCESS =
   /^(run|call|Popen|check_call|check_output|create_subprocess_exec|subprocess_exec|exec[lv]\w*|spawn\w*|posix_spawn\w*)$/
 /** Nodes in which an identifier is the value of an expression. */
 const PYTHON_VALUES = new Set(
-  'argument_list binary_operator boolean_operator comparison_operator conditional_expression list tuple set parenthesized_expression not_operator return_statement assert_statement expression_list named_expression await'.split(
+  'argument_list binary_operator boolean_operator comparison_operator conditional_expression list tuple set parenthesized_expression not_operator return_statement assert_statement expression_list named_expression await unary_operator list_splat dictionary_splat slice'.split(
     ' ',
   ),
 )
@@ -71,13 +71,13 @@ export function pythonRules(script: string, found: Found): Rules<LanguageContext
     if (PYTHON_VALUES.has(parent.type)) return true
     const is = (field: string) => isSame(node, parent.childForFieldName(field))
     if (parent.type === 'assignment' || parent.type === 'augmented_assignment') return is('right')
-    if (parent.type === 'keyword_argument' || parent.type === 'pair' || parent.type === 'default_parameter')
+    if (['keyword_argument', 'pair', 'default_parameter', 'typed_default_parameter'].includes(parent.type))
       return is('value')
-    if (parent.type === 'subscript') return is('subscript')
+    if (parent.type === 'subscript') return is('value') || is('subscript')
     if (parent.type === 'attribute') return is('object')
     if (parent.type === 'for_statement' || parent.type === 'for_in_clause') return is('right')
     if (parent.type === 'match_statement') return is('subject')
-    return (parent.type === 'if_statement' || parent.type === 'while_statement') && is('condition')
+    return ['if_statement', 'elif_clause', 'while_statement'].includes(parent.type) && is('condition')
   }
   const refusedIn = (parent: Node, child: Node): string | null => {
     if (parent.type === 'interpolation')
@@ -111,7 +111,7 @@ const NODE_DATA =
 const NODE_PROCESS = /\b(spawn|spawnSync|execFile|execFileSync|fork)\b/
 const NODE_TIMER = /^(setTimeout|setInterval|setImmediate)$/
 const NODE_VALUES = new Set(
-  'arguments array parenthesized_expression binary_expression ternary_expression return_statement unary_expression await_expression sequence_expression'.split(
+  'arguments array parenthesized_expression binary_expression ternary_expression return_statement unary_expression await_expression sequence_expression spread_element'.split(
     ' ',
   ),
 )
@@ -125,7 +125,7 @@ export function nodeRules(script: string, found: Found): Rules<LanguageContext> 
     if (parent.type === 'variable_declarator' || parent.type === 'pair' || parent.type === 'field_definition')
       return is('value')
     if (parent.type === 'assignment_expression' || parent.type === 'augmented_assignment_expression') return is('right')
-    if (parent.type === 'subscript_expression') return is('index')
+    if (parent.type === 'subscript_expression') return is('object') || is('index')
     if (parent.type === 'member_expression') return is('object')
     if (parent.type === 'for_in_statement') return is('right')
     return parent.type === 'arrow_function' && is('body')

@@ -126,6 +126,21 @@ describe('outside of strings a value keeps its type', () => {
   })
 })
 
+test('typed values stand in every part of an expression', async () => {
+  const value = { list: [1, 2, 3], n: 2, flag: false, map: { a: 1 } }
+  const fill = async (script: string, interpreter: 'python3' | 'node') =>
+    run(interpreter, insertValues(script, await templateOf(script, interpreter), value))
+  const python = [
+    'def f(a: int = {{ n }}, *b, **c): return (a, b, c)',
+    'if {{ flag }}: print("no")',
+    'elif not {{ flag }}: print({{ map }}["a"], [0, 1, 2, 3][:{{ n }}], -{{ n }}, f(*{{ list }}, **{{ map }}) if {{ flag }} else f(), [x for x in {{ list }}])',
+  ].join('\n')
+  expect(await fill(python, 'python3')).toMatchObject({ stdout: '1 [0, 1] -2 (2, (), {}) [1, 2, 3]\n', stderr: '' })
+  const node =
+    'if ({{ flag }}) throw 0; console.log(JSON.stringify([{{ map }}["a"], [...{{ list }}], { ...{{ map }} }, -{{ n }}, !{{ flag }}, {{ n }}.toFixed(1)]))'
+  expect(await fill(node, 'node')).toMatchObject({ stdout: '[1,[1,2,3],{"a":1},-2,true,"2.0"]\n', stderr: '' })
+})
+
 describe('a value is refused', () => {
   const cases = Object.entries(REFUSED).flatMap(([interpreter, scripts]) =>
     scripts.map((script) => [interpreter as keyof typeof REFUSED, script] as const),

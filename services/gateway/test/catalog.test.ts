@@ -207,7 +207,7 @@ describe('sources', () => {
     expect(await refusals({ script: 'eval {{ n }}', variables, templates: false })).toEqual([])
   })
 
-  test.each(['~/site', '$HOME/app', '/srv/$' + '{APP}', '{{ d }}/app'])(
+  test.each(['~/site', '$HOME/app', '/srv/$' + '{APP}', '{{ d }}/app', '$(hostname)/app', '`hostname`/app'])(
     'a directory that looks expanded is refused: %s',
     async (path) => {
       const definition = script({ working_directory: path })
