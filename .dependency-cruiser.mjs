@@ -18,7 +18,7 @@ const PACKAGES = {
   client: ['contracts'],
   cli: ['client', 'contracts'],
   console: ['client'],
-  testing: ['audit', 'broker', 'database', 'runtime'],
+  testing: ['audit', 'broker', 'database', 'redis', 'runtime'],
 }
 
 const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'runtime']

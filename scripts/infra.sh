@@ -128,6 +128,7 @@ announce() {
   case $1 in
     postgres) users_are_known postgres "$ROLE_COMMAND" || create_service_roles ;;
     rabbitmq) users_are_known rabbitmq "$BROKER_USER_COMMAND" || create_broker_users ;;
+    redis) users_are_known redis "$REDIS_USER_COMMAND" || create_redis_users ;;
   esac
   echo "$1 ready"
 }
@@ -140,16 +141,24 @@ ROLE_COMMAND="$ROOT/packages/database/dist/roles/command.js"
 BROKER_USER_COMMAND="$ROOT/packages/broker/dist/users/command.js"
 role_command() { node "$ROLE_COMMAND" "$@"; }
 broker_user_command() { node "$BROKER_USER_COMMAND" "$@"; }
+REDIS_USER_COMMAND="$ROOT/packages/redis/dist/users/command.js"
+redis_user_command() { node "$REDIS_USER_COMMAND" "$@"; }
 
 # The addresses of the users that were created in a server of this clone. They stay valid until its data, its address or the command
-# that makes them changes. Without this file each call starts Node six times.
+# that makes them changes. Without this file each call starts Node eight times.
 addresses_file() { echo "$STATE/addresses-$1"; }
 
 addresses_are_of() { # SERVER: the first line, which names what the addresses depend on
   echo "# ${SLIPWAY_ROLE_PREFIX:-slipway_} ${SLIPWAY_NAMESPACE:-slipway} $(url_of "$1" native)"
 }
 
-data_of() { case $1 in postgres) echo "$(base)/postgres/data/PG_VERSION" ;; rabbitmq) echo "$(base)/rabbitmq/mnesia" ;; esac; }
+data_of() {
+  case $1 in
+    postgres) echo "$(base)/postgres/data/PG_VERSION" ;;
+    rabbitmq) echo "$(base)/rabbitmq/mnesia" ;;
+    redis) echo "$(base)/redis/users.acl" ;;
+  esac
+}
 
 users_are_known() { # SERVER COMMAND
   local file
@@ -168,6 +177,7 @@ print_addresses() { # SERVER SOURCE URL
   case $1 in
     postgres) if users_are_known postgres "$ROLE_COMMAND"; then kept_addresses postgres; else role_addresses "$2" "$3"; fi ;;
     rabbitmq) if users_are_known rabbitmq "$BROKER_USER_COMMAND"; then kept_addresses rabbitmq; else broker_addresses "$2" "$3"; fi ;;
+    redis) if users_are_known redis "$REDIS_USER_COMMAND"; then kept_addresses redis; else redis_addresses "$2" "$3"; fi ;;
   esac
 }
 
@@ -211,6 +221,23 @@ create_broker_users() {
   keep_addresses rabbitmq "$(broker_addresses "$source" "$url")"
 }
 
+# Redis keeps the users in its ACL file. The users of tests are the same, as in RabbitMQ.
+create_redis_users() {
+  local source url
+  source="$(source_of redis)"
+  case $source in native | docker) ;; *) return 0 ;; esac
+  [ -f "$REDIS_USER_COMMAND" ] || return 0
+  url="$(url_of redis "$source")"
+  (
+    SLIPWAY_NAMESPACE_GLOBS="$(setting SLIPWAY_NAMESPACE slipway),test-*"
+    export SLIPWAY_NAMESPACE_GLOBS
+    eval "$(REDIS_URL="$url" redis_user_command addresses)"
+    REDIS_URL="$url" redis_user_command create
+  ) >"$STATE/redis-users.log" 2>&1 ||
+    fail "the users of the services in Redis could not be created: $(tail -n 1 "$STATE/redis-users.log")"
+  keep_addresses redis "$(redis_addresses "$source" "$url")"
+}
+
 broker_user_exists() ( # URL
   eval "$(RABBITMQ_URL="$1" broker_user_command addresses)"
   node "$ROOT/scripts/infra/login.mjs" rabbitmq "$RABBITMQ_URL_GATEWAY"
@@ -233,6 +260,22 @@ broker_addresses() { # SOURCE URL
     *) return 0 ;;
   esac
   RABBITMQ_URL="$2" broker_user_command addresses
+}
+
+redis_user_exists() ( # URL
+  eval "$(REDIS_URL="$1" redis_user_command addresses)"
+  node "$ROOT/scripts/infra/login.mjs" redis "$REDIS_URL_GATEWAY"
+)
+
+# Of our own Redis also while it starts, as for RabbitMQ.
+redis_addresses() { # SOURCE URL
+  [ -f "$REDIS_USER_COMMAND" ] || return 0
+  case $1 in
+    native | docker) ;;
+    usual-port) redis_user_exists "$2" || return 0 ;;
+    *) return 0 ;;
+  esac
+  REDIS_URL="$2" redis_user_command addresses
 }
 
 servers_of() { # SOURCE

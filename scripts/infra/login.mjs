@@ -28,8 +28,9 @@ const logins = {
     redis.on('error', () => {})
     await redis.connect()
     // Without a password on the server, connecting succeeds after a warning: such a server is not ours.
-    const { password } = new URL(url)
-    if (password) await redis.call('AUTH', decodeURIComponent(password))
+    const { username, password } = new URL(url)
+    const user = username ? [decodeURIComponent(username)] : []
+    if (password) await redis.call('AUTH', ...user, decodeURIComponent(password))
     await redis.ping()
     redis.disconnect()
   },

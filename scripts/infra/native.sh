@@ -247,10 +247,13 @@ redis_up() {
   local dir port
   dir="$(base)/redis" port="$(own_port redis)"
   mkdir -p "$dir"
+  # The users are gone with their file.
+  if [ ! -e "$dir/users.acl" ]; then rm -f "$(addresses_file redis)"; fi
+  REDISCLI_AUTH="$REDIS_PASSWORD" "$ROOT/deploy/redis-acl-file.sh" "$dir/users.acl"
   (umask 077 && cat >"$dir/redis.conf") <<CONF
 bind 127.0.0.1
 port $port
-requirepass $REDIS_PASSWORD
+aclfile "$dir/users.acl"
 dir "$dir"
 pidfile "$dir/pid"
 logfile "$dir/log"

@@ -4,7 +4,7 @@ import { joinTokenFile, root, stateDir } from './settings.mjs'
 
 const LOOPBACK = '127.0.0.1'
 const SECRETS = ['SLIPWAY_ADMIN_EMAIL', 'SLIPWAY_ADMIN_PASSWORD', 'SLIPWAY_ENCRYPTION_KEYS', 'SLIPWAY_JWT_KEYS']
-const SERVERS = /^(DATABASE_URL|RABBITMQ_URL)(_|$)|^REDIS_URL$/
+const SERVERS = /^(DATABASE_URL|RABBITMQ_URL|REDIS_URL)(_|$)/
 // Of the calling `make`: a deployed action that runs make must not take part in it.
 const FOREIGN = ['MAKEFLAGS', 'MAKELEVEL', 'MFLAGS', 'MAKEOVERRIDES', 'MAKE_TERMOUT', 'MAKE_TERMERR']
 
@@ -25,8 +25,8 @@ export function services({ ports, settings, servers, local = {} }) {
   const serversOf = (service) => ({
     DATABASE_URL: ownAddress(servers, 'DATABASE_URL', service),
     RABBITMQ_URL: ownAddress(servers, 'RABBITMQ_URL', service),
-    REDIS_URL: servers.REDIS_URL,
   })
+  const redisOf = (service) => ({ REDIS_URL: ownAddress(servers, 'REDIS_URL', service) })
   const listener = (port, variable, host = LOOPBACK) => ({ port, variable, host })
 
   const table = [
@@ -35,6 +35,7 @@ export function services({ ports, settings, servers, local = {} }) {
       listens: [listener(ports.gateway, 'SLIPWAY_PORT', gatewayHost)],
       env: {
         ...serversOf('gateway'),
+        ...redisOf('gateway'),
         ...pick(settings, [
           'SLIPWAY_ADMIN_EMAIL',
           'SLIPWAY_ADMIN_PASSWORD',
@@ -59,6 +60,7 @@ export function services({ ports, settings, servers, local = {} }) {
       listens: [listener(ports.bridge, 'SLIPWAY_BRIDGE_PORT')],
       env: {
         ...serversOf('executor-bridge'),
+        ...redisOf('executor-bridge'),
         ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']),
         SLIPWAY_BRIDGE_PORT: ports.bridge,
         SLIPWAY_BRIDGE_HOST: LOOPBACK,
@@ -69,6 +71,7 @@ export function services({ ports, settings, servers, local = {} }) {
       listens: [listener(ports.logStream, 'SLIPWAY_LOG_STREAM_PORT')],
       env: {
         ...serversOf('log-stream'),
+        ...redisOf('log-stream'),
         ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']),
         SLIPWAY_LOG_STREAM_PORT: ports.logStream,
         SLIPWAY_LOG_STREAM_HOST: LOOPBACK,

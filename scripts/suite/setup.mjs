@@ -66,11 +66,11 @@ export function demandUrls() {
 
 /**
  * The addresses of the servers: { DATABASE_URL, RABBITMQ_URL, REDIS_URL }, and for services with a user of their own
- * DATABASE_URL_GATEWAY, RABBITMQ_URL_GATEWAY and so on.
+ * DATABASE_URL_GATEWAY, RABBITMQ_URL_GATEWAY, REDIS_URL_GATEWAY and so on.
  */
 export async function serverUrls() {
   const lines = (await infra('env')).matchAll(/^export (\w+)='(.*)'$/gm)
-  const own = Object.entries(process.env).filter(([name]) => /^(DATABASE|RABBITMQ)_URL_/.test(name))
+  const own = Object.entries(process.env).filter(([name]) => /^(DATABASE|RABBITMQ|REDIS)_URL_/.test(name))
   return Object.fromEntries([...own, ...[...lines].map(([, name, url]) => [name, url])])
 }
 

@@ -50,6 +50,7 @@ export interface IRedisReplication {
   spec: RedisPods & {
     clusterSize: number
     kubernetesConfig: RedisImage
+    acl?: { secret: { secretName: string; items: { key: string; path: string }[] } }
     redisConfig?: { dynamicConfig?: string[] }
     pdb?: { enabled: boolean; maxUnavailable?: number }
     storage?: { volumeClaimTemplate: { spec: IPersistentVolumeClaimSpec } }

@@ -6,6 +6,7 @@ import { describe, expect, test } from '@jest/globals'
 import { parser } from '@prometheus-io/lezer-promql'
 import { BROKER_USERS } from '@slipway/broker'
 import { DATABASE_ROLES } from '@slipway/database'
+import { REDIS_USERS } from '@slipway/redis'
 import { isDevelopmentSecret, SLIPWAY_VERSION, serviceUser } from '@slipway/runtime'
 import { repositoryRoot, SERVICES } from '@slipway/testing'
 import { parse } from 'yaml'
@@ -186,6 +187,20 @@ test.each(OVERLAYS)('each service has its own user of RabbitMQ, which a job crea
   expect(given).toEqual(expected)
   if (overlay === 'external-services') return
   expect(secretsOf(byName(ofKind(of(overlay), 'Job'), 'broker-users'))).toEqual(given)
+})
+
+test.each(OVERLAYS)('each service has its own address of Redis: %s', (overlay) => {
+  const given = services(of(overlay)).flatMap(({ metadata, spec }) =>
+    (spec?.template?.spec.containers[0]?.env ?? [])
+      .filter(({ name }) => name === 'REDIS_URL')
+      .map(({ valueFrom }) => [metadata.name, valueFrom?.secretKeyRef?.name]),
+  )
+  const expected = REDIS_USERS.map((user) => [
+    user,
+    // The development overlay's names end with a hash of the values.
+    expect.stringMatching(new RegExp(`^slipway-redis-${user}(-[a-z0-9]{10})?$`)),
+  ])
+  expect(Object.fromEntries(given)).toEqual(Object.fromEntries(expected))
 })
 
 describe('development secrets', () => {

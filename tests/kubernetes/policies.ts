@@ -1,5 +1,6 @@
 import { BROKER_USERS } from '@slipway/broker'
 import { DATABASE_ROLES } from '@slipway/database'
+import { REDIS_USERS } from '@slipway/redis'
 import {
   behind,
   type Container,
@@ -22,14 +23,16 @@ const WRITABLE_ROOTS = ['rabbitmq']
 /** The Secrets and keys that operators make, and those that the user makes by docs/kubernetes.md. */
 const MADE_ELSEWHERE: Record<string, string[]> = {
   'slipway-keys': ['encryption-keys', 'jwt-keys', 'admin-password'],
-  'slipway-servers': ['database-url', 'redis-url'],
-  'slipway-redis': ['password', 'url'],
+  'slipway-servers': ['database-url'],
+  'slipway-redis': ['password', 'user.acl'],
   'slipway-backups': ['access-key-id', 'secret-access-key'],
   'postgres-app': ['uri'],
   // One for each role of Postgres: packages/database/src/roles.
   ...Object.fromEntries(DATABASE_ROLES.map((role) => [`slipway-database-${role}`, ['username', 'password', 'uri']])),
   // One for each user of RabbitMQ: packages/broker/src/users.
   ...Object.fromEntries(BROKER_USERS.map((user) => [`slipway-rabbitmq-${user}`, ['uri']])),
+  // One for each user of Redis: packages/redis/src/users.
+  ...Object.fromEntries(REDIS_USERS.map((user) => [`slipway-redis-${user}`, ['uri']])),
   'rabbitmq-default-user': ['username', 'password'],
 }
 

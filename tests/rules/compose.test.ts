@@ -3,6 +3,7 @@ import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { BROKER_USERS } from '@slipway/broker'
 import { DATABASE_ROLES } from '@slipway/database'
+import { REDIS_USERS } from '@slipway/redis'
 import { ConfigurationError, loadConfig, refuseDevelopmentSecrets, serviceUrls } from '@slipway/runtime'
 import { repositoryRoot } from '@slipway/testing'
 import { parse } from 'yaml'
@@ -223,6 +224,21 @@ test('each service logs in to RabbitMQ with its own user, which the service `bro
     const given = compose.services[user]?.environment['RABBITMQ_URL']
     expect(new URL(String(given)).href).toBe(url.href)
   }
+})
+
+test('each service logs in to Redis with its own user, which the service `redis-users` creates', () => {
+  const { environment = {}, command } = compose.services['redis-users'] ?? {}
+  expect(command).toEqual(['node', 'node_modules/@slipway/redis/dist/users/command.js', 'create'])
+  const created = serviceUrls(
+    'REDIS_URL',
+    REDIS_USERS,
+    Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)])),
+  )
+  const given = built.flatMap(([name, { environment }]) =>
+    environment['REDIS_URL'] === undefined ? [] : [[name, environment['REDIS_URL']]],
+  )
+  expect(Object.fromEntries(given)).toEqual(Object.fromEntries([...created].map(([user, { href }]) => [user, href])))
+  expect([...created.keys()]).toEqual([...REDIS_USERS])
 })
 
 test('the balancer uses the ports of the services and their management port for health checks', () => {

@@ -120,12 +120,6 @@ export interface StreamBatch {
  */
 export type StreamPartialLine = Omit<StoredLine, 'i' | 'a'> & { i: number; a: number; n: number }
 
-/** The key of the live stream of a deployment in Redis. */
-export const streamKey = (namespace: string, deploymentId: string) => `${namespace}:deployment:${deploymentId}:stream`
-
-/** The key of an SSE token in Redis, by its hash. The value is a sealed JSON `SseTokenRecord`, bound to this key. */
-export const sseTokenKey = (namespace: string, tokenHash: string) => `${namespace}:sse-token:${tokenHash}`
-
 /** Permissions are not part of this: log-stream reads them when the token is used, and while the stream is open. */
 export interface SseTokenRecord {
   user_id: string

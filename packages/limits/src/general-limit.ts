@@ -1,3 +1,4 @@
+import { bucketKey } from '@slipway/redis'
 import { type Logger, TIMED_OUT, withTimeout } from '@slipway/runtime'
 import { LRUCache } from 'lru-cache'
 import { limitKey } from './address-ranges.ts'
@@ -38,7 +39,7 @@ export function createGeneralLimit(options: GeneralLimitOptions): GeneralLimit {
 
   async function takeShared(key: string, { rps, burst }: Rate): Promise<number | undefined> {
     try {
-      const waitUs = await withTimeout(answerMs, redis.takeFromBucket(`${namespace}:limit:${key}`, rps, burst))
+      const waitUs = await withTimeout(answerMs, redis.takeFromBucket(bucketKey(namespace, key), rps, burst))
       if (waitUs === TIMED_OUT) throw new Error(`no answer within ${answerMs} ms`)
       if (askAgainAt !== null) logger.info('the rate limit is shared with the other replicas again')
       askAgainAt = null

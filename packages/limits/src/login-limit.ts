@@ -1,4 +1,5 @@
 import { authRateLimited, unavailable } from '@slipway/domain'
+import { loginKeys } from '@slipway/redis'
 import { type Logger, TIMED_OUT, withTimeout } from '@slipway/runtime'
 import { limitKey } from './address-ranges.ts'
 import type { LimitsRedis } from './redis.ts'
@@ -29,10 +30,9 @@ interface LoginLimitOptions {
 export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
   const { redis, namespace, attemptsPerMinute, lockoutSeconds, logger, answerMs = ANSWER_MS } = options
   async function count(key: string, allowed: number): Promise<number> {
-    // Redis Cluster needs both keys in one hash slot, because one script uses them.
-    const prefix = `${namespace}:login:{${key}}`
+    const { attempts, lock } = loginKeys(namespace, key)
     try {
-      const counted = redis.countAttempt(`${prefix}:attempts`, `${prefix}:lock`, allowed, lockoutSeconds)
+      const counted = redis.countAttempt(attempts, lock, allowed, lockoutSeconds)
       const lockedMs = await withTimeout(answerMs, counted)
       if (lockedMs === TIMED_OUT) throw new Error(`no answer within ${answerMs} ms`)
       return lockedMs

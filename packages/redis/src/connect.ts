@@ -1,5 +1,6 @@
 import type { Logger } from '@slipway/runtime'
 import { Redis, type RedisOptions } from 'ioredis'
+import { DEFAULT_USER } from './users/users.ts'
 
 const CONNECT_MS = 2_000
 /** A connection is closed when a command on it gets no answer for this long. */
@@ -33,6 +34,8 @@ export function connectRedis(options: RedisConnectionOptions): Redis {
     connectTimeout: CONNECT_MS,
     socketTimeout: silenceMs,
     maxRetriesPerRequest: 0,
+    // CLIENT SETINFO is refused to the users of the services, and Redis logs each refusal.
+    disableClientInfo: true,
     retryStrategy: (attempt) => Math.min(RECONNECT_BASE_MS * 2 ** Math.min(attempt, 10), RECONNECT_CAP_MS),
     ...(commandMs === undefined ? {} : { commandTimeout: commandMs }),
     ...(scripts === undefined ? {} : { scripts }),
@@ -52,4 +55,21 @@ export function connectRedis(options: RedisConnectionOptions): Redis {
 /** Whether Redis answers. It may take as long as the silence that closes a connection. */
 export async function isRedisUp(redis: Redis): Promise<boolean> {
   return redis.status === 'ready' && (await redis.ping()) === 'PONG'
+}
+
+/** Warns once if the user of this connection is the one that may do everything: a service then reaches the keys of the others. */
+export function warnOfDefaultUser(redis: Redis, logger: Logger): void {
+  redis.once('ready', () => {
+    redis.acl('WHOAMI').then(
+      (user) => {
+        if (user !== DEFAULT_USER) return
+        logger.warn(
+          'the user of REDIS_URL may use all keys and commands: give this process the user of its service, ' +
+            'see "Users of Redis" in docs/operations.md',
+        )
+      },
+      // A server that has no users, or hides them.
+      () => {},
+    )
+  })
 }

@@ -1,2 +1,13 @@
 export type { Redis } from 'ioredis'
-export { connectRedis, isRedisUp, type RedisConnectionOptions } from './connect.ts'
+export { connectRedis, isRedisUp, type RedisConnectionOptions, warnOfDefaultUser } from './connect.ts'
+export {
+  bucketKey,
+  loginKeys,
+  pendingTokenKey,
+  sseSessionsKey,
+  sseTokenKey,
+  streamKey,
+  wrongPasswordsKey,
+} from './keys.ts'
+export { REDIS_USERS, type RedisUser } from './users/rights.ts'
+export { aclFileOf, aclUsersOf, type RedisAclUser } from './users/users.ts'

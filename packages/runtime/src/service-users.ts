@@ -1,5 +1,5 @@
 /** The servers with a separate user for each service. */
-type UserServer = 'DATABASE_URL' | 'RABBITMQ_URL'
+type UserServer = 'DATABASE_URL' | 'RABBITMQ_URL' | 'REDIS_URL'
 
 /** Users belong to the whole server. A second installation on the same server needs another prefix. */
 export const DEFAULT_USER_PREFIX = 'slipway_'

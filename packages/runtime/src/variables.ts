@@ -90,8 +90,8 @@ export const commonConfig = {
   }),
   REDIS_URL: urlVariable({
     schemes: ['redis', 'rediss'],
-    description: 'URL of Redis',
-    examples: ['redis://127.0.0.1:6379'],
+    description: 'URL of Redis, with user and password',
+    examples: ['redis://slipway_gateway:password@127.0.0.1:6379'],
   }),
   SLIPWAY_LOG_LEVEL: choiceVariable(LOG_LEVELS, {
     default: 'info',

@@ -16,10 +16,13 @@ export interface PrivateRedis {
   stop(): Promise<void>
 }
 
-export async function startRedis(): Promise<PrivateRedis> {
+/** @param acl the contents of an ACL file that lets the user `default` with `password` in */
+export async function startRedis({ acl, password }: { acl?: string; password?: string } = {}): Promise<PrivateRedis> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-redis-'))
   const port = await freePort()
-  const url = `redis://127.0.0.1:${port}`
+  const url = `redis://${password ? `:${password}@` : ''}127.0.0.1:${port}`
+  const aclFile = path.join(folder, 'users.acl')
+  if (acl !== undefined) fs.writeFileSync(aclFile, acl)
   let child: ChildProcess | null = null
 
   const ask = async <T>(question: (redis: Redis) => Promise<T>): Promise<T> => {
@@ -49,7 +52,8 @@ export async function startRedis(): Promise<PrivateRedis> {
       const address = ['--port', String(port), '--bind', '127.0.0.1']
       const storage = ['--save', '', '--appendonly', 'no', '--dir', folder]
       // Detached, so that Ctrl-C ends it only after what uses it.
-      child = spawn('redis-server', [...address, ...storage], { stdio: 'ignore', detached: true })
+      const users = acl === undefined ? [] : ['--aclfile', aclFile]
+      child = spawn('redis-server', [...address, ...storage, ...users], { stdio: 'ignore', detached: true })
       child.once('error', () => {})
       await waitFor(() => ask((one) => one.ping()), { what: 'Redis to answer' })
     },

@@ -1,4 +1,5 @@
 import type { BrokerUser } from '@slipway/broker'
+import type { RedisUser } from '@slipway/redis'
 import { serviceUrlVariable } from '@slipway/runtime'
 
 /** The URL of a real server for tests. `jest.config.mjs` sets the variables from scripts/infra.sh. */
@@ -12,3 +13,7 @@ export function serverUrl(name: 'DATABASE_URL' | 'RABBITMQ_URL' | 'REDIS_URL'): 
 /** The URL of RabbitMQ with the user of the service, if the server has that user. */
 export const brokerUrlOf = (service: BrokerUser): string =>
   process.env[serviceUrlVariable('RABBITMQ_URL', service)] ?? serverUrl('RABBITMQ_URL')
+
+/** The URL of Redis with the user of the service, if the server has that user. */
+export const redisUrlOf = (service: RedisUser): string =>
+  process.env[serviceUrlVariable('REDIS_URL', service)] ?? serverUrl('REDIS_URL')

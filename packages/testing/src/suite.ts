@@ -12,7 +12,7 @@ import { removeNamespace, testNamespace } from './namespace.ts'
 import type { Network } from './networks.ts'
 import { freePort } from './ports.ts'
 import { repositoryRoot } from './repository.ts'
-import { brokerUrlOf, serverUrl } from './servers.ts'
+import { brokerUrlOf, redisUrlOf } from './servers.ts'
 import { waitFor } from './waiting.ts'
 
 export const SERVICES = [
@@ -162,7 +162,6 @@ async function describe(made: {
   const serversOf = (service: BrokerUser) => ({
     DATABASE_URL: database.urlOf(service),
     RABBITMQ_URL: brokerUrlOf(service),
-    REDIS_URL: serverUrl('REDIS_URL'),
   })
   const encryption = { SLIPWAY_ENCRYPTION_KEYS: key() }
   const [gateway, logStream, bridge] = [await freePort(), await freePort(), await freePort()]
@@ -193,6 +192,7 @@ async function describe(made: {
       'gateway',
       {
         ...serversOf('gateway'),
+        REDIS_URL: redisUrlOf('gateway'),
         ...encryption,
         SLIPWAY_JWT_KEYS: key(),
         SLIPWAY_ADMIN_EMAIL: admin.email,
@@ -212,6 +212,7 @@ async function describe(made: {
       'executor-bridge',
       {
         ...serversOf('executor-bridge'),
+        REDIS_URL: redisUrlOf('executor-bridge'),
         ...encryption,
         ...keyPair,
         SLIPWAY_BRIDGE_HOST: networks.length > 0 ? '0.0.0.0' : '127.0.0.1',
@@ -222,6 +223,7 @@ async function describe(made: {
       'log-stream',
       {
         ...serversOf('log-stream'),
+        REDIS_URL: redisUrlOf('log-stream'),
         ...encryption,
         SLIPWAY_LOG_STREAM_HOST: '127.0.0.1',
         SLIPWAY_LOG_STREAM_PORT: String(logStream),

@@ -1,5 +1,5 @@
-import { type StreamBatch, type StreamPartialLine, streamKey } from '@slipway/contracts'
-import type { Redis } from '@slipway/redis'
+import type { StreamBatch, StreamPartialLine } from '@slipway/contracts'
+import { type Redis, streamKey } from '@slipway/redis'
 import { counter, type Logger } from '@slipway/runtime'
 import { storableJson } from './storable.ts'
 

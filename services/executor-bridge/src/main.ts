@@ -7,7 +7,7 @@ import {
   waitForDatabase,
   warnOfOwner,
 } from '@slipway/database'
-import { connectRedis } from '@slipway/redis'
+import { connectRedis, warnOfDefaultUser } from '@slipway/redis'
 import { KeyRing, listen, runService } from '@slipway/runtime'
 import { createAnalyst } from './analysis/analyst.ts'
 import { endpointOf, warnOfAddress } from './analysis/configured.ts'
@@ -45,6 +45,7 @@ await runService({
     warnOfOwner(database, logger)
     const redis = connectRedis({ url: config.REDIS_URL, name: 'live streams', logger, commandMs: LIVE_MS })
     onStop('redis', () => redis.disconnect())
+    warnOfDefaultUser(redis, logger)
     const broker = connectBroker({
       url: config.RABBITMQ_URL,
       namespace: config.SLIPWAY_NAMESPACE,

@@ -1,14 +1,16 @@
 import { Writable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Broker } from '@slipway/broker'
-import { compile, RunSpec, type RunTarget, SyncResponse, streamKey } from '@slipway/contracts'
+import { compile, RunSpec, type RunTarget, SyncResponse } from '@slipway/contracts'
 import { enqueue, eventMessage, startRelay } from '@slipway/database'
+import { streamKey } from '@slipway/redis'
 import { createLogger, listen } from '@slipway/runtime'
 import {
   testLogger as logger,
   type OpenTestDatabase,
   openTestBroker,
   openTestDatabase,
+  redisUrlOf,
   removeNamespace,
   serverUrl,
   testNamespace,
@@ -409,7 +411,8 @@ describe('over RabbitMQ and Redis', () => {
   })
 
   test('a committed batch is published to stream clients, and no batch fails while Redis is away', async () => {
-    const live = createLiveStreams(redis, namespace, logger)
+    const ofBridge = new Redis(redisUrlOf('executor-bridge'))
+    const live = createLiveStreams(ofBridge, namespace, logger)
     const watched = await startBridge(db.database, live)
     const run = await newRun()
     const url = `${watched.url}/v1/runs/${run.deploymentId}/events`
@@ -443,5 +446,6 @@ describe('over RabbitMQ and Redis', () => {
     expect(answer).toEqual({ status: 200, body: { next_event: 2 } })
     await Promise.all([watched.close(), cut.close()])
     dead.disconnect()
+    ofBridge.disconnect()
   })
 })

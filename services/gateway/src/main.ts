@@ -8,6 +8,7 @@ import {
   warnOfOwner,
 } from '@slipway/database'
 import { connectLimits, createLimits, readLimitSettings } from '@slipway/limits'
+import { warnOfDefaultUser } from '@slipway/redis'
 import { KeyRing, runService } from '@slipway/runtime'
 import { ScriptReader } from '@slipway/scripts'
 import { measureAuditHead, startAuditLinker } from './audit/linker.ts'
@@ -47,6 +48,7 @@ await runService({
     health.check('cache', () => cache.isUp())
     const limitsRedis = connectLimits(config.REDIS_URL, logger)
     onStop('limits', async () => limitsRedis.disconnect())
+    warnOfDefaultUser(limitsRedis, logger)
 
     const broker = connectBroker({
       url: config.RABBITMQ_URL,

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { sseTokenKey } from '@slipway/contracts'
 import { createDatabase } from '@slipway/database'
+import { sseTokenKey } from '@slipway/redis'
 import { hashToken } from '@slipway/runtime'
 import { createTestDatabase } from '@slipway/testing'
 import jwt from 'jsonwebtoken'
@@ -243,7 +243,7 @@ test('an SSE token is stored as a hash with its user and session, and expires', 
   const { id, token } = await addUser(gateway, { role: 'user' })
   const { body } = await clientOf(gateway, token).send('createSseToken', '/auth/sse-token', {})
   const key = sseTokenKey(gateway.namespace, hashToken(body.sse_token))
-  const [value, ttl] = await gateway.dependencies.cache.run((redis) => Promise.all([redis.get(key), redis.ttl(key)]))
+  const [value, ttl] = await Promise.all([gateway.redis.get(key), gateway.redis.ttl(key)])
   expect(JSON.parse(gateway.dependencies.keys.openText(value ?? '', key))).toMatchObject({
     user_id: id,
     session_id: body.session_id,

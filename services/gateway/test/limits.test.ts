@@ -8,7 +8,8 @@ import {
   parseRange,
   type Rate,
 } from '@slipway/limits'
-import { serverUrl, startTcpProxy, type TcpProxy, waitFor } from '@slipway/testing'
+import { bucketKey } from '@slipway/redis'
+import { redisUrlOf, startTcpProxy, type TcpProxy, waitFor } from '@slipway/testing'
 import request from 'supertest'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import { ADMIN, logger, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
@@ -31,7 +32,7 @@ let opened: LimitsRedis[] = []
 let addresses = 0
 let heard: string[] = []
 beforeEach(async () => {
-  proxy = await startTcpProxy(serverUrl('REDIS_URL'))
+  proxy = await startTcpProxy(redisUrlOf('gateway'))
   heard = []
 })
 afterEach(async () => {
@@ -46,7 +47,7 @@ const newAddress = () => `203.0.113.${++addresses}`
 /** A replica that shares the database and Redis with the others and trusts X-Forwarded-For of the tests. */
 async function replica(
   settings: Partial<LimitSettings> = {},
-  { redisUrl = serverUrl('REDIS_URL'), answerMs = ANSWER_MS }: { redisUrl?: string; answerMs?: number } = {},
+  { redisUrl = redisUrlOf('gateway'), answerMs = ANSWER_MS }: { redisUrl?: string; answerMs?: number } = {},
 ): Promise<Gateway> {
   const hear = (message: string) => void heard.push(message)
   const listening = { ...logger, warn: hear, info: hear, error: hear }
@@ -152,8 +153,8 @@ describe('the general limit', () => {
     const gateway = await replica({ rate: () => ({ rps: 10, burst: 100 }) })
     const address = newAddress()
     await get(gateway, address)
-    const [redis] = opened as [LimitsRedis]
-    const ttl = await redis.pttl(`${whole.namespace}:limit:${address}`)
+    const { redis } = whole
+    const ttl = await redis.pttl(bucketKey(whole.namespace, address))
     // The key expires or has expired. -1 means that the key never expires.
     expect(ttl).not.toBe(-1)
     expect(ttl).toBeLessThanOrEqual(100)
@@ -279,7 +280,7 @@ describe('the limit on logins', () => {
     const gateway = await replica(UNLIMITED)
     const address = newAddress()
     await attempts(gateway, address, 5)
-    const [redis] = opened as [LimitsRedis]
+    const { redis } = whole
     const key = `${whole.namespace}:login:{${address}}:attempts`
     const times = await redis.lrange(key, 0, -1)
     expect(times).toHaveLength(5)

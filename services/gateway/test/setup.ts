@@ -5,8 +5,9 @@ import { createDatabase, type Database, type DatabaseOptions } from '@slipway/da
 import type { Limits } from '@slipway/limits'
 import { createLogger, KeyRing, randomToken, uuidv7 } from '@slipway/runtime'
 import { ScriptReader } from '@slipway/scripts'
-import { createTestDatabase, removeNamespace, serverUrl } from '@slipway/testing'
+import { createTestDatabase, redisUrlOf, removeNamespace, serverUrl } from '@slipway/testing'
 import bcrypt from 'bcrypt'
+import { Redis } from 'ioredis'
 import request from 'supertest'
 import { connectCache } from '../src/cache.ts'
 import { createAccessTokens } from '../src/credentials/access-token.ts'
@@ -34,6 +35,8 @@ export interface TestGateway extends Gateway {
   /** A connection with the rights of the gateway for tests without a call. It sees the rows of all tenants. */
   asGateway: Database
   broker: Broker
+  /** A connection with all rights. The gateway itself may not read all of its keys. */
+  redis: Redis
   namespace: string
   /** A token of the first administrator, who belongs to no tenant. */
   adminToken: string
@@ -69,7 +72,8 @@ export async function startGateway(
   })
   await broker.connected()
   // A busy machine may be silent for longer than the 2 s after which a service gives up a connection to Redis.
-  const cache = connectCache(serverUrl('REDIS_URL'), logger, { silenceMs: 60_000 })
+  const cache = connectCache(redisUrlOf('gateway'), logger, { silenceMs: 60_000 })
+  const redis = new Redis(serverUrl('REDIS_URL'), { lazyConnect: true })
   const passwords = createPasswordHasher(4)
   await seedIdentity(asGateway, { admin: ADMIN, passwords, logger })
   const accessTokens = createAccessTokens(`test:${JWT_KEY.toString('base64')}`)
@@ -105,12 +109,14 @@ export async function startGateway(
     database,
     asGateway,
     broker,
+    redis,
     namespace,
     adminToken: await tokenFor({ database, accessTokens }, rows[0]?.id ?? ''),
     async close() {
       gateway.endStreams()
       await broker.close()
       await cache.close()
+      redis.disconnect()
       await database.close()
       await asGateway.close()
       await ofCallers.close()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
+import type { SseTokenRecord } from '@slipway/contracts'
+import { sseSessionsKey, sseTokenKey } from '@slipway/redis'
 import { hashToken } from '@slipway/runtime'
 import request from 'supertest'
 import { me, outcome } from './credentials.ts'
@@ -32,7 +33,7 @@ const goOn = (session: { session_id: string; refresh_token: string }, token = us
   post('sse-token/refresh', { session_id: session.session_id, refresh_token: session.refresh_token }, token)
 const recordOf = async (token: string): Promise<Partial<SseTokenRecord>> => {
   const key = sseTokenKey(gateway.namespace, hashToken(token))
-  const sealed = await gateway.dependencies.cache.run((redis) => redis.get(key))
+  const sealed = await gateway.redis.get(key)
   return sealed === null ? {} : JSON.parse(gateway.dependencies.keys.openText(sealed, key))
 }
 
@@ -99,11 +100,9 @@ test('stream tokens are no access tokens and are not stored in plain text', asyn
   for (const token of [first.sse_token, first.refresh_token]) {
     expect(await me(gateway, token)).toEqual([401, 'INVALID_TOKEN'])
   }
-  const values = await gateway.dependencies.cache.run(async (redis) => {
-    const keys = await redis.keys(`${gateway.namespace}:sse-*`)
-    const hashes = keys.filter((key) => key.includes('sse-sessions'))
-    return [keys, await Promise.all(hashes.map((key) => redis.hgetall(key)))]
-  })
+  const keys = await gateway.redis.keys(`${gateway.namespace}:sse-*`)
+  const hashes = keys.filter((key) => key.includes('sse-sessions'))
+  const values = [keys, await Promise.all(hashes.map((key) => gateway.redis.hgetall(key)))]
   expect(JSON.stringify(values)).toContain(first.session_id)
   expect(JSON.stringify(values)).not.toContain(first.refresh_token)
   expect(JSON.stringify(values)).not.toContain(first.sse_token)
@@ -112,11 +111,9 @@ test('stream tokens are no access tokens and are not stored in plain text', asyn
 test('a client with too many stream sessions loses the oldest', async () => {
   const first = await begin()
   const id = (await recordOf(first.sse_token)).credential?.id
-  await gateway.dependencies.cache.run((redis) =>
-    redis.hset(
-      `${gateway.namespace}:sse-sessions:${id}`,
-      Object.fromEntries(Array.from({ length: 999 }, (_, n) => [`ffffffff-${n}`, 'x'])),
-    ),
+  await gateway.redis.hset(
+    sseSessionsKey(gateway.namespace, String(id)),
+    Object.fromEntries(Array.from({ length: 999 }, (_, n) => [`ffffffff-${n}`, 'x'])),
   )
   const second = await begin()
   expect((await goOn(first)).status).toBe(401)

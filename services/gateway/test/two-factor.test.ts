@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { totp as codeOf, serverUrl, waitFor } from '@slipway/testing'
+import { totp as codeOf, redisUrlOf, waitFor } from '@slipway/testing'
 import request from 'supertest'
 import { connectCache } from '../src/cache.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
@@ -432,7 +432,7 @@ describe('wrong codes of a user', () => {
 
 test('a right password succeeds even if Redis becomes unavailable afterwards', async () => {
   const quiet = { ...logger, warn() {}, error() {} }
-  const cache = connectCache(serverUrl('REDIS_URL'), quiet)
+  const cache = connectCache(redisUrlOf('gateway'), quiet)
   await waitFor(() => cache.isUp(), { what: 'the cache' })
   const proof = async () => {
     await cache.close()

@@ -1,7 +1,7 @@
 import { connectBroker } from '@slipway/broker'
 import { createDatabase, measureConnections, waitForDatabase, warnOfOwner } from '@slipway/database'
 import { connectLimits, createGeneralLimit, readRateSettings } from '@slipway/limits'
-import { connectRedis, isRedisUp } from '@slipway/redis'
+import { connectRedis, isRedisUp, warnOfDefaultUser } from '@slipway/redis'
 import { KeyRing, listen, runService } from '@slipway/runtime'
 import { createChangeStreams } from './changes/change-streams.ts'
 import { logStreamConfig } from './config.ts'
@@ -27,6 +27,7 @@ await runService({
     warnOfOwner(database, logger)
     const redis = connectRedis({ url: config.REDIS_URL, name: 'commands', logger })
     onStop('redis', () => redis.disconnect())
+    warnOfDefaultUser(redis, logger)
     const limitsRedis = connectLimits(config.REDIS_URL, logger)
     onStop('limits', async () => limitsRedis.disconnect())
     const broker = connectBroker({ url: config.RABBITMQ_URL, namespace, name, logger, onFatal: fatal })

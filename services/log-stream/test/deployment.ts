@@ -1,6 +1,7 @@
-import { type StoredLine, type StreamBatch, type StreamPartialLine, streamKey } from '@slipway/contracts'
+import type { StoredLine, StreamBatch, StreamPartialLine } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
 import { type DeploymentState, isEndedStepState, type StepState } from '@slipway/domain'
+import { streamKey } from '@slipway/redis'
 import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Redis } from 'ioredis'
 

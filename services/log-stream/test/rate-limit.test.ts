@@ -4,7 +4,7 @@ import { KeyRing } from '@slipway/runtime'
 import {
   type OpenTestDatabase,
   openTestDatabase,
-  serverUrl,
+  redisUrlOf,
   startTcpProxy,
   type TcpProxy,
   testLogger,
@@ -45,9 +45,9 @@ beforeAll(async () => {
 })
 afterAll(() => db?.drop())
 beforeEach(async () => {
-  proxy = await startTcpProxy(serverUrl('REDIS_URL'))
+  proxy = await startTcpProxy(redisUrlOf('log-stream'))
   redis = await connect(proxy.url)
-  gatewayRedis = await connect(serverUrl('REDIS_URL'))
+  gatewayRedis = await connect(redisUrlOf('gateway'))
   streams = await startStreams({ database: db.database, rateLimit: limitOf(redis) })
   await waitFor(async () => (await get(newAddress())).status === 401, { what: 'tokens to be checked' })
 })

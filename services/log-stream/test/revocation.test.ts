@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
+import type { SseTokenRecord } from '@slipway/contracts'
+import { sseTokenKey } from '@slipway/redis'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
 import { keptLog, type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { TestDeployment } from './deployment.ts'

@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
+import type { SseTokenRecord } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
 import { parseRange } from '@slipway/limits'
-import { connectRedis } from '@slipway/redis'
+import { connectRedis, sseTokenKey } from '@slipway/redis'
 import { hashToken, KeyRing, type Logger, listen, randomToken, uuidv7 } from '@slipway/runtime'
-import { databaseAs, removeNamespace, serverUrl, testLogger, testNamespace, waitFor } from '@slipway/testing'
+import {
+  databaseAs,
+  redisUrlOf,
+  removeNamespace,
+  serverUrl,
+  testLogger,
+  testNamespace,
+  waitFor,
+} from '@slipway/testing'
 import { Redis } from 'ioredis'
 import type { ChangeClientLimits } from '../src/changes/change-client.ts'
 import { type ChangeStreams, createChangeStreams } from '../src/changes/change-streams.ts'
@@ -88,7 +96,7 @@ export interface StreamsOptions {
 
 /** Starts the service like main.ts, without RabbitMQ. It connects to the given database with its own role. */
 export async function startStreams(options: StreamsOptions): Promise<TestStreams> {
-  const { redisUrl = serverUrl('REDIS_URL') } = options
+  const { redisUrl = redisUrlOf('log-stream') } = options
   const database = databaseAs(options.database, 'log-stream')
   const log = options.logger ?? testLogger
   const namespace = testNamespace()

@@ -117,14 +117,6 @@ spec:
 {{- end -}}
 {{- end }}
 
-{{- define "slipway.redisAddress" -}}
-{{- if .Values.redis.operator -}}
-{{ include "slipway.secretVariable" (list "REDIS_URL" .Values.secrets.redis "url") }}
-{{- else -}}
-{{ include "slipway.secretVariable" (list "REDIS_URL" .Values.secrets.servers "redis-url") }}
-{{- end -}}
-{{- end }}
-
 {{/* The settings of all services; the labels that instances may claim follow from the pools. */}}
 {{- define "slipway.settings" -}}
 {{- $settings := dict -}}

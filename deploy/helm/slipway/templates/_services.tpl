@@ -20,7 +20,7 @@ log-stream:
 {{ include "slipway.secretVariable" (list "DATABASE_URL" (print $secrets.databasePrefix .name) "uri") }}
 {{ include "slipway.secretVariable" (list "RABBITMQ_URL" (print $secrets.rabbitmqPrefix .name) "uri") }}
 {{- if .service.redis }}
-{{ include "slipway.redisAddress" .root }}
+{{ include "slipway.secretVariable" (list "REDIS_URL" (print $secrets.redisPrefix .name) "uri") }}
 {{- end }}
 {{ include "slipway.secretVariable" (list "SLIPWAY_ENCRYPTION_KEYS" $secrets.keys "encryption-keys") }}
 {{- if .service.jwt }}

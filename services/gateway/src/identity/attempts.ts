@@ -1,4 +1,5 @@
 import { authRateLimited, Problem } from '@slipway/domain'
+import { pendingTokenKey, wrongPasswordsKey } from '@slipway/redis'
 import type { Cache } from '../cache.ts'
 import { PENDING_TOKEN_SECONDS } from '../credentials/access-token.ts'
 
@@ -24,9 +25,6 @@ export interface Attempts {
 }
 
 export function createAttempts(cache: Cache, namespace: string): Attempts {
-  const pendingKey = (tokenId: string) => `${namespace}:pending-2fa:${tokenId}`
-  const passwordKey = (userId: string) => `${namespace}:wrong-passwords:${userId}`
-
   /** Counts up. One transaction sets counter and expiry, so no counter stays for ever. */
   const count = (key: string, seconds: number) =>
     cache.run(async (redis) => {
@@ -38,17 +36,17 @@ export function createAttempts(cache: Cache, namespace: string): Attempts {
 
   return {
     async takeAttempt(tokenId) {
-      if ((await count(pendingKey(tokenId), PENDING_TOKEN_SECONDS + 60)) > ATTEMPTS_PER_PENDING_TOKEN) {
+      if ((await count(pendingTokenKey(namespace, tokenId), PENDING_TOKEN_SECONDS + 60)) > ATTEMPTS_PER_PENDING_TOKEN) {
         throw new Problem('INVALID_TOKEN', 'This pending token has no attempts left: log in again')
       }
     },
     async exhaust(tokenId) {
       await cache.run((redis) =>
-        redis.set(pendingKey(tokenId), ATTEMPTS_PER_PENDING_TOKEN, 'EX', PENDING_TOKEN_SECONDS + 60),
+        redis.set(pendingTokenKey(namespace, tokenId), ATTEMPTS_PER_PENDING_TOKEN, 'EX', PENDING_TOKEN_SECONDS + 60),
       )
     },
     async checkPassword(userId, isRight) {
-      const key = passwordKey(userId)
+      const key = wrongPasswordsKey(namespace, userId)
       if ((await count(key, PASSWORD_WINDOW_SECONDS)) > WRONG_PASSWORDS) {
         const left = await cache.run((redis) => redis.ttl(key))
         throw authRateLimited(Math.max(1, left), 'Too many wrong passwords in the sessions of this user')

@@ -1,5 +1,6 @@
-import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
+import type { SseTokenRecord } from '@slipway/contracts'
 import { Problem } from '@slipway/domain'
+import { sseSessionsKey, sseTokenKey } from '@slipway/redis'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -50,7 +51,7 @@ export function sseTokenHandlers({
       redis.eval(
         spent === undefined ? BEGIN_SESSION : CONTINUE_SESSION,
         2,
-        `${namespace}:sse-sessions:${credential.id}`,
+        sseSessionsKey(namespace, credential.id),
         key,
         sessionId,
         kept(refreshToken),

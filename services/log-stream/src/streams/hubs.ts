@@ -1,5 +1,5 @@
-import { streamKey } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
+import { streamKey } from '@slipway/redis'
 import { createTicker, type Logger } from '@slipway/runtime'
 import { findHeads } from '../deployments/deployments.sql.ts'
 import { Hub } from './hub.ts'

@@ -1,7 +1,7 @@
-import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
+import type { SseTokenRecord } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { insufficientPermissions, Problem, unavailable } from '@slipway/domain'
-import type { Redis } from '@slipway/redis'
+import { type Redis, sseTokenKey } from '@slipway/redis'
 import { hashToken, type KeyRing, type Logger, SecretError } from '@slipway/runtime'
 import { type PresentRights, presentRightsOf } from './rights.ts'
 
