@@ -12,7 +12,7 @@ import {
   validationProblem,
   withEntryValues,
 } from '@slipway/domain'
-import { uuidv7 } from '@slipway/runtime'
+import { FairSemaphore, uuidv7 } from '@slipway/runtime'
 import { requireOwn, type Viewer, visible } from '@slipway/views'
 import type { CallingUser } from '../callers/calling-user.ts'
 import { fileProblems } from '../content/visible-content.ts'
@@ -62,7 +62,11 @@ type SourceRow = Prisma.SourceGetPayload<{ include: typeof withVersions }>
 const secretsOf = (sourceId: string, version: string) => `source:${sourceId}:${version}`
 
 /** The handlers of actions, sequences or solutions. Only their definitions differ. */
+/** One thread reads all scripts, each for up to a second. Tenants take turns. */
+const READING = { limit: 1, perKey: 1, maxWaiting: 50 }
+
 export function sourceHandlers(kind: SourceType, { database, keys, scripts }: Dependencies) {
+  const reading = new FairSemaphore(READING)
   const { prisma } = database
   const what = `The ${kind}`
 
@@ -130,9 +134,10 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
   }
 
   /** Reads the scripts of an action. The other kinds have none. */
-  async function readInput(input: VersionInput): Promise<ReadInput> {
+  async function readInput(caller: CallingUser, input: VersionInput): Promise<ReadInput> {
     if (kind !== 'action') return { ...input, places: null, warnings: [] }
-    return { ...input, ...(await readScripts(scripts, input.definition as ActionDefinition)) }
+    const read = () => readScripts(scripts, input.definition as ActionDefinition)
+    return { ...input, ...(await reading.run(caller.tenant_id ?? '', read)) }
   }
 
   function versionRow(sourceId: string, { version, definition, places }: ReadInput, references: References) {
@@ -170,7 +175,7 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
 
   const create = async ({ caller, body, audit }: SourceCall): Promise<Answer> => {
     const given = body as SourceInput
-    const input = { ...given, ...(await readInput(given)) }
+    const input = { ...given, ...(await readInput(caller, given)) }
     await requireNoMask(caller, input.definition)
     const references = await References.resolve(database, caller, [
       ...fieldReferences(input, { tenant_id: 'tenant' }),
@@ -199,7 +204,7 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
   }
 
   const createVersion = async ({ caller, params, body, audit }: SourceCall): Promise<Answer> => {
-    const input = await readInput(body as VersionInput)
+    const input = await readInput(caller, body as VersionInput)
     const source = await find(caller, params['id'] ?? '')
     requireOwn(caller, source, `${kind}s:update`)
     await requireNoMask(caller, input.definition)
