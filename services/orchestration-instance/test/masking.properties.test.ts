@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { roundsOf } from '@slipway/testing'
 import fc from 'fast-check'
-import { LineSplitter } from '../src/output/line-splitter.ts'
+import { LineSplitter, type OutputLine } from '../src/output/line-splitter.ts'
 import { Masker } from '../src/output/masking.ts'
 
 // Programs print secrets in many encodings, cut into chunks at any byte. The masker must hide all of them.
@@ -9,12 +9,17 @@ import { Masker } from '../src/output/masking.ts'
 const RUNS = roundsOf(300, 3_000)
 
 /** The lines of an output that is cut into chunks at these places. */
-function linesOf(text: string, places: readonly number[], masker: Masker): string[] {
+function linesOf(text: string, places: readonly number[], masker: Masker, deadline?: number): string[] {
   const bytes = Buffer.from(text)
   const borders = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b)
   const chunks = [0, ...borders].map((start, index) => bytes.subarray(start, borders[index] ?? bytes.length))
   const splitter = new LineSplitter(masker)
-  return [...chunks.flatMap((chunk) => splitter.write(chunk)), ...splitter.end()].map((line) => line.text)
+  const lines: OutputLine[] = []
+  for (const chunk of chunks) {
+    lines.push(...splitter.write(chunk, deadline))
+    while (splitter.isBehind) lines.push(...splitter.write(Buffer.alloc(0), deadline))
+  }
+  return [...lines, ...splitter.end()].map((line) => line.text)
 }
 
 const character = fc.oneof(
@@ -208,6 +213,18 @@ test('the same is hidden as by a search for each text alone, however many there 
       expect(shown).toBe(expected.replace(/\*+/g, '***').replace(/\n$/, ''))
     }),
     { numRuns: 3 * RUNS },
+  )
+})
+
+test('the same is hidden if the search stops after each place', () => {
+  const encoder = fc.constantFrom(...Object.values(ENCODERS))
+  fc.assert(
+    fc.property(secret, encoder, seed, places, (value, encode, number, at) => {
+      const written = `${value}<${encode(value, choices(number))}>\n${encode(value, choices(number))}`
+      const masker = new Masker([value])
+      expect(linesOf(written, at, masker, 0)).toEqual(linesOf(written, at, masker))
+    }),
+    { numRuns: RUNS },
   )
 })
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import { waitFor } from '@slipway/testing'
 import fc from 'fast-check'
 import { CommandOutput } from '../src/output/command-output.ts'
+import { EventLoopShare } from '../src/output/event-loop-share.ts'
 import { LineSplitter } from '../src/output/line-splitter.ts'
 import { Masker } from '../src/output/masking.ts'
 import { OutputLimit } from '../src/output/output-limit.ts'
@@ -306,4 +307,29 @@ test('a tail is the end of the output, without half a character at its beginning
   expect(tail.text.endsWith('line 1998\nline 1999')).toBe(true)
   tail.addLine(`😀${'x'.repeat(1_999)}`)
   expect(tail.text).toBe('x'.repeat(1_999))
+})
+
+test('work that takes long lets other work go on between its parts, and keeps its order', async () => {
+  const share = new EventLoopShare()
+  const seen: string[] = []
+  /** Uses a whole turn of the event loop. */
+  const part = (name: string) => () => {
+    const end = performance.now() + 6
+    while (performance.now() < end);
+    seen.push(name)
+    setImmediate(() => seen.push('other work'))
+  }
+  await Promise.all(['one', 'two', 'three'].map((name) => share.run(part(name))))
+  expect(seen).toEqual(['one', 'other work', 'two', 'other work', 'three'])
+})
+
+test('a masker that is built in parts hides the same as one that is built at once', async () => {
+  const values = Array.from({ length: 300 }, (_, n) => ({
+    password: `${n}-secret-${'x'.repeat(n)}`,
+    list: [`é${n}😀${n}`],
+  }))
+  const output = values.flatMap((value) => [JSON.stringify(value), value.password, 'plain']).join('\n')
+  const masked = (await Masker.build(values)).mask(output)
+  expect(masked).toBe(new Masker(values).mask(output))
+  expect(new Set(masked.split('\n'))).toEqual(new Set(['***', 'plain']))
 })

@@ -32,11 +32,13 @@ export class CommandOutput {
     this.#partialLines = new PartialLines(this.#splitters, options.onPartialLine)
   }
 
-  write(stream: OutputStream, chunk: Buffer): void {
+  /** Masks until the deadline, by performance.now(). Returns whether another write must go on with it. */
+  write(stream: OutputStream, chunk: Uint8Array, deadline?: number): boolean {
     const splitter = this.#splitters[stream]
-    this.#passOn(stream, splitter.write(chunk))
+    this.#passOn(stream, splitter.write(chunk, deadline))
     if (splitter.holdsLine) this.#releaseTimer ??= setTimeout(() => this.#releaseLines(), HOLD_MS)
     this.#partialLines.note(stream)
+    return splitter.isBehind
   }
 
   end(): void {

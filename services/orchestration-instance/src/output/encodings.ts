@@ -56,6 +56,8 @@ export class EncodingReader {
   readonly units: Uint16Array
   /** Whether more text could complete an encoding at the end of the text. */
   isCutOff = false
+  /** The last result of `possibleCodes`: the filter and each set of patterns ask for the same position. */
+  #codes: { at: number; codes: readonly number[] } | null = null
 
   constructor(text: string) {
     this.text = text
@@ -82,8 +84,10 @@ export class EncodingReader {
   possibleCodes(at: number): readonly number[] | null {
     if (this.isPlain(at)) return [this.unitAt(at)]
     if (at + LONGEST_ENCODING > this.units.length) return null
+    if (this.#codes?.at === at) return this.#codes.codes
     const codes: number[] = []
     this.#addPossible(at, codes)
+    this.#codes = { at, codes }
     return codes
   }
 

@@ -36,8 +36,14 @@ export class LineSplitter {
     return { number: this.#endedLines, text: this.#line }
   }
 
-  write(chunk: Buffer): OutputLine[] {
-    return this.#split(this.#stream.write(this.#decode(chunk)))
+  /** Whether masking stopped at its deadline. Writing an empty chunk goes on with it. */
+  get isBehind(): boolean {
+    return this.#stream.isBehind
+  }
+
+  /** Masks until the deadline, by performance.now(). */
+  write(chunk: Uint8Array, deadline?: number): OutputLine[] {
+    return this.#split(this.#stream.write(this.#decode(chunk), deadline))
   }
 
   /** Returns lines that are held back for a match too short to reveal a secret. */
@@ -48,10 +54,11 @@ export class LineSplitter {
   /** Returns the rest of the stream. */
   end(): OutputLine[] {
     const lines = this.#split(this.#stream.write(this.#decode()) + this.#stream.end())
-    return this.#line === '' ? lines : [...lines, ...this.#endLine()]
+    if (this.#line !== '') this.#endLine(lines)
+    return lines
   }
 
-  #decode(chunk?: Buffer): string {
+  #decode(chunk?: Uint8Array): string {
     return this.#decoder.decode(chunk, { stream: chunk !== undefined }).replaceAll('\0', '\uFFFD')
   }
 
@@ -61,7 +68,7 @@ export class LineSplitter {
     const last = parts.pop() ?? ''
     for (const part of parts) {
       this.#append(part)
-      lines.push(...this.#endLine())
+      this.#endLine(lines)
     }
     this.#append(last)
     if (this.#line.length > MAX_LINE_BYTES) lines.push(...this.#cutLine())
@@ -80,14 +87,14 @@ export class LineSplitter {
     if (end < text.length) this.#isReturned = true
   }
 
-  #endLine(): OutputLine[] {
+  #endLine(lines: OutputLine[]): void {
     const pieces = splitLine(this.#line)
     const split = this.#isSplit || pieces.length > 1
     this.#line = ''
     this.#isSplit = false
     this.#isReturned = false
     this.#endedLines += 1
-    return pieces.map((text) => ({ text, split }))
+    for (const text of pieces) lines.push({ text, split })
   }
 
   /** Returns the full pieces of an incomplete line. */

@@ -1,6 +1,7 @@
 import { MASK } from '@slipway/domain'
 import { EncodingReader } from './encodings.ts'
-import { type Match, PatternSet } from './pattern-set.ts'
+import { maskingShare } from './event-loop-share.ts'
+import { type Match, PATTERNS_PER_STEP, PatternSet } from './pattern-set.ts'
 import { patternsOf } from './secret-forms.ts'
 import { StartFilter } from './start-filter.ts'
 
@@ -13,17 +14,34 @@ type Interval = { from: number; to: number }
 
 /** Finds sensitive values, each of their lines, and the forms in which programs often print them. */
 export class Masker {
-  readonly #sets: readonly PatternSet[]
+  readonly #sets: PatternSet[] = []
   readonly #filter = new StartFilter()
 
   /** A value that is not a string counts as the text that a command receives. */
   constructor(values: Iterable<unknown>) {
-    const found = patternsOf(values).filter(({ patterns }) => patterns.length > 0)
-    for (const { text } of found.flatMap(({ patterns }) => patterns)) {
-      this.#filter.add(text)
-      for (const start of JSON_STARTS) if (text.startsWith(start)) this.#filter.addSpecial(start.charCodeAt(0))
+    const steps = this.#add(values)
+    while (!steps.next().done);
+  }
+
+  /** Builds the masker of many values in several turns of the event loop. */
+  static async build(values: Iterable<unknown>): Promise<Masker> {
+    const masker = new Masker([])
+    await maskingShare.finish(masker.#add(values))
+    return masker
+  }
+
+  *#add(values: Iterable<unknown>): Generator<void, void> {
+    for (const { kind, patterns } of yield* patternsOf(values)) {
+      if (patterns.length === 0) continue
+      for (const [index, { text }] of patterns.entries()) {
+        if (index % PATTERNS_PER_STEP === 0) yield
+        this.#filter.add(text)
+        for (const start of JSON_STARTS) if (text.startsWith(start)) this.#filter.addSpecial(start.charCodeAt(0))
+      }
+      const set = new PatternSet(kind)
+      yield* set.fill(patterns)
+      this.#sets.push(set)
     }
-    this.#sets = found.map(({ kind, patterns }) => new PatternSet(patterns, kind))
   }
 
   get isEmpty(): boolean {
@@ -35,17 +53,22 @@ export class Masker {
     return stream.write(text) + stream.end()
   }
 
-  /** Calls `found` for each position from `start` on at which a secret begins, or may begin. */
-  search(reader: EncodingReader, start: number, found: (at: number, match: Match) => void): void {
+  /**
+   * Calls `found` for each position from `start` on at which a secret begins, or may begin. Stops at the deadline, by
+   * performance.now(), but not before one position is searched. Returns the end of what was searched.
+   */
+  search(reader: EncodingReader, start: number, deadline: number, found: (at: number, match: Match) => void): number {
     const { units } = reader
-    for (let at = this.#filter.next(units, start); at < units.length; at = this.#filter.next(units, at + 1)) {
+    for (let at = this.#filter.next(reader, start); at < units.length; at = this.#filter.next(reader, at + 1)) {
       const codes = reader.isPlain(at) ? null : reader.possibleCodes(at)
       for (const set of this.#sets) {
         if (codes !== null && !codes.some((code) => set.hasFirst(code))) continue
         const match = set.match(reader, at)
         if (match.end >= 0 || match.cutOff >= 0) found(at, match)
       }
+      if (performance.now() >= deadline) return at + 1
     }
+    return units.length
   }
 }
 
@@ -58,6 +81,8 @@ export class MaskingStream {
   #given = 0
   /** Matches that start before this position are found already. */
   #scanned = 0
+  /** The end of what was searched since the last text arrived. */
+  #searched = 0
   /** The intervals of secrets, in order. Secrets that overlap or touch are one interval. */
   #secrets: Interval[] = []
   /** The start of the earliest possible match. */
@@ -76,36 +101,44 @@ export class MaskingStream {
     return this.#text.includes('\n', this.#given)
   }
 
-  write(text: string): string {
+  /** Whether the search stopped at its deadline. `write('')` goes on with it. */
+  get isBehind(): boolean {
+    return this.#searched < this.#text.length
+  }
+
+  write(text: string, deadline = Number.POSITIVE_INFINITY): string {
     if (this.#masker.isEmpty) return text
-    this.#text += text
-    this.#scan()
-    return this.#giveOut(this.#certainUntil(this.#possible))
+    if (text !== '') this.#append(text)
+    this.#scan(deadline)
+    return this.#giveOut(this.#certainUntil(this.#scanned))
   }
 
   /** Returns text that is held back for a match too short to reveal a secret. The rest of the secret is still masked. */
   release(): string {
-    return this.#giveOut(this.#certainUntil(this.#revealing))
+    return this.#giveOut(this.#certainUntil(Math.min(this.#revealing, this.#searched)))
   }
 
   end(): string {
     return this.#giveOut(this.#text.length)
   }
 
-  #scan(): void {
-    const text = this.#text
-    const reader = new EncodingReader(text)
-    let [possible, revealing] = [text.length, text.length]
+  #append(text: string): void {
+    this.#text += text
+    this.#possible = this.#text.length
+    this.#revealing = this.#text.length
+    this.#searched = this.#scanned
     this.#secrets = this.#secrets.filter(({ from }) => from < this.#scanned)
-    this.#masker.search(reader, this.#scanned, (at, { end, cutOff }) => {
+  }
+
+  #scan(deadline: number): void {
+    const reader = new EncodingReader(this.#text)
+    this.#searched = this.#masker.search(reader, this.#searched, deadline, (at, { end, cutOff }) => {
       if (end >= 0) addInterval(this.#secrets, { from: at, to: end })
       if (cutOff < 0) return
-      possible = Math.min(possible, at)
-      if (cutOff >= REVEALING_LENGTH) revealing = Math.min(revealing, at)
+      this.#possible = Math.min(this.#possible, at)
+      if (cutOff >= REVEALING_LENGTH) this.#revealing = Math.min(this.#revealing, at)
     })
-    this.#possible = possible
-    this.#revealing = revealing
-    this.#scanned = possible
+    this.#scanned = Math.min(this.#possible, this.#searched)
   }
 
   /** The end of the text that is masked in the same way whether or not a match starts at `start`. */
@@ -150,6 +183,7 @@ export class MaskingStream {
     this.#text = this.#text.slice(start)
     this.#given -= start
     this.#scanned -= start
+    this.#searched -= start
     this.#possible -= start
     this.#revealing -= start
     this.#secrets = this.#secrets

@@ -40,6 +40,8 @@ interface Branch {
   at: number
 }
 
+/** How many patterns one step of building reads. */
+export const PATTERNS_PER_STEP = 256
 const NO_MATCH: Match = { end: -1, cutOff: -1 }
 /** Texts that can be read in more ways at once do not occur, unless somebody builds them. */
 const MAX_BRANCHES = 64
@@ -50,28 +52,43 @@ const MAX_BRANCHES = 64
  */
 export class PatternSet {
   /** The code points of all patterns, each plus 1, with END_OF_PATTERN after each pattern. */
-  readonly #codes: Uint32Array
+  #codes = new Uint32Array()
   /** Where each pattern starts in `#codes`, in sorted order. */
-  readonly #starts: Uint32Array
-  readonly #gaps: readonly (Uint8Array | null)[]
+  #starts = new Uint32Array()
+  readonly #gaps: (Uint8Array | null)[] = []
   readonly #gap: Gap | null
   readonly #hasPadding: boolean
   /** The second spelling of a character, or 0; and the reverse. */
   readonly #otherOf = new Uint8Array(128)
   readonly #ownOf = Uint8Array.from({ length: 128 }, (_, unit) => unit)
   readonly #firsts = new Set<number>()
-  readonly #root: Node
+  #root: Node = { from: 0, to: 0, length: 0, isPattern: false, children: null }
   /** The patterns that begin with four characters, by their key. */
-  readonly #byBeginning: ReadonlyMap<number, Node>
+  readonly #byBeginning = new Map<number, Node>()
 
-  constructor(patterns: Iterable<Pattern>, { alternates = [], gap, hasPadding = false }: PatternKind) {
-    const gapsOf = new Map(Array.from(patterns, ({ text, gaps = null }) => [withLineFeeds(text), gaps]))
-    const texts = [...gapsOf.keys()].sort()
-    this.#gaps = texts.map((text) => gapsOf.get(text) ?? null)
+  constructor({ alternates = [], gap, hasPadding = false }: PatternKind) {
+    this.#gap = gap ?? null
+    this.#hasPadding = hasPadding
+    for (const [own, other] of alternates) {
+      this.#otherOf[own.charCodeAt(0)] = other.charCodeAt(0)
+      this.#ownOf[other.charCodeAt(0)] = own.charCodeAt(0)
+    }
+  }
+
+  /** Makes the set of these patterns, in short steps. */
+  *fill(patterns: readonly Pattern[]): Generator<void, void> {
+    const gapsOf = new Map<string, Uint8Array | null>()
+    for (const [index, { text, gaps = null }] of patterns.entries()) {
+      if (index % PATTERNS_PER_STEP === 0) yield
+      gapsOf.set(withLineFeeds(text), gaps)
+    }
+    const texts = yield* sorted([...gapsOf.keys()])
     this.#codes = new Uint32Array(texts.reduce((size, text) => size + text.length + 1, 0))
     this.#starts = new Uint32Array(texts.length)
     let next = 0
     for (const [index, text] of texts.entries()) {
+      if (index % PATTERNS_PER_STEP === 0) yield
+      this.#gaps.push(gapsOf.get(text) ?? null)
       this.#starts[index] = next
       for (let at = 0; at < text.length; at += 1) {
         const code = text.codePointAt(at) ?? 0
@@ -82,19 +99,14 @@ export class PatternSet {
       // END_OF_PATTERN stands there already.
       next += 1
     }
-    this.#gap = gap ?? null
-    this.#hasPadding = hasPadding
-    for (const [own, other] of alternates) {
-      this.#otherOf[own.charCodeAt(0)] = other.charCodeAt(0)
-      this.#ownOf[other.charCodeAt(0)] = own.charCodeAt(0)
-    }
     this.#root = this.#nodeOf(0, texts.length)
-    this.#byBeginning = this.#readBeginnings()
+    yield* this.#readBeginnings()
   }
 
-  #readBeginnings(): Map<number, Node> {
+  *#readBeginnings(): Generator<void, void> {
     const found = new Map<number, { from: number; to: number }>()
     for (let index = 0; index < this.#starts.length; index += 1) {
+      if (index % PATTERNS_PER_STEP === 0) yield
       const at = (place: number) => this.#codeAt(index, place) - 1
       this.#firsts.add(at(0))
       const key = keyOf(at(0), at(1), at(2), at(3))
@@ -102,7 +114,10 @@ export class PatternSet {
       if (known === undefined) found.set(key, { from: index, to: index + 1 })
       else known.to = index + 1
     }
-    return new Map(Array.from(found, ([key, { from, to }]) => [key, this.#nodeOf(from, to)]))
+    for (const [key, { from, to }] of found) {
+      if (this.#byBeginning.size % PATTERNS_PER_STEP === 0) yield
+      this.#byBeginning.set(key, this.#nodeOf(from, to))
+    }
   }
 
   #nodeOf(from: number, to: number): Node {
@@ -257,6 +272,37 @@ export class PatternSet {
   #own(code: number): number {
     return code < 128 ? (this.#ownOf[code] ?? code) : code
   }
+}
+
+/** Sorts in short steps: parts of the list first, and then two sorted parts at a time. */
+function* sorted(texts: readonly string[]): Generator<void, string[]> {
+  let parts: string[][] = []
+  for (let from = 0; from < texts.length; from += PATTERNS_PER_STEP) {
+    yield
+    parts.push(texts.slice(from, from + PATTERNS_PER_STEP).sort())
+  }
+  while (parts.length > 1) {
+    const merged: string[][] = []
+    for (let index = 0; index < parts.length; index += 2) {
+      yield
+      merged.push(mergeSorted(parts[index] ?? [], parts[index + 1] ?? []))
+    }
+    parts = merged
+  }
+  return parts[0] ?? []
+}
+
+function mergeSorted(one: readonly string[], other: readonly string[]): string[] {
+  const merged: string[] = []
+  let next = 0
+  for (const text of one) {
+    for (let before = other[next]; before !== undefined && before < text; before = other[next]) {
+      merged.push(before)
+      next += 1
+    }
+    merged.push(text)
+  }
+  return merged.concat(other.slice(next))
 }
 
 /** Sorts before each character. */

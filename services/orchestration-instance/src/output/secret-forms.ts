@@ -1,5 +1,5 @@
 import { MIN_SENSITIVE_LENGTH, secretTexts, toText } from '@slipway/domain'
-import type { Pattern, PatternKind } from './pattern-set.ts'
+import { PATTERNS_PER_STEP, type Pattern, type PatternKind } from './pattern-set.ts'
 
 /** The line lengths of `openssl base64` and of `base64`. */
 const BASE64_COLUMNS = [64, 76]
@@ -23,33 +23,41 @@ const KINDS = {
  */
 const PIECE = 64
 
-/** The patterns that find these values, in every form in which programs often print them. */
-export function patternsOf(values: Iterable<unknown>): { kind: PatternKind; patterns: Pattern[] }[] {
+/** The patterns that find these values, in every form in which programs often print them. Makes them in short steps. */
+export function* patternsOf(
+  values: Iterable<unknown>,
+): Generator<void, { kind: PatternKind; patterns: readonly Pattern[] }[]> {
   const found = Object.entries(KINDS).map(([name, kind]) => ({ name, kind, patterns: new Map<string, Pattern>() }))
-  const add = (name: keyof typeof KINDS, text: string, gaps?: Uint8Array) => {
+  function* add(name: keyof typeof KINDS, text: string, gaps?: Uint8Array): Generator<void, void> {
     if (text.length < MIN_SENSITIVE_LENGTH) return
     const patterns = found.find((each) => each.name === name)?.patterns
+    let count = 0
     for (const { piece, at } of piecesOf(text)) {
+      count += 1
+      if (count % PATTERNS_PER_STEP === 0) yield
       if (!patterns?.has(piece)) patterns?.set(piece, { text: piece, ...(gaps && { gaps: gaps.subarray(at) }) })
     }
   }
   const texts = new Set<string>()
   for (const value of values) {
+    yield
     const json = jsonOf(value)
     if (json !== null) {
       const text = JSON.stringify(json)
-      add('json', text, jsonGaps(text))
+      yield* add('json', text, yield* jsonGaps(text))
+      yield
     }
     for (const text of [toText(value), ...secretTexts(value)]) for (const part of partsOf(text)) texts.add(part)
   }
   for (const text of texts) {
     if (text.length < MIN_SENSITIVE_LENGTH) continue
+    yield
     const bytes = Buffer.from(text)
-    add('plain', text)
-    add('plain', inLatin1(text))
-    add('hex', bytes.toString('hex'))
-    for (const core of base64Cores(bytes)) add('base64', core)
-    for (const line of base64Lines(bytes)) add('base64Line', line)
+    yield* add('plain', text)
+    yield* add('plain', inLatin1(text))
+    yield* add('hex', bytes.toString('hex'))
+    for (const core of base64Cores(bytes)) yield* add('base64', core)
+    for (const line of base64Lines(bytes)) yield* add('base64Line', line)
   }
   return found.map(({ kind, patterns }) => ({ kind, patterns: [...patterns.values()] }))
 }
@@ -59,15 +67,18 @@ function inLatin1(text: string): string {
   return /^[\0-\xff]*$/.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : ''
 }
 
-/** Splits a long text into pieces of at least `PIECE` characters, each with its position. */
-function piecesOf(text: string): { piece: string; at: number }[] {
-  if (text.length < 2 * PIECE) return [{ piece: text, at: 0 }]
-  const characters = Array.from(text)
-  const count = Math.max(1, Math.floor(characters.length / PIECE))
-  return Array.from({ length: count }, (_, index) => ({
-    piece: characters.slice(index * PIECE, index + 1 === count ? undefined : (index + 1) * PIECE).join(''),
-    at: index * PIECE,
-  }))
+/** Splits a long text into pieces of about `PIECE` code units or more, each with its position in characters. */
+function* piecesOf(text: string): Generator<{ piece: string; at: number }> {
+  let at = 0
+  for (let from = 0, to = 0; from < text.length; from = to) {
+    to = from + PIECE
+    // The second half of a character belongs to its first half.
+    if ((text.codePointAt(to - 1) ?? 0) > 0xffff) to += 1
+    if (text.length - to < PIECE) to = text.length
+    const piece = text.slice(from, to)
+    yield { piece, at }
+    for (const _ of piece) at += 1
+  }
 }
 
 /** The whole text and each of its lines, because a program may print them separately or indented. */
@@ -87,10 +98,11 @@ function jsonOf(value: unknown): object | null {
 }
 
 /** The places between the tokens of JSON, where blanks may stand. */
-function jsonGaps(json: string): Uint8Array {
+function* jsonGaps(json: string): Generator<void, Uint8Array> {
   const gaps = new Uint8Array(json.length)
   let place = 0
   for (const [token] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[^",:{}[\]]+|./gs)) {
+    if (place % PATTERNS_PER_STEP === 0) yield
     gaps[place] = 1
     // A character of two code units is one place.
     for (const _ of token) place += 1

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { RunSpec } from '@slipway/contracts'
 import { type CommandFailure, commandFailure, type StepRef, UnsafeTemplate } from '@slipway/domain'
 import {
@@ -20,14 +19,16 @@ import type { EventLog } from '../events/event-log.ts'
 import type { PartialLineSender } from '../events/partial-line-sender.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'
 import { CommandOutput } from '../output/command-output.ts'
+import { maskingShare } from '../output/event-loop-share.ts'
 import type { Masker } from '../output/masking.ts'
 import { CommandClock } from './command-clock.ts'
 import { commands } from './metrics.ts'
 import type { StepValues } from './step-values.ts'
 import { clip, failureOf, leftoversKilled, outputCut, outputLeftOut, timedOut, waitingForSpace } from './wording.ts'
 
-/** The event loop handles other work, such as heartbeats, between slices of this size. */
+/** Decoding so much and splitting it into lines takes far less than a turn of the event loop may. */
 const SLICE_BYTES = 8 * 1024
+const NOTHING = new Uint8Array()
 /** The protocol limits subjects to 4,096 characters. */
 const MAX_SUBJECT_CHARACTERS = 4_000
 /** The shortest wait after a command found no disk space for its start. */
@@ -110,7 +111,7 @@ export class CommandRunner {
     kills: readonly AbortSignal[],
   ): Promise<AttemptResult> {
     const { values, events, partialLines } = this.#options
-    const { masker } = values
+    const masker = await values.masker
     const startedAt = new Date().toISOString()
     const command = commandOf(values, step, attempt, kind)
     if (command instanceof UnsafeTemplate) return neverRan(command.message, startedAt)
@@ -231,9 +232,11 @@ export class CommandRunner {
 
   async #write(output: CommandOutput, stream: OutputStream, chunk: Buffer): Promise<void> {
     for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
-      if (from > 0) await setImmediate()
-      output.write(stream, chunk.subarray(from, from + SLICE_BYTES))
-      await this.#options.events.whenWritable()
+      let slice: Uint8Array = chunk.subarray(from, from + SLICE_BYTES)
+      for (let isBehind = true; isBehind; slice = NOTHING) {
+        isBehind = await maskingShare.run((deadline) => output.write(stream, slice, deadline))
+        await this.#options.events.whenWritable()
+      }
     }
   }
 }

@@ -6,12 +6,12 @@ import { Masker } from '../output/masking.ts'
 /** The commands of a run, and the masker that hides the sensitive values of all its targets. */
 export class StepValues {
   readonly #spec: RunSpec
-  /** A target may print the secret of another one, so one masker serves all. */
-  readonly masker: Masker
+  /** A target may print the secret of another one, so one masker serves all. It takes several turns of the event loop. */
+  readonly masker: Promise<Masker>
 
   constructor(spec: RunSpec) {
     this.#spec = spec
-    this.masker = new Masker(sensitiveValues(spec))
+    this.masker = Masker.build(sensitiveValues(spec))
   }
 
   command(step: StepRef, attempt: number, kind: 'action' | 'rollback'): Omit<Command, 'files'> {
