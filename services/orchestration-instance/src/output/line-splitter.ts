@@ -9,7 +9,7 @@ export interface OutputLine {
 
 /**
  * Turns the bytes of one stream into masked lines, as a terminal shows them. A line ends with \n, \r\n or the stream. Text after
- * a \r replaces the text before it. Bytes that are not UTF-8 become U+FFFD, and so does NUL, because Postgres cannot store it.
+ * a \r replaces the text before it, apart from pieces of a long line that were returned. Bytes that are not UTF-8 become U+FFFD, and so does NUL, because Postgres cannot store it.
  * Memory is bounded: a long line is split, and the text that is held back is no longer than a secret.
  */
 export class LineSplitter {
@@ -67,24 +67,34 @@ export class LineSplitter {
     const parts = masked.split('\n')
     const last = parts.pop() ?? ''
     for (const part of parts) {
-      this.#append(part)
+      this.#append(part, lines)
       this.#endLine(lines)
     }
-    this.#append(last)
-    if (this.#line.length > MAX_LINE_BYTES) lines.push(...this.#cutLine())
+    this.#append(last, lines)
     return lines
   }
 
-  #append(text: string): void {
-    let end = text.length
-    while (end > 0 && text[end - 1] === '\r') end -= 1
-    if (end > 0) {
-      const from = text.lastIndexOf('\r', end - 1) + 1
-      if (from > 0 || this.#isReturned) this.#line = ''
-      this.#line += text.slice(from, end)
-      this.#isReturned = false
+  #append(text: string, lines: OutputLine[]): void {
+    const [first = '', ...others] = text.split('\r')
+    this.#extend(first, lines)
+    for (const replacement of others) {
+      this.#isReturned = true
+      this.#extend(replacement, lines)
     }
-    if (end < text.length) this.#isReturned = true
+  }
+
+  /** Takes as much as makes the line too long, so that the pieces do not depend on how the output arrives. */
+  #extend(text: string, lines: OutputLine[]): void {
+    if (text === '') return
+    if (this.#isReturned) this.#line = ''
+    this.#isReturned = false
+    for (let at = 0; at < text.length; ) {
+      let end = at + MAX_LINE_BYTES + 1 - this.#line.length
+      if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1
+      this.#line += text.slice(at, end)
+      at = end
+      if (this.#line.length > MAX_LINE_BYTES) lines.push(...this.#cutLine())
+    }
   }
 
   #endLine(lines: OutputLine[]): void {
@@ -105,3 +115,6 @@ export class LineSplitter {
     return pieces.map((text) => ({ text, split: true }))
   }
 }
+
+/** The first half of a character of two code units. */
+const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
