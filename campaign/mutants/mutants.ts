@@ -141,7 +141,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'services/executor-bridge/src/events/lines.ts',
     owners: ['services/executor-bridge/test/events.test.ts'],
     edits: [
-      ['line_count: lines.length', 'line_count: lines.length + 1'],
+      ['count: lines.length, json', 'count: lines.length + 1, json'],
       ['storableJson(lines)', 'storableJson([...lines, lines.at(-1)])'],
     ],
   },
@@ -273,7 +273,7 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'A command with an exit code other than 0 counts as completed.',
     file: 'services/orchestration-instance/src/runs/command-runner.ts',
     owners: ['services/orchestration-instance/test/runs.test.ts'],
-    edits: [['return { failure: failureOf(end), exitCode', 'return { failure: null, exitCode']],
+    edits: [['failure: end.failure && maskedFailure(end.failure, masker)', 'failure: null']],
   },
   {
     id: 'wrong-counts',
@@ -342,7 +342,7 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'Secrets in base64 are not masked.',
     file: 'services/orchestration-instance/src/output/secret-forms.ts',
     owners: ['services/orchestration-instance/test/masking.properties.test.ts'],
-    edits: [["add('base64', core, {", "add('base64', '', {"]],
+    edits: [["add('base64', core)", "add('base64', core.slice(0, 0))"]],
   },
   {
     id: 'tenant-forgotten',

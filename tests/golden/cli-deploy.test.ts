@@ -41,7 +41,7 @@ describe('the exit code', () => {
     expect(results).toMatch(/fail on one: exit code 7\n {2}\| oh no/)
 
     const dry = await cli.succeed('redeploy', '@last', '--only-failed', '--dry-run')
-    expect(dry).toMatch(/2 steps: on each target\n {2}1\. fail\n\n2 targets: [\s\S]*\n {2}one\n {2}two\n/)
+    expect(dry).toMatch(/2 steps: on each target\n {2}1\. fail 1\.0\.0\n\n2 targets: [\s\S]*\n {2}one\n {2}two\n/)
     const again = await cli.run(['redeploy', '@last', '--only-failed', '--wait'])
     expectExit(again, 1)
     expect(again.stdout).toMatch(/^one +failed/m)

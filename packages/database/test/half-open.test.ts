@@ -112,8 +112,9 @@ test('a transaction whose answer is lost reports a lost connection', async () =>
 })
 
 test('the session of a lost connection ends, so its locks do too', async () => {
-  const id = 1
-  const lock = (on: Pick<Database, 'query'>) => on.query('SELECT pg_advisory_xact_lock($1)', [id])
+  const name = 'half-open'
+  await database.query('INSERT INTO roles (id, name, updated_at) VALUES (gen_random_uuid(), $1, now())', [name])
+  const lock = (on: Pick<Database, 'query'>) => on.query('SELECT FROM roles WHERE name = $1 FOR UPDATE', [name])
   const work = database.transaction(async (tx) => {
     await lock(tx)
     proxy.silence()

@@ -1,5 +1,4 @@
 import { type Item, NotFoundError, type SlipwayClient } from '@slipway/client'
-import { nameKey } from '@slipway/contracts'
 import { RefusedError } from '../exit-code.ts'
 
 /** Finds records by name, UUID or SqId. */
@@ -77,6 +76,8 @@ const MAX_SIMILAR_NAMES = 5
 
 /** Returns all records with exactly this name, or else with another spelling of it, and some names that contain it. */
 async function findByName<K extends RecordKind>(client: SlipwayClient, kind: K, name: string) {
+  // Loads every schema of the API, which slows down the start of commands that name no record.
+  const { nameKey } = await import('@slipway/contracts')
   const exact: RecordByKind[K][] = []
   const spelled: RecordByKind[K][] = []
   const similar: string[] = []
