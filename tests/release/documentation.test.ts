@@ -1,5 +1,6 @@
 // Runs the commands of the documents and of the example pipelines against a suite.
 import { execFileSync } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -344,6 +345,13 @@ describe('docs/tutorial.md', () => {
   })
 })
 
+/** The server refuses text that is no key. */
+const newKey = () =>
+  generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  }).privateKey
+
 describe('docs/catalog.md', () => {
   test('its examples can be applied together, and a second apply changes nothing', async () => {
     const folder = path.join(suite.folder, 'catalog-page')
@@ -354,7 +362,7 @@ describe('docs/catalog.md', () => {
       'slipway apply -f all.yaml',
       'slipway apply -f all.yaml --dry-run --exit-code',
     ].join('\n')
-    const ended = await shell(script, { SLIPWAY_TOKEN: api.token, ORDERS_KEY: 'a private key' }, folder)
+    const ended = await shell(script, { SLIPWAY_TOKEN: api.token, ORDERS_KEY: newKey() }, folder)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('11 created') })
   })
 })
