@@ -1,3 +1,10 @@
+export {
+  type Administration,
+  onceReachable,
+  optionalSetting,
+  requiredSetting,
+  runAdministration,
+} from './administration.ts'
 export { syncFolder, writeFileAtomically } from './atomic-file.ts'
 export { fullJitter, sleep } from './backoff.ts'
 export { ConfigurationError, type ConfigurationProblem, loadConfig } from './config.ts'

@@ -1,4 +1,14 @@
-import { DEFAULT_USER_PREFIX, exportServiceUrls, serviceUrlVariable, serviceUser, sleep } from '@slipway/runtime'
+import {
+  type Administration,
+  DEFAULT_USER_PREFIX,
+  exportServiceUrls,
+  onceReachable,
+  optionalSetting,
+  requiredSetting,
+  runAdministration,
+  serviceUrlVariable,
+  serviceUser,
+} from '@slipway/runtime'
 import { definitionsOf } from './definitions.ts'
 import { BROKER_USERS } from './rights.ts'
 
@@ -18,48 +28,36 @@ ${BROKER_USERS.map((user) => `                 ${serviceUrlVariable('RABBITMQ_UR
 `
 
 const CALL_MS = 10_000
-/** RabbitMQ may be starting at the same time: attempts go on for two minutes. */
-const TRIES = 60
-const BETWEEN_MS = 2_000
-
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-const setting = (name: string) => process.env[name] || undefined
-const demand = (name: string): string => {
-  const value = setting(name)
-  if (value === undefined) throw new Error(`${name} is not set\n\n${USAGE}`)
-  return value
-}
-
 const definitions = () => {
-  const namespace = (setting('SLIPWAY_NAMESPACE') ?? 'slipway').replaceAll('.', '\\.')
-  return definitionsOf(process.env, setting('SLIPWAY_NAMESPACE_PATTERN') ?? namespace, setting('SLIPWAY_ROLE_PREFIX'))
+  const namespace = (optionalSetting('SLIPWAY_NAMESPACE') ?? 'slipway').replaceAll('.', '\\.')
+  return definitionsOf(
+    process.env,
+    optionalSetting('SLIPWAY_NAMESPACE_PATTERN') ?? namespace,
+    optionalSetting('SLIPWAY_ROLE_PREFIX'),
+  )
 }
 
-const commands: Record<string, () => Promise<void> | void> = {
+const commands: Administration['commands'] = {
   async create() {
-    const url = new URL('/api/definitions', demand('RABBITMQ_MANAGEMENT_URL'))
+    const url = new URL('/api/definitions', requiredSetting('RABBITMQ_MANAGEMENT_URL', USAGE))
     const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
     url.username = url.password = ''
     const wanted = definitions()
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const answer = await fetch(url, {
-          method: 'POST',
-          headers: {
-            authorization: `Basic ${Buffer.from(login).toString('base64')}`,
-            'content-type': 'application/json',
-          },
-          body: JSON.stringify(wanted),
-          signal: AbortSignal.timeout(CALL_MS),
-        })
-        if (answer.ok) break
-        throw new Refused(`RabbitMQ refused the users: ${answer.status} ${await answer.text()}`)
-      } catch (error) {
-        if (error instanceof Refused || attempt === TRIES) throw error
-        await sleep(BETWEEN_MS)
-      }
+    const post = async () => {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: {
+          authorization: `Basic ${Buffer.from(login).toString('base64')}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(wanted),
+        signal: AbortSignal.timeout(CALL_MS),
+      })
+      if (!answer.ok) throw new Refused(`RabbitMQ refused the users: ${answer.status} ${await answer.text()}`)
     }
+    await onceReachable(post, (error) => error instanceof Refused)
     say(`Users that can log in: ${wanted.users.map(({ name }) => name).join(', ')}`)
   },
   definitions() {
@@ -69,8 +67,8 @@ const commands: Record<string, () => Promise<void> | void> = {
     const lines = exportServiceUrls(
       'RABBITMQ_URL',
       BROKER_USERS,
-      demand('RABBITMQ_URL'),
-      setting('SLIPWAY_ROLE_PREFIX'),
+      requiredSetting('RABBITMQ_URL', USAGE),
+      optionalSetting('SLIPWAY_ROLE_PREFIX'),
     )
     for (const line of lines) say(line)
   },
@@ -78,17 +76,4 @@ const commands: Record<string, () => Promise<void> | void> = {
 
 class Refused extends Error {}
 
-async function main(name = ''): Promise<void> {
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) {
-    process.stderr.write(USAGE)
-    process.exitCode = 2
-    return
-  }
-  await command()
-}
-
-await main(process.argv[2]).catch((error: Error) => {
-  process.stderr.write(`${error.message || String(error)}\n`)
-  process.exitCode = 1
-})
+await runAdministration({ usage: USAGE, commands })

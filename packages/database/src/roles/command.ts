@@ -1,4 +1,14 @@
-import { DEFAULT_USER_PREFIX, exportServiceUrls, serviceUrls, serviceUrlVariable, serviceUser } from '@slipway/runtime'
+import {
+  type Administration,
+  DEFAULT_USER_PREFIX,
+  exportServiceUrls,
+  optionalSetting,
+  requiredSetting,
+  runAdministration,
+  serviceUrls,
+  serviceUrlVariable,
+  serviceUser,
+} from '@slipway/runtime'
 import pg from 'pg'
 import { createRoles } from './create.ts'
 import { applyGrants, openToPublic } from './grants.ts'
@@ -20,18 +30,22 @@ ${DATABASE_ROLES.map((role) => `             ${serviceUrlVariable('DATABASE_URL'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-const commands: Record<string, (url: string, prefix: string) => Promise<void> | void> = {
-  async create(url, prefix) {
+const address = () => requiredSetting('DATABASE_URL', USAGE)
+const prefix = optionalSetting('SLIPWAY_ROLE_PREFIX') ?? DEFAULT_USER_PREFIX
+
+const commands: Administration['commands'] = {
+  async create() {
+    const url = address()
     const urls = serviceUrls('DATABASE_URL', DATABASE_ROLES, process.env, prefix)
     if (urls.size === 0) throw new Error(`No address of a role is set\n\n${USAGE}`)
     say(`Roles that can log in: ${(await withClient(url, (client) => createRoles(client, urls))).join(', ')}`)
   },
-  addresses(url, prefix) {
-    for (const line of exportServiceUrls('DATABASE_URL', DATABASE_ROLES, url, prefix)) say(line)
+  addresses() {
+    for (const line of exportServiceUrls('DATABASE_URL', DATABASE_ROLES, address(), prefix)) say(line)
   },
-  async grant(url, prefix) {
+  async grant() {
     const [roles, open] = await withClient(
-      url,
+      address(),
       async (client) => [await applyGrants(client, prefix), await openToPublic(client)] as const,
     )
     for (const sentence of open) process.stderr.write(`${sentence}\n`)
@@ -49,19 +63,4 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-async function main(name = ''): Promise<void> {
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) {
-    process.stderr.write(USAGE)
-    process.exitCode = 2
-    return
-  }
-  const url = process.env['DATABASE_URL']
-  if (!url) throw new Error(`DATABASE_URL is not set\n\n${USAGE}`)
-  await command(url, process.env['SLIPWAY_ROLE_PREFIX'] || DEFAULT_USER_PREFIX)
-}
-
-await main(process.argv[2]).catch((error: Error) => {
-  process.stderr.write(`${error.message || String(error)}\n`)
-  process.exitCode = 1
-})
+await runAdministration({ usage: USAGE, commands })

@@ -1,4 +1,14 @@
-import { DEFAULT_USER_PREFIX, exportServiceUrls, serviceUrlVariable, serviceUser, sleep } from '@slipway/runtime'
+import {
+  type Administration,
+  DEFAULT_USER_PREFIX,
+  exportServiceUrls,
+  onceReachable,
+  optionalSetting,
+  requiredSetting,
+  runAdministration,
+  serviceUrlVariable,
+  serviceUser,
+} from '@slipway/runtime'
 import { Redis, ReplyError } from 'ioredis'
 import { REDIS_USERS } from './rights.ts'
 import { aclFileOf, aclUsersOf } from './users.ts'
@@ -19,48 +29,42 @@ ${REDIS_USERS.map((user) => `                 ${serviceUrlVariable('REDIS_URL', 
 `
 
 const CALL_MS = 10_000
-/** Redis may be starting at the same time: attempts go on for two minutes. */
-const TRIES = 60
-const BETWEEN_MS = 2_000
-
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-const setting = (name: string) => process.env[name] || undefined
-const demand = (name: string): string => {
-  const value = setting(name)
-  if (value === undefined) throw new Error(`${name} is not set\n\n${USAGE}`)
-  return value
-}
-
 const users = () => {
-  const namespaces = (setting('SLIPWAY_NAMESPACE_GLOBS') ?? setting('SLIPWAY_NAMESPACE') ?? 'slipway').split(',')
-  return aclUsersOf(process.env, namespaces, setting('SLIPWAY_ROLE_PREFIX'))
+  const namespaces = (
+    optionalSetting('SLIPWAY_NAMESPACE_GLOBS') ??
+    optionalSetting('SLIPWAY_NAMESPACE') ??
+    'slipway'
+  ).split(',')
+  return aclUsersOf(process.env, namespaces, optionalSetting('SLIPWAY_ROLE_PREFIX'))
 }
 
 async function connected(url: string): Promise<Redis> {
-  for (let attempt = 1; ; attempt += 1) {
-    const redis = new Redis(url, {
-      lazyConnect: true,
-      commandTimeout: CALL_MS,
-      disableClientInfo: true,
-      retryStrategy: () => null,
-    })
-    redis.on('error', () => {})
-    try {
-      await redis.connect()
-      return redis
-    } catch (error) {
-      redis.disconnect()
-      if (attempt === TRIES) throw error
-      await sleep(BETWEEN_MS)
-    }
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    commandTimeout: CALL_MS,
+    disableClientInfo: true,
+    retryStrategy: () => null,
+  })
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+    return redis
+  } catch (error) {
+    redis.disconnect()
+    throw error
   }
 }
 
-const commands: Record<string, () => Promise<void> | void> = {
+const commands: Administration['commands'] = {
   async create() {
     const wanted = users()
-    const redis = await connected(demand('REDIS_URL'))
+    const url = requiredSetting('REDIS_URL', USAGE)
+    const redis = await onceReachable(
+      () => connected(url),
+      () => false,
+    )
     try {
       for (const { name, rules } of wanted) await redis.acl('SETUSER', name, ...rules)
       say(`Users that can log in: ${wanted.map(({ name }) => name).join(', ')}`)
@@ -73,25 +77,17 @@ const commands: Record<string, () => Promise<void> | void> = {
     }
   },
   definitions() {
-    process.stdout.write(aclFileOf(users(), new URL(demand('REDIS_URL'))))
+    process.stdout.write(aclFileOf(users(), new URL(requiredSetting('REDIS_URL', USAGE))))
   },
   addresses() {
-    const lines = exportServiceUrls('REDIS_URL', REDIS_USERS, demand('REDIS_URL'), setting('SLIPWAY_ROLE_PREFIX'))
+    const lines = exportServiceUrls(
+      'REDIS_URL',
+      REDIS_USERS,
+      requiredSetting('REDIS_URL', USAGE),
+      optionalSetting('SLIPWAY_ROLE_PREFIX'),
+    )
     for (const line of lines) say(line)
   },
 }
 
-async function main(name = ''): Promise<void> {
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) {
-    process.stderr.write(USAGE)
-    process.exitCode = 2
-    return
-  }
-  await command()
-}
-
-await main(process.argv[2]).catch((error: Error) => {
-  process.stderr.write(`${error.message || String(error)}\n`)
-  process.exitCode = 1
-})
+await runAdministration({ usage: USAGE, commands })
