@@ -75,15 +75,20 @@ function expectUnharmed(specs: RunSpec[]): void {
 }
 
 const COUNT = 10_000
-const counting = (name: string) => specOf({ actions: [{ script: `seq -f '${name} %g' 1 ${COUNT}` }] })
-const counted = (name: string) => Array.from({ length: COUNT }, (_, n) => `${name} ${n + 1}`)
+const counting = (name: string, before = 'true') =>
+  specOf({ actions: [{ script: `echo ${name}; ${before}; seq -f '${name} %g' 1 ${COUNT}` }] })
+const counted = (name: string) => [name, ...Array.from({ length: COUNT }, (_, n) => `${name} ${n + 1}`)]
 
 onSmallDisk('a disk that becomes full under load costs no attempt and no line', async () => {
   await instance.start()
   await becomesRoomy()
   const names = ['a', 'b']
-  const specs = names.map(counting)
+  const gate = createGate({ folder: instance.outside })
+  const specs = names.map((name) => counting(name, gate.script))
   await Promise.all(specs.map((spec) => bridge.startRun(spec)))
+  // Until its journal is on the disk, an instance with a full disk may decline a run.
+  await eventually('both commands run', () => specs.every((spec) => bridge.lines(spec).length > 0))
+  gate.open()
   fillDisk()
   await becomesFull()
 
