@@ -93,7 +93,7 @@ test('a mark covers only its own statement and must name a published release', (
   expect(releasesIn('# C\n## [Unreleased]\n## [0.2.0] - 2027-01-01\n## [0.1.0]\n')).toEqual(['0.2.0', '0.1.0'])
 })
 
-test('the script checks migrations from its first day on, and exits with 1 if it has findings', () => {
+test('the script checks the migrations after the baseline, and exits with 1 if it has findings', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-migrations-'))
   const plant = (name: string, sql: string) => {
     fs.mkdirSync(path.join(folder, name))
@@ -104,9 +104,9 @@ test('the script checks migrations from its first day on, and exits with 1 if it
     return spawnSync(process.execPath, [script, folder], { encoding: 'utf8' })
   }
   try {
-    plant('20261121125905_initial', 'DROP TABLE a;')
+    plant('20261129000000_baseline', 'DROP TABLE a;')
     plant('20991231000000_more', 'ALTER TABLE a ADD b int;')
-    expect(run()).toMatchObject({ status: 0, stdout: expect.stringContaining('1 of 2 migrations checked') })
+    expect(run()).toMatchObject({ status: 0, stdout: expect.stringContaining('1 migrations after the baseline') })
     plant('20991231000001_less', 'SELECT 1;\n\nDROP TABLE a;')
     expect(run()).toMatchObject({ status: 1, stderr: expect.stringContaining('20991231000001_less:3: drops a table') })
   } finally {
