@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { verifyAudit } from '@slipway/audit'
 import { LOCK_KEYS } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { testLogger } from '@slipway/testing'
+import { testLogger, waitFor } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { findDroppable, retain } from '../src/retention/retain.ts'
 import type { RetentionRules } from '../src/retention/settings.ts'
@@ -230,7 +230,8 @@ describe('log lines', () => {
       await tx.query('SELECT FROM log_chunks WHERE deployment_id = $1', [old])
       expect(await apply({ logDays: 30 })).toMatchObject({ days: 0 })
     })
-    expect(await apply({ logDays: 30 })).toMatchObject({ days: 1 })
+    // Postgres may analyze the day by itself at this moment, which is a reader as well.
+    await waitFor(async () => (await apply({ logDays: 30 })).days === 1, { what: 'the day is dropped' })
   })
 })
 
