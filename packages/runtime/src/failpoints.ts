@@ -22,7 +22,7 @@ const HANDLE = [COMMIT, ACKNOWLEDGE] as const
  */
 export const FAILPOINTS = {
   create: {
-    gateway: { 'plan.create': ASK, 'idempotency-key': [COMMIT] },
+    gateway: { 'plan.create': ASK },
     planner: { 'plan.create': [ACKNOWLEDGE], 'deployment.start': [SEND] },
     dispatcher: { 'deployment.start': HANDLE, 'deployment.created': RELAY, 'pending.created': RELAY },
   },

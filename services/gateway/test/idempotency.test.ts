@@ -198,8 +198,10 @@ describe('the same key', () => {
 })
 
 describe('a request that changes no target', () => {
-  const unchanged = (): ReplyEnvelope => {
-    const { code, message, details = {} } = conflict('no target changes', { unchanged_target_ids: [UNKNOWN_ID] })
+  const unchanged = ({ type }: StartPlan): ReplyEnvelope => {
+    const told = { message: 'no target changes', unchanged_target_ids: [UNKNOWN_ID] }
+    if (!type.startsWith('plan.preview')) return { ok: true, result: { outcome: 'unchanged', ...told } }
+    const { code, message, details = {} } = conflict(told.message, { unchanged_target_ids: [UNKNOWN_ID] })
     return { ok: false, problem: { code, message, details } }
   }
   const nothing = {

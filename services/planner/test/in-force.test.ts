@@ -157,13 +157,15 @@ describe('only_changed', () => {
     expect(preview.replaces).toMatchObject([{ deployment_id: null, target_count: 1 }])
   })
 
-  test('refuses a request that changes no target', async () => {
+  test('starts nothing if no target changes: that is an outcome of a create and refuses a preview', async () => {
     const { one, two, request } = await scene()
     await deployed(request())
-    expect(await rig.refused(request({ only_changed: true }))).toMatchObject({
-      code: 'CONFLICT',
-      details: { unchanged_target_ids: [one.id, two.id] },
-    })
+    const unchanged = { unchanged_target_ids: [one.id, two.id] }
+    const { command_id, ...created } = await rig.ask('plan.create', request({ only_changed: true }))
+    expect(created).toMatchObject({ ok: true, result: { outcome: 'unchanged', ...unchanged } })
+    expect(rig.started.map((command) => command.command_id)).not.toContain(command_id)
+    const preview = await rig.ask('plan.preview', request({ only_changed: true }))
+    expect(preview).toMatchObject({ ok: false, problem: { code: 'CONFLICT', details: unchanged } })
   })
 
   test('includes releases without a hash, which earlier releases of Slipway wrote', async () => {

@@ -65,6 +65,14 @@ export const StartOutcome = Type.Union([
   }),
 ])
 
+/** With `only_changed`, a plan may have no target: then the planner answers, and nothing starts. */
+const Unchanged = Reply({
+  outcome: Type.Literal('unchanged'),
+  message: Type.String(),
+  unchanged_target_ids: Type.Array(Uuid),
+})
+export const PlanOutcome = Type.Union([...StartOutcome.anyOf, Unchanged])
+
 const { plan, replaces, unchanged_targets, ...previewFields } = Preview.properties
 const { steps: _steps, versions, ...planFields } = plan.properties
 
@@ -97,11 +105,11 @@ export const QUEUED_MESSAGE =
   'The deployment is queued and starts by itself; the pending request tells what it waits for'
 
 export const COMMANDS = {
-  /** The planner answers by sending `deployment.start`. */
+  /** The planner sends `deployment.start` with the address for the answer, or answers that nothing changes. */
   'plan.create': command({
     queue: 'planner.commands',
     body: Strict({ command_id: Uuid, caller: Caller, request: Strict(createFields), ...sealedValues }),
-    reply: StartOutcome,
+    reply: PlanOutcome,
   }),
   'plan.preview': command({
     queue: 'planner.commands',
@@ -111,7 +119,7 @@ export const COMMANDS = {
   'plan.redeploy': command({
     queue: 'planner.commands',
     body: redeployBody,
-    reply: StartOutcome,
+    reply: PlanOutcome,
   }),
   'plan.preview_redeploy': command({
     queue: 'planner.commands',

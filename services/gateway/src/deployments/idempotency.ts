@@ -1,9 +1,7 @@
-import { BrokerUnavailable } from '@slipway/broker'
 import type { Database } from '@slipway/database'
-import { canonicalJson, conflict, Problem, unavailable } from '@slipway/domain'
-import { constantTimeEqual, failpoint, type KeyRing, sleep, uuidv7 } from '@slipway/runtime'
+import { canonicalJson, conflict, unavailable } from '@slipway/domain'
+import { constantTimeEqual, type KeyRing, sleep } from '@slipway/runtime'
 import type { Call } from '../http/handler.ts'
-import { inTime } from './command.ts'
 import { findKey, releaseKey, takeKey } from './idempotency.sql.ts'
 import { findStartOutcome, type StartOutcome } from './start-outcome.ts'
 
@@ -12,13 +10,6 @@ const MAX_LOOK_AGAIN_MS = 250
 
 type StartCall = Call<'createDeployment' | 'redeployDeployment'>
 
-interface StartDependencies {
-  database: Database
-  keys: KeyRing
-}
-
-type CarryOut = (commandId: string) => Promise<StartOutcome>
-
 interface Key {
   user_id: string
   /** Method and path. */
@@ -26,40 +17,31 @@ interface Key {
   key: string
 }
 
-/**
- * Starts a deployment, only once for each `Idempotency-Key`. The key is stored with the id of the command before the command is
- * sent. A repeated call reads the rows that the command wrote, so any gateway can answer it. A refused call frees the key.
- * @throws Problem CONFLICT if the key was used with another body, or as inTime() does
- */
-export function startOnce(
-  dependencies: StartDependencies,
-  call: StartCall,
-  scope: string,
-  carryOut: CarryOut,
-): Promise<StartOutcome> {
-  const { bounds } = call
-  const header = call.headers['idempotency-key']
-  if (header === undefined) return inTime(bounds, carryOut(uuidv7()))
-  const key: Key = { user_id: call.caller.user_id, scope, key: String(header) }
-  return inTime(bounds, startWithKey(dependencies, call, key, carryOut))
+/** The `Idempotency-Key` of a call. Null if the call has none. */
+export function keyOf({ caller, headers }: StartCall, scope: string): Key | null {
+  const header = headers['idempotency-key']
+  return header === undefined ? null : { user_id: caller.user_id, scope, key: String(header) }
 }
 
-async function startWithKey(
-  { database, keys }: StartDependencies,
+/**
+ * Takes the key for this command, or returns the outcome of the command that has it. Null: the key is taken, and the command can be
+ * sent. While another gateway works on the key, this waits.
+ * @throws Problem CONFLICT if the key was used with another body, SERVICE_UNAVAILABLE if the other call is not answered in time
+ */
+export async function takeKeyOrReplay(
+  { database, keys }: { database: Database; keys: KeyRing },
   { caller, body, requestId, bounds, clientIp, audit }: StartCall,
   key: Key,
-  carryOut: CarryOut,
-): Promise<StartOutcome> {
-  const bodyHash = hashBody(keys, body)
-
+  commandId: string,
+): Promise<StartOutcome | null> {
+  const mine = {
+    ...key,
+    command_id: commandId,
+    body_hash: hashBody(keys, body),
+    ...{ request_id: requestId, client_ip: clientIp, api_key: caller.api_key ?? null },
+  }
   for (let wait = LOOK_AGAIN_MS; ; wait = Math.min(2 * wait, MAX_LOOK_AGAIN_MS)) {
-    const commandId = uuidv7()
-    const call = { command_id: commandId, request_id: requestId, client_ip: clientIp, api_key: caller.api_key ?? null }
-    failpoint('idempotency-key', 'before-commit')
-    if ((await takeKey.run(database, { ...key, ...call, body_hash: bodyHash })) === 1) {
-      failpoint('idempotency-key', 'after-commit')
-      return carryOutHoldingKey(database, key, commandId, carryOut)
-    }
+    if ((await takeKey.run(database, mine)) === 1) return null
     const claim = await findKey.first(database, key)
     if (claim !== null) {
       const outcome = await findStartOutcome(database, claim.command_id)
@@ -85,17 +67,6 @@ async function startWithKey(
 
 const unanswered = () =>
   unavailable('The first request with this Idempotency-Key has not been answered; nothing was done, try again')
-
-async function carryOutHoldingKey(db: Database, key: Key, commandId: string, carryOut: CarryOut) {
-  try {
-    return await carryOut(commandId)
-  } catch (error) {
-    const isRefusal = error instanceof Problem || (error instanceof BrokerUnavailable && !error.mayHaveBeenSent)
-    // After any other error, the command may have taken effect. The next call with this key finds out.
-    if (isRefusal) await releaseKey.run(db, { ...key, command_id: commandId })
-    throw error
-  }
-}
 
 const hashWithKey = (keys: KeyRing, keyId: string, body: unknown): string | null => {
   const digest = keys.hmac('idempotency', keyId)?.update(canonicalJson(body)).digest('base64url')

@@ -1,13 +1,13 @@
 import { callHandler, MAX_MESSAGE_BYTES } from '@slipway/broker'
-import type { CommandBody, CommandSteps, Envelope, ReplyEnvelope } from '@slipway/contracts'
-import { comparedDeployments, missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
+import type { CommandBody, CommandReply, CommandSteps, Envelope, ReplyEnvelope } from '@slipway/contracts'
+import { comparedDeployments, conflict, missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
 import { type Logger, SecretError } from '@slipway/runtime'
 import { readComparedPlans, sealPlan } from '@slipway/views'
 import { checkOverride, passFreezes } from '../freezes/blocking.ts'
 import { findOriginal } from '../records/original.sql.ts'
 import { lockWarnings } from '../records/target-locks.ts'
 import { checkPlanHash, planHash } from './plan-hash.ts'
-import { type Planned, type PlanningResources, planRequest } from './planning.ts'
+import { type Planned, type PlanningResources, planRequest, type Unchanged } from './planning.ts'
 import { startWarnings } from './pools.ts'
 import { previewOf } from './preview.ts'
 import { missingInRedeploy, redeployRequest } from './redeploy.ts'
@@ -19,13 +19,13 @@ export interface Outcome {
   json: string
 }
 
-type PlanDecision = { preview: ReturnType<typeof previewOf> } | { start: CommandBody<'deployment.start'> }
+type PlanDecision = { answer: CommandReply<'plan.preview'> | Unchanged } | { start: CommandBody<'deployment.start'> }
 
 /** Plans a command and returns its result, which may be a refusal. Throws if the message must be retried. */
 export async function outcomeOf(resources: PlanningResources, envelope: Envelope, logger: Logger): Promise<Outcome> {
   try {
     const decided = await callHandler(stepsOf(resources), envelope)
-    const outcome = 'preview' in decided ? reply({ ok: true, result: decided.preview }) : passOn(decided.start)
+    const outcome = 'answer' in decided ? reply({ ok: true, result: decided.answer }) : passOn(decided.start)
     return Buffer.byteLength(outcome.json) > MAX_MESSAGE_BYTES ? refusal(tooLarge()) : outcome
   } catch (error) {
     const problem = refusalOf(error, logger)
@@ -58,7 +58,7 @@ const stepsOf = (resources: PlanningResources): CommandSteps<'planner.commands',
 /** A command with its plan. */
 interface PlannedCommand<C> {
   command: C
-  planned: Planned
+  planned: Planned | Unchanged
 }
 
 async function planCreate<C extends CommandBody<'plan.create'>>(
@@ -106,12 +106,15 @@ async function preview(
   { database, keyRing }: PlanningResources,
   { command, planned }: PlannedCommand<Command>,
 ): Promise<PlanDecision> {
+  if (planned.outcome === 'unchanged') {
+    throw conflict(planned.message, { unchanged_target_ids: planned.unchanged_target_ids })
+  }
   const capacity = await startWarnings(database, planned.plan)
   const held = await lockWarnings(database, planned.plan, command.caller.tenant_id)
   const compared = comparedDeployments(planned.inForce)
   const plans = await readComparedPlans(database, compared, command.caller.tenant_id)
   const previewed = { ...planned, warnings: [...planned.warnings, ...capacity, ...held] }
-  return { preview: previewOf(previewed, planHash(keyRing, planned.plan), plans) }
+  return { answer: previewOf(previewed, planHash(keyRing, planned.plan), plans) }
 }
 
 function start(
@@ -119,6 +122,7 @@ function start(
   { command: { command_id, caller, request }, planned }: PlannedCommand<Command>,
   sourceDeploymentId: string | null,
 ): PlanDecision {
+  if (planned.outcome === 'unchanged') return { answer: planned }
   checkPlanHash(keyRing, planned.plan, request.expected_plan_hash)
   const command: CommandBody<'deployment.start'> = {
     command_id,

@@ -1,8 +1,7 @@
-import type { CommandBody } from '@slipway/contracts'
+import type { CommandBody, CommandReply } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import {
   buildPlan,
-  conflict,
   type FieldError,
   type FreezeVerdict,
   type Plan,
@@ -38,6 +37,7 @@ export interface PlanningResources {
 }
 
 export interface Planned {
+  outcome: 'planned'
   /** With unsealed values, and with the hash of the values of each target. */
   plan: Plan
   /** What is in force now on the targets of the plan. Empty unless the request asks for it. */
@@ -52,6 +52,9 @@ export interface Planned {
   freezes: FreezeVerdict
   planned_at: Date
 }
+
+/** With `only_changed`: what the request asks for is in force on every target. */
+export type Unchanged = Extract<CommandReply<'plan.create'>, { outcome: 'unchanged' }>
 
 interface Records {
   source: LoadedSource | null
@@ -74,7 +77,7 @@ export async function planRequest(
   request: PlanningRequest,
   onMissing: (missing: MissingRecord[]) => Problem,
   alsoMissing: readonly MissingRecord[] = [],
-): Promise<Planned> {
+): Promise<Planned | Unchanged> {
   const { database, keyRing } = resources
   const { caller, tenant_id, environment_id } = request
   const [source, targets, tenant, [environment = null], freezes, sensitiveNames] = await database.together(
@@ -128,7 +131,7 @@ export async function planRequest(
   const unchanged = found.filter((target) => target.unchanged)
   const leftOut = new Set(request.only_changed ? unchanged.map(({ id }) => id) : [])
   const chosen = selected.targets.filter(({ id }) => !leftOut.has(id))
-  if (chosen.length === 0) throw nothingChanges(resolved, unchanged)
+  if (chosen.length === 0) return nothingChanges(resolved, unchanged)
   const built = leftOut.size === 0 ? whole : build(chosen)
   if (request.strict && built.request_warnings.length > 0) throw strictProblem(built.request_warnings)
   const scope = scopeSelectors(tenant, environment)
@@ -143,6 +146,7 @@ export async function planRequest(
   }
   const verdict = judge(plan, targetPlaces(chosen), freezes, caller, request.freeze_override)
   return {
+    outcome: 'planned',
     plan,
     inForce: found.filter(({ id }) => !leftOut.has(id)),
     unchanged: unchanged.map(({ id, name }) => ({ id, name })),
@@ -164,11 +168,12 @@ export async function planRequest(
   }
 }
 
-function nothingChanges({ name, version }: ResolvedSource, unchanged: readonly { id: string }[]): Problem {
-  return conflict(
-    `Every target has ${name} ${version} with these values already: leave only_changed out to deploy it again`,
-    { unchanged_target_ids: unchanged.map(({ id }) => id) },
-  )
+function nothingChanges({ name, version }: ResolvedSource, unchanged: readonly { id: string }[]): Unchanged {
+  return {
+    outcome: 'unchanged',
+    message: `Every target has ${name} ${version} with these values already: leave only_changed out to deploy it again`,
+    unchanged_target_ids: unchanged.map(({ id }) => id),
+  }
 }
 
 function withValuesHashes(keyRing: KeyRing, plan: Plan): Plan {
