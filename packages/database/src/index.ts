@@ -39,6 +39,17 @@ export { createRoles } from './roles/create.ts'
 export { applyGrants, openToPublic, unlistedRights } from './roles/grants.ts'
 export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.ts'
 export { warnOfOwner } from './roles/warn-of-owner.ts'
+export { notEndedAt } from './snapshot/freezes.sql.ts'
+export { type FreezesNow, readFreezes } from './snapshot/freezes.ts'
+export {
+  hasVersion,
+  LOST_AFTER,
+  LOST_AFTER_SECONDS,
+  STILL_HELD,
+  servesTenant,
+  takesRuns,
+} from './snapshot/instances.ts'
+export { ANY_POLICY, holds, POLICY, WITH_POLICY } from './snapshot/policies.ts'
 export { deploymentState, pendingStatus, releaseState, sourceKind, stepState, targetConcurrency } from './sql/enums.ts'
 export { type Columns, type RowOf, Statement, statement, statements } from './sql/statement.ts'
 export {

@@ -1,18 +1,12 @@
 export { readComparedPlans } from './compared-plans.ts'
 export { SUMMARY, SUMMARY_AS_STARTED, withProgress } from './deployments.ts'
-export { notEndedAt } from './freezes.sql.ts'
-export { type FreezeRow, type FreezesNow, freezeItem, readFreezes } from './freezes.ts'
+export { type FreezeRow, freezeItem } from './freezes.ts'
 export { shownSelector } from './instance-selector.ts'
 export {
   AWAITS_LAST_OUTPUT,
   INSTANCE,
   INSTANCE_STATUS,
-  LOST_AFTER,
-  LOST_AFTER_SECONDS,
-  STILL_HELD,
-  servesTenant,
   TAKES_LAST_OUTPUT,
-  takesRuns,
 } from './instances.ts'
 export { isoTime, jsonObject, milliseconds } from './json.ts'
 export { listItem, listItems } from './list-item.ts'
@@ -21,7 +15,6 @@ export { pendingItems } from './pending.ts'
 export { openPlanValues, sealPlan } from './plan-secrets.ts'
 export { CHECK } from './releases.ts'
 export { stepError } from './steps.ts'
-export { ANY_POLICY, holds, POLICY, WITH_POLICY } from './target-locks.sql.ts'
 export { type HeldTarget, holderOf, readHolders, targetHeld } from './target-locks.ts'
 export { REACHED_FOR, STATUS_OF_TARGET, targetStatus } from './targets.sql.ts'
 export { type ShownConnection, type TargetRow, targetItems } from './targets.ts'

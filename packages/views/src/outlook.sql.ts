@@ -1,5 +1,15 @@
-import { float8, int4, int8, json, nullable, statement, text, timestamptz } from '@slipway/database'
-import { hasVersion, LOST_AFTER } from './instances.ts'
+import {
+  float8,
+  hasVersion,
+  int4,
+  int8,
+  json,
+  LOST_AFTER,
+  nullable,
+  statement,
+  text,
+  timestamptz,
+} from '@slipway/database'
 
 /** Instances that accept runs, their slots, and how many slots are leased. */
 export interface Capacity {

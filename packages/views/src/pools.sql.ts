@@ -1,5 +1,15 @@
-import { bool, int8, jsonb, nullable, type RowOf, statement, text, uuid } from '@slipway/database'
-import { hasVersion, LOST_AFTER } from './instances.ts'
+import {
+  bool,
+  hasVersion,
+  int8,
+  jsonb,
+  LOST_AFTER,
+  nullable,
+  type RowOf,
+  statement,
+  text,
+  uuid,
+} from '@slipway/database'
 
 export type PoolInstance = RowOf<typeof findPoolInstances>
 

@@ -1,5 +1,4 @@
-import { array, nullable, oneOf, statement, text, timestamptz, uuid } from '@slipway/database'
-import { LOST_AFTER } from './instances.ts'
+import { array, LOST_AFTER, nullable, oneOf, statement, text, timestamptz, uuid } from '@slipway/database'
 
 /** Without contact for this time, a target is no longer shown as online. */
 export const REACHED_FOR = '90 seconds'

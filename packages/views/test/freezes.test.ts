@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { createDatabase, type Database, forTenant } from '@slipway/database'
+import { createDatabase, type Database, forTenant, readFreezes } from '@slipway/database'
 import { createTestDatabase, type TestDatabase } from '@slipway/testing'
-import { readFreezes } from '../src/index.ts'
 
 let made: TestDatabase
 let all: Database

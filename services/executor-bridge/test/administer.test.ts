@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { recordAudit } from '@slipway/audit'
+import { takesRuns } from '@slipway/database'
 import { COMPATIBLE_VERSION, uuidv7 } from '@slipway/runtime'
 import { waitFor } from '@slipway/testing'
-import { takesRuns } from '@slipway/views'
 import { changeInstance, removeInstance } from '../src/instances/administer.ts'
 import { recordHeartbeat } from '../src/instances/heartbeat.ts'
 import {

@@ -1,5 +1,16 @@
-import { array, bool, deploymentState, int4, int8, nullable, statement, stepState, text, uuid } from '@slipway/database'
-import { STILL_HELD } from '@slipway/views'
+import {
+  array,
+  bool,
+  deploymentState,
+  int4,
+  int8,
+  nullable,
+  STILL_HELD,
+  statement,
+  stepState,
+  text,
+  uuid,
+} from '@slipway/database'
 
 export const lockDeploymentRow = statement({
   name: 'dispatcher.deployments.lock',

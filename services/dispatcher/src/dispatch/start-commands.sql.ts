@@ -1,4 +1,5 @@
 import {
+  ANY_POLICY,
   array,
   bool,
   int4,
@@ -10,7 +11,6 @@ import {
   timestamptz,
   uuid,
 } from '@slipway/database'
-import { ANY_POLICY } from '@slipway/views'
 import { ANY_ORPHAN } from '../leases/leases.sql.ts'
 import { ANY_POOLED, rankBehind } from '../pending/queue.sql.ts'
 

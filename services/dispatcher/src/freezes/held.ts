@@ -1,6 +1,6 @@
 import type { Queryable } from '@slipway/database'
+import { readFreezes } from '@slipway/database'
 import { type FreezeSubject, type FreezeVerdict, judgeFreezes, type TargetPlace } from '@slipway/domain'
-import { readFreezes } from '@slipway/views'
 import { findPlaces } from './held.sql.ts'
 
 export interface FreezesInForce {

@@ -1,5 +1,19 @@
-import { array, bool, int4, int8, jsonb, nullable, oneOf, present, statement, text, uuid } from '@slipway/database'
-import { INSTANCE_STATUS, STILL_HELD, takesRuns } from '@slipway/views'
+import {
+  array,
+  bool,
+  int4,
+  int8,
+  jsonb,
+  nullable,
+  oneOf,
+  present,
+  STILL_HELD,
+  statement,
+  takesRuns,
+  text,
+  uuid,
+} from '@slipway/database'
+import { INSTANCE_STATUS } from '@slipway/views'
 
 /** How many more slots are read than wanted: other transactions may hold as many at this moment. */
 const SPARE = 16

@@ -1,6 +1,20 @@
-import { array, bool, int4, int8, jsonb, nullable, statement, targetConcurrency, text, uuid } from '@slipway/database'
+import {
+  ANY_POLICY,
+  array,
+  bool,
+  holds,
+  int4,
+  int8,
+  jsonb,
+  nullable,
+  POLICY,
+  statement,
+  targetConcurrency,
+  text,
+  uuid,
+  WITH_POLICY,
+} from '@slipway/database'
 import type { InstanceSelector } from '@slipway/domain'
-import { ANY_POLICY, holds, POLICY, WITH_POLICY } from '@slipway/views'
 
 export const isAnyPolicy = statement({
   name: 'dispatcher.target-locks.any-policy',

@@ -5,15 +5,16 @@ import {
   deploymentState,
   int8,
   jsonb,
+  LOST_AFTER,
   nullable,
   oneOf,
   present,
+  STILL_HELD,
   statement,
   text,
   uuid,
 } from '@slipway/database'
 import type { InstanceSelector } from '@slipway/domain'
-import { LOST_AFTER, STILL_HELD } from '@slipway/views'
 import { ORPHANS } from '../leases/leases.sql.ts'
 
 /** The most rows that one sweep reads. */

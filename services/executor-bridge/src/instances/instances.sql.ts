@@ -1,5 +1,4 @@
-import { bool, int4, int8, nullable, statement, text, uuid } from '@slipway/database'
-import { LOST_AFTER } from '@slipway/views'
+import { bool, int4, int8, LOST_AFTER, nullable, statement, text, uuid } from '@slipway/database'
 import { allowedLabels, labels } from '../labels.sql.ts'
 
 // What administrators do with instances.

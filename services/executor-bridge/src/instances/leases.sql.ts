@@ -1,5 +1,4 @@
-import { array, bool, int4, int8, statement, text, uuid } from '@slipway/database'
-import { LOST_AFTER } from '@slipway/views'
+import { array, bool, int4, int8, LOST_AFTER, statement, text, uuid } from '@slipway/database'
 
 /** The live leases of an instance, and how far their runs have come. See LiveLease. */
 export const findLiveLeases = statement({

@@ -1,6 +1,6 @@
 import { MAX_SYNC_STARTS, STOP_REASONS, type StopReason, type SyncRequest, type SyncResponse } from '@slipway/contracts'
+import { LOST_AFTER_SECONDS } from '@slipway/database'
 import { SLIPWAY_VERSION } from '@slipway/runtime'
-import { LOST_AFTER_SECONDS } from '@slipway/views'
 import type { Bridge } from '../bridge.ts'
 import { Refusal } from '../callers/refusal.ts'
 import { startsOf } from '../runs/start.ts'

@@ -8,13 +8,14 @@ import {
   nullable,
   oneOf,
   type RowOf,
+  STILL_HELD,
   statement,
   text,
   timestamptz,
   uuid,
 } from '@slipway/database'
 import { LOG_LIMITS } from '@slipway/domain'
-import { STILL_HELD, TAKES_LAST_OUTPUT } from '@slipway/views'
+import { TAKES_LAST_OUTPUT } from '@slipway/views'
 import { TODAY } from '../log-volume/log-volume.sql.ts'
 
 const outcome = oneOf('text', RUN_OUTCOMES)

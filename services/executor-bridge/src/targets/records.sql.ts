@@ -11,13 +11,13 @@ import {
   nullable,
   present,
   type RowOf,
+  STILL_HELD,
   statement,
   stepState,
   text,
   uuid,
 } from '@slipway/database'
 import type { PlanHead, PublishedAction, VariableValues } from '@slipway/domain'
-import { STILL_HELD } from '@slipway/views'
 
 export type StoredConnection =
   | Exclude<RunConnection, { type: 'ssh' | 'agent' }>

@@ -1,5 +1,4 @@
-import { int8, statement, uuid } from '@slipway/database'
-import { notEndedAt } from '@slipway/views'
+import { int8, notEndedAt, statement, uuid } from '@slipway/database'
 
 const LIVE = notEndedAt('now()')
 

@@ -1,6 +1,6 @@
 import type { StreamResource } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
-import { readFreezes } from '@slipway/views'
+import { readFreezes } from '@slipway/database'
 import type { Change } from './change.ts'
 import { findInstancesShown, findProgressShown } from './unannounced.sql.ts'
 

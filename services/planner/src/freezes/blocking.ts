@@ -1,4 +1,5 @@
 import type { CommandBody } from '@slipway/contracts'
+import type { FreezesNow } from '@slipway/database'
 import {
   type FreezeVerdict,
   frozen,
@@ -8,7 +9,6 @@ import {
   type TargetPlace,
   validationProblem,
 } from '@slipway/domain'
-import type { FreezesNow } from '@slipway/views'
 
 type Caller = CommandBody<'plan.create'>['caller']
 

@@ -1,5 +1,6 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
+import { readFreezes } from '@slipway/database'
 import {
   buildPlan,
   type FieldError,
@@ -19,7 +20,7 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import { openVariables, readFreezes } from '@slipway/views'
+import { openVariables } from '@slipway/views'
 import { freezeWarnings, judge } from '../freezes/blocking.ts'
 import { type EnvironmentRecord, loadEnvironments, loadTenant, type TenantRecord } from '../records/scope.ts'
 import type { SensitiveNames } from '../records/sensitive-names.ts'

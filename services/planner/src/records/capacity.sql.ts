@@ -1,6 +1,5 @@
-import { array, bool, int4, jsonb, nullable, statement, text, uuid } from '@slipway/database'
+import { array, bool, int4, jsonb, nullable, servesTenant, statement, takesRuns, text, uuid } from '@slipway/database'
 import type { InstanceSelector } from '@slipway/domain'
-import { servesTenant, takesRuns } from '@slipway/views'
 
 /**
  * Whether instances for the tenant are online, whether one has a free slot, and whether other requests come first: those of the

@@ -1,5 +1,16 @@
-import { array, int8, jsonb, nullable, present, type RowOf, statement, text, uuid } from '@slipway/database'
-import { servesTenant, takesRuns } from '@slipway/views'
+import {
+  array,
+  int8,
+  jsonb,
+  nullable,
+  present,
+  type RowOf,
+  servesTenant,
+  statement,
+  takesRuns,
+  text,
+  uuid,
+} from '@slipway/database'
 
 export type OnlineInstance = RowOf<typeof findInstances>
 

@@ -1,5 +1,4 @@
-import { bool, statement } from '@slipway/database'
-import { ANY_POLICY } from '@slipway/views'
+import { ANY_POLICY, bool, statement } from '@slipway/database'
 
 export const isAnyPolicy = statement({
   name: 'planner.target-locks.any-policy',

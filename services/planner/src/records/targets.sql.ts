@@ -1,6 +1,6 @@
-import { array, bool, int4, json, jsonb, nullable, oneOf, statement, text, uuid } from '@slipway/database'
+import { array, bool, int4, json, jsonb, LOST_AFTER, nullable, oneOf, statement, text, uuid } from '@slipway/database'
 import { type InstanceSelector, TARGET_STATUSES, type TargetTag } from '@slipway/domain'
-import { LOST_AFTER, targetStatus, visibleSql } from '@slipway/views'
+import { targetStatus, visibleSql } from '@slipway/views'
 
 const selector = jsonb<InstanceSelector>()
 

@@ -1,5 +1,6 @@
-import { array, json, nullable, statement, text, timestamptz } from '@slipway/database'
 import type { Freeze } from '@slipway/domain'
+import { statement } from '../sql/statement.ts'
+import { array, json, nullable, text, timestamptz } from '../sql/types.ts'
 
 /** Freezes that have a window at this time or later. */
 export const notEndedAt = (time: string) =>
@@ -10,10 +11,10 @@ export const notEndedAt = (time: string) =>
  * its end, so that streams can report the end.
  */
 export const findCurrentFreezes = statement({
-  name: 'views.freezes.find-current',
+  name: 'database.freezes.find-current',
   parameters: { known: array(text) },
   row: { version: text, now: timestamptz, freezes: nullable(json<Freeze[]>()) },
-  sql: `SELECT v.version, now() AS now,
+  sql: `SELECT v.version, statement_timestamp() AS now,
        CASE WHEN v.version <> ALL (:known) THEN (
          SELECT coalesce(json_agg(json_build_object('id', id, 'name', name, 'start_time', start_time,
                   'end_time', end_time, 'recurrence', recurrence, 'start_offset', start_offset,
