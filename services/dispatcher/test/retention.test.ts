@@ -231,7 +231,7 @@ describe('log lines', () => {
       expect(await apply({ logDays: 30 })).toMatchObject({ days: 0 })
     })
     // Postgres may analyze the day by itself at this moment, which is a reader as well.
-    await waitFor(async () => (await apply({ logDays: 30 })).days === 1, { what: 'the day is dropped' })
+    await waitFor(async () => (await apply({ logDays: 30 }))?.days === 1, { what: 'the day is dropped' })
   })
 })
 
