@@ -146,6 +146,6 @@ test('what export writes, apply reads without a change', () => {
         }).map(({ value }) => value),
       ).toEqual(documents)
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, examples: [[[' \n', '\n \n', ' \n\tx', ' x\n']]] },
   )
 })

@@ -43,6 +43,10 @@ function formatDocument(value: Body): string {
     Pair(_, { key }) {
       if (isScalar(key) && key.value === '<<') key.type = 'QUOTE_DOUBLE'
     },
+    // In a block, a text that begins with blank lines would lose their spaces.
+    Scalar(_, node) {
+      if (typeof node.value === 'string' && /^\s+\n/.test(node.value)) node.type = 'QUOTE_DOUBLE'
+    },
   })
   return document.toString({ lineWidth: 0 })
 }
