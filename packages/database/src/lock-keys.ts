@@ -26,10 +26,12 @@ export const LOCK_KEYS = {
   seedIdentity: named('seed_identity'),
   /** Only one upload at a time reserves bytes. Otherwise parallel uploads could exceed a quota. */
   contentQuota: named('content_quota'),
+  /** Only one gateway at a time writes freezes. Otherwise parallel writers could exceed the limit of a tenant. */
+  freezes: named('freezes'),
   lastAdmin: named('last_admin'),
   /** Only one process at a time grants rights to the roles. */
   grants: numbered(5),
-  /** Taken by the SQL function ensure_log_partitions. */
+  /** Taken by the SQL function ensure_log_partition. */
   logPartitions: named('log_partitions'),
   /** Taken by the SQL function fold_deployment_counts. */
   foldDeploymentCounts: named('fold_deployment_counts'),

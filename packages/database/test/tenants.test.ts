@@ -13,7 +13,6 @@ const OPEN: Record<string, string> = {
   instance_slots: 'as instances',
   leases: 'ids, states and times; how busy an instance is counts those of all tenants',
   queue_settings: 'how the queue of the installation is run',
-  freeze_version: 'one random value that says nothing of any freeze',
   outbox: 'relayed to the broker by any service, never read for a caller',
 }
 
@@ -61,8 +60,8 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO agents (id, target_id, grant_id, host, port, version, key_sealed, credential_hash)
        VALUES ($1, $1, $1, '', 1, '', '', '')`,
     `INSERT INTO sources (id, tenant_id, kind, name) VALUES ($1, $2, 'action', $1::uuid::text)`,
-    `INSERT INTO source_versions (source_id, version, definition) VALUES ($1, '1.0.0',
-       '{"variables": [{"name": "token", "sensitive": true}, {"name": "region"}]}')`,
+    `INSERT INTO source_versions (source_id, version, definition) VALUES ($1, '1.0.0', '{}')`,
+    `INSERT INTO sensitive_names (source_id, name) VALUES ($1, 'token')`,
     `INSERT INTO freezes (id, tenant_id, name, start_time, end_time) VALUES ($1, $2, '', now(), now() + interval '1 h')`,
     `INSERT INTO deployments (id, tenant_id, state, source_type, source_id, source_name, source_version, plan_head, selection,
        total_steps) VALUES ($1, $2, 'running', 'action', $1, '', '1.0.0', '{}', '{}', 1)`,
@@ -74,7 +73,7 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO release_checks (target_id, source_id) VALUES ($1, $1)`,
     `INSERT INTO deployment_transitions (deployment_id, number, to_state, message) VALUES ($1, 0, 'running', '')`,
     `INSERT INTO steps (deployment_id, target_index, action_index) VALUES ($1, 0, 0)`,
-    `INSERT INTO run_progress (deployment_id, epoch) VALUES ($1, 1)`,
+    `INSERT INTO run_progress (deployment_id, epoch, tenant_id) VALUES ($1, 1, $2)`,
     `INSERT INTO command_results VALUES ($1, 0, 0, 'completed', 0, '', '', NULL, NULL, now(), now())`,
     `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines) VALUES ($1, 0, 1, '[]')`,
     `INSERT INTO pending_requests (id, tenant_id, priority, command) VALUES ($1, $2, 0, '{}')`,
@@ -85,7 +84,6 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO content_chunks VALUES ($1, 0, '')`,
     `INSERT INTO contents (id, size, upload_id) VALUES ($1::uuid::text, 0, $1)`,
     `INSERT INTO content_tenants (content_id, tenant_id, size) VALUES ($1::uuid::text, $2, 0)`,
-    `INSERT INTO content_usage (scope, bytes) VALUES ($1::uuid::text, 0)`,
     `INSERT INTO content_uploaders VALUES ($1::uuid::text, $1)`,
     `INSERT INTO source_contents VALUES ($1, '1.0.0', $1::uuid::text)`,
     `INSERT INTO instance_grants (id, tenant_id, token_hash, uses, expires_at) VALUES ($1, $2, '', 1, now())`,
@@ -127,7 +125,9 @@ test('every table has row-level security or is listed with a reason', async () =
 })
 
 test('a partition that is created later has row-level security', async () => {
-  await all.query('SELECT ensure_log_partitions(9)')
+  await all.query(
+    `SELECT ensure_log_partition((now() AT TIME ZONE 'UTC')::date + day) FROM generate_series(0, 9) AS day`,
+  )
   const partitions = (await tables()).filter(({ is_partition }) => is_partition)
   expect(partitions.length).toBeGreaterThan(9)
   expect(partitions.filter(({ held, policies }) => !held || policies !== 1)).toEqual([])
@@ -167,7 +167,7 @@ describe('the setting of a connection', () => {
     'pending_targets',
   ])
   /** Tables where a tenant sees no row: the content store acts for all tenants, grants belong to the installation. */
-  const NOBODYS = new Set(['content_uploads', 'content_usage', 'instance_grants'])
+  const NOBODYS = new Set(['content_uploads', 'instance_grants'])
   const own = (name: string) => (NOBODYS.has(name) ? 0 : SHARED.has(name) ? 2 : 1)
 
   test('* sees every row of every table', async () => {
@@ -215,9 +215,9 @@ describe('the setting of a connection', () => {
 
   test('a tenant sees the queue positions of other tenants and nothing else of their requests', async () => {
     const client = await connectTo(made.url, A)
-    const { rows } = await client.query('SELECT * FROM waiting_positions()')
+    const { rows } = await client.query('SELECT * FROM waiting_places() ORDER BY position')
     expect(rows.map((row) => Number(row.position))).toEqual([1, 2, 3])
-    expect(Object.keys(rows[0])).toEqual(['id', 'position'])
+    expect(Object.keys(rows[0])).toEqual(['id', 'position', 'pool_position'])
     expect(await counted(client as never, 'pending_requests')).toBe(1)
     await client.end()
   })

@@ -86,11 +86,9 @@ test('the freezes of one viewer are not visible to another', async () => {
   }
 })
 
-test('an ended recurrence is not read, and a change by an earlier release makes its end unknown', async () => {
+test('an ended recurrence is not read', async () => {
   const id = await addFreeze('a', { recurrence: 'FREQ=DAILY' })
   const move = `start_time = start_time - interval '1 day', end_time = end_time - interval '1 day'`
   await all.query(`UPDATE freezes SET ${move}, recurs_until = now() - interval '1 hour' WHERE id = $1`, [id])
   expect(await inForce()).toEqual([])
-  await all.query(`UPDATE freezes SET recurrence = 'FREQ=DAILY;INTERVAL=1' WHERE id = $1`, [id])
-  expect(await inForce()).toEqual(['a'])
 })

@@ -52,7 +52,9 @@ async function finishOneOf(tenant: string): Promise<void> {
 }
 
 async function queueOrder(): Promise<string[]> {
-  const { rows } = await database.query<{ id: string }>('SELECT id FROM waiting_positions() ORDER BY position')
+  const { rows } = await database.query<{ id: string }>(
+    `SELECT id FROM pending_requests WHERE status = 'pending' ORDER BY rank, id`,
+  )
   return rows.map(({ id }) => id)
 }
 

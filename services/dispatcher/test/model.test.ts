@@ -249,9 +249,9 @@ async function settle(): Promise<void> {
   await createSweep({ database: asDispatcher, logger: quiet })()
   await addInstance(database, 2)
   for (;;) {
-    const expected = (await rowsOf<{ id: string }>('SELECT id FROM waiting_positions() ORDER BY position')).map(
-      ({ id }) => id,
-    )
+    const expected = (
+      await rowsOf<{ id: string }>(`SELECT id FROM pending_requests WHERE status = 'pending' ORDER BY rank, id`)
+    ).map(({ id }) => id)
     const orphans = await rowsOf(`SELECT FROM deployments WHERE completed_at IS NULL AND id NOT IN
                                     (SELECT deployment_id FROM leases WHERE ended_at IS NULL)`)
     // Two dispatchers work at the same time. One of them may die.

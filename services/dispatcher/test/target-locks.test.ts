@@ -262,16 +262,6 @@ test('after a cancel a target stays locked until the instance confirms the end o
   expect(await deploymentOf(onA)).not.toBeNull()
 })
 
-test('the lock of a deleted target is deleted too', async () => {
-  await addLockedTargets()
-  await addInstance(database, 4)
-  await finish(await deploy('ab'))
-  expect(await holders()).toEqual({})
-  await database.query('DELETE FROM targets WHERE id = $1', [idOf('a')])
-  const { rows } = await database.query<{ target_id: string }>('SELECT target_id FROM target_locks')
-  expect(rows).toEqual([{ target_id: idOf('b') }])
-})
-
 test('an abandoned lock is ignored and overwritten', async () => {
   await addLockedTargets()
   await addInstance(database, 4)

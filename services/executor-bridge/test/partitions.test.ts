@@ -151,9 +151,3 @@ test('the metrics have the number of days with a partition, and the rows of days
   expect(await measured('slipway_log_partition_days')).toBe('3')
   expect(await measured('slipway_log_default_rows')).toBe('0')
 })
-
-test('the function that the previous release calls makes every possible day', async () => {
-  await store(0, 10_001)
-  await db.database.query('SELECT ensure_log_partitions(2)')
-  expect(await partitions()).toEqual({ default: 10_001, '1': 0, '2': 0 })
-})

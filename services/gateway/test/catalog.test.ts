@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { newPrivateKey } from '@slipway/testing'
-import { type Client, clientOf, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
+import {
+  addUser,
+  type Client,
+  clientOf,
+  refusal,
+  refused,
+  startGateway,
+  type TestGateway,
+  UNKNOWN_ID,
+} from './setup.ts'
 
 let gateway: TestGateway
 let admin: Client
@@ -311,6 +320,22 @@ describe('targets', () => {
     }
   })
 
+  test('every name that a version of a source declares sensitive is stored once', async () => {
+    const { id } = await newAction(script({ variables: [{ name: 'key', sensitive: true }, { name: 'region' }] }))
+    const definition = script({
+      variables: [
+        { name: 'key', sensitive: true },
+        { name: 'pin', sensitive: true },
+      ],
+    })
+    await admin.send('createActionVersion', `/actions/${id}/versions`, { version: '1.1.0', definition })
+    const { rows } = await gateway.database.query(
+      'SELECT name FROM sensitive_names WHERE source_id = $1 ORDER BY name',
+      [id],
+    )
+    expect(rows).toEqual([{ name: 'key' }, { name: 'pin' }])
+  })
+
   test('a sensitive name of a source does not mask the variables of records', async () => {
     const name = `token_${++counter}`
     await newAction(script({ variables: [{ name, sensitive: true }] }))
@@ -320,6 +345,16 @@ describe('targets', () => {
       variables: { [name]: 'shown-value' },
     })
     expect(target.body).toMatchObject({ variables: { [name]: 'shown-value' }, sensitive_variables: [] })
+  })
+
+  test('a deleted target leaves no lock', async () => {
+    const { id: tenant_id } = (await admin.send('createTenant', '/tenants', { name: unique('Tenant') })).body
+    const ofTenant = clientOf(gateway, (await addUser(gateway, { role: 'operator', tenant_id })).token)
+    const body = { name: unique('t'), connection: { type: 'simulated' } }
+    const { id } = (await ofTenant.send('createTarget', '/targets', body)).body
+    await gateway.database.query('INSERT INTO target_locks (target_id) VALUES ($1)', [id])
+    expect((await ofTenant.send('deleteTarget', `/targets/${id}`)).status).toBe(204)
+    expect((await gateway.database.query('SELECT FROM target_locks WHERE target_id = $1', [id])).rowCount).toBe(0)
   })
 
   test('a local or simulated target is online with an instance; others are online after a connection', async () => {

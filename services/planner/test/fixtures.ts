@@ -52,6 +52,12 @@ export async function addSource(
       'INSERT INTO source_versions (source_id, version, definition, secrets, templates) VALUES ($1, $2, $3, $4, $5)',
       [id, version, JSON.stringify(definition), sealed, JSON.stringify(await templatesOf(definition))],
     )
+    await database.query(
+      `INSERT INTO sensitive_names (source_id, name)
+         SELECT $1, variable ->> 'name' FROM jsonb_array_elements($2::jsonb -> 'variables') AS variable
+          WHERE variable -> 'sensitive' = 'true' ON CONFLICT DO NOTHING`,
+      [id, JSON.stringify(definition)],
+    )
   }
   return { id, number: rows[0]?.number ?? 0 }
 }

@@ -7,6 +7,8 @@ import { type Columns, DATABASE_ROLES, type DatabaseRole, FUNCTION_RIGHTS, TABLE
 interface Schema {
   /** Columns by table. */
   tables: Map<string, string[]>
+  /** Columns of the primary key by table. */
+  keys: Map<string, string[]>
   /** Sequences that fill a column, by table. */
   sequences: Map<string, string[]>
   /** Signatures by name, without functions of triggers and extensions. */
@@ -120,7 +122,7 @@ const signaturesOf = ({ functions, triggerFunctions }: Schema) => [
 ]
 
 function ofRole(role: DatabaseRole, schema: Schema, prefix: string): string[] {
-  const { tables, sequences, functions } = schema
+  const { tables, keys, sequences, functions } = schema
   const grantee = name(serviceUser(role, prefix))
   const statements = [
     `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${grantee}`,
@@ -133,11 +135,17 @@ function ofRole(role: DatabaseRole, schema: Schema, prefix: string): string[] {
     const rights = TABLE_RIGHTS[table]?.[role]
     if (rights === undefined) continue
     const { select, insert, update, delete: remove, lock } = rights
+    const updated =
+      update === undefined
+        ? []
+        : update === 'all'
+          ? without(columns, keys.get(table) ?? [])
+          : columnsOf(update, columns)
     const granted = [
       ...(select === undefined ? [] : [`SELECT${listOf(select, columns)}`]),
       ...(insert === true ? ['INSERT'] : []),
-      ...(update === undefined ? [] : [`UPDATE${listOf(update, columns)}`]),
-      ...(lock === undefined ? [] : [`UPDATE (${name(lock)})`]),
+      ...(updated.length === 0 ? [] : [`UPDATE (${updated.map(name).join(', ')})`]),
+      ...(lock === true ? ['UPDATE (lockable)'] : []),
       ...(remove === true ? ['DELETE'] : []),
     ]
     statements.push(`GRANT ${granted.join(', ')} ON ${name(table)} TO ${grantee}`)
@@ -155,10 +163,15 @@ function ofRole(role: DatabaseRole, schema: Schema, prefix: string): string[] {
 
 /** The columns of a right in SQL; empty for all columns. */
 function listOf(columns: Columns, all: readonly string[]): string {
-  if (columns === 'all') return ''
-  const listed = 'except' in columns ? all.filter((column) => !columns.except.includes(column)) : columns
-  return ` (${listed.map(name).join(', ')})`
+  return columns === 'all' ? '' : ` (${columnsOf(columns, all).map(name).join(', ')})`
 }
+
+function columnsOf(columns: Columns, all: readonly string[]): readonly string[] {
+  if (columns === 'all') return all
+  return 'except' in columns ? without(all, columns.except) : columns
+}
+
+const without = (all: readonly string[], excepted: readonly string[]) => all.filter((one) => !excepted.includes(one))
 
 async function readSchema(client: Pick<pg.ClientBase, 'query'>): Promise<Schema> {
   const tables = await client.query<{ table: string; columns: string[] }>(
@@ -169,6 +182,13 @@ async function readSchema(client: Pick<pg.ClientBase, 'query'>): Promise<Schema>
         AND (NOT c.relispartition OR c.relname = 'log_chunks_default')
         AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
       GROUP BY 1 ORDER BY 1`,
+  )
+  const keys = await client.query<{ table: string; columns: string[] }>(
+    `SELECT c.relname AS table, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+       FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
+      WHERE i.indisprimary AND c.relnamespace = 'public'::regnamespace
+      GROUP BY 1`,
   )
   const sequences = await client.query<{ table: string; sequences: string[] }>(
     `SELECT t.relname AS table, array_agg(s.oid::regclass::text ORDER BY 1) AS sequences
@@ -186,6 +206,7 @@ async function readSchema(client: Pick<pg.ClientBase, 'query'>): Promise<Schema>
   )
   return {
     tables: new Map(tables.rows.map(({ table, columns }) => [table, columns])),
+    keys: new Map(keys.rows.map(({ table, columns }) => [table, columns])),
     sequences: new Map(sequences.rows.map(({ table, sequences }) => [table, sequences])),
     functions: new Map(
       functions.rows.filter(({ triggers }) => !triggers).map(({ name, signatures }) => [name, signatures]),

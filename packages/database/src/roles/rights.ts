@@ -25,10 +25,11 @@ export type Columns = 'all' | readonly string[] | { except: readonly string[] }
 interface TableRights {
   select?: Columns
   insert?: true
+  /** `all` leaves out the primary key, because other rows and messages name it. */
   update?: Columns
   delete?: true
-  /** Row locks without updates: the right to update a key column. A trigger refuses such updates. */
-  lock?: string
+  /** Row locks without updates: the right to update the column `lockable`, which nothing can change. */
+  lock?: true
 }
 
 type Table = { [role in DatabaseRole]?: TableRights }
@@ -42,7 +43,7 @@ const own: TableRights = { select: 'all', insert: true, update: 'all', delete: t
 const drop: TableRights = { select: 'all', delete: true }
 
 /** Every service that writes to the outbox also relays all messages. */
-const relay: TableRights = { select: 'all', insert: true, delete: true, lock: 'id' }
+const relay: TableRights = { select: 'all', insert: true, delete: true, lock: true }
 const applied = only('migration_name', 'finished_at', 'rolled_back_at')
 /** The relay reads which webhooks subscribe to an event. */
 const listeners = only('id', 'tenant_id', 'events', 'enabled')
@@ -85,7 +86,7 @@ const SERVICES_TABLES: Record<string, Table> = {
     planner: TARGET_SECRETS,
     dispatcher: TARGET_SECRETS,
     'log-stream': TARGET_SECRETS,
-    'executor-bridge': { select: 'all', lock: 'id' },
+    'executor-bridge': { select: 'all', lock: true },
     retention: only('id'),
   },
   target_tags: { gateway: own, planner: read, dispatcher: read, 'log-stream': read },
@@ -100,19 +101,11 @@ const SERVICES_TABLES: Record<string, Table> = {
   sensitive_names: { gateway: append, planner: read, 'log-stream': read },
   source_contents: { gateway: append, 'executor-bridge': read },
   freezes: { gateway: own, planner: read, dispatcher: read, 'log-stream': read },
-  // A trigger on freezes writes it.
-  freeze_version: {
-    gateway: { select: 'all', update: ['version'] },
-    planner: read,
-    dispatcher: read,
-    'log-stream': read,
-  },
   contents: { gateway: own, 'executor-bridge': read },
   content_uploads: { gateway: own },
   content_chunks: { gateway: append, 'executor-bridge': read },
   content_uploaders: { gateway: { select: 'all', insert: true, delete: true } },
   content_tenants: { gateway: own },
-  content_usage: { gateway: { select: 'all', insert: true, delete: true } },
   instance_grants: {
     gateway: { select: 'all', insert: true, delete: true },
     'executor-bridge': { select: 'all', update: ['used'] },
@@ -131,8 +124,8 @@ const SERVICES_TABLES: Record<string, Table> = {
     gateway: read,
     planner: read,
     'log-stream': read,
-    'executor-bridge': { select: 'all', lock: 'id' },
-    retention: { select: 'all', delete: true, lock: 'id' },
+    'executor-bridge': { select: 'all', lock: true },
+    retention: { select: 'all', delete: true, lock: true },
   },
   deployment_actions: {
     dispatcher: append,
@@ -180,15 +173,15 @@ const SERVICES_TABLES: Record<string, Table> = {
   deployment_counts: { gateway: read },
   deployment_names: { gateway: read },
   dropped_deployments: {
-    dispatcher: { select: 'all', insert: true, delete: true, lock: 'id' },
-    retention: { select: 'all', insert: true, delete: true, lock: 'id' },
+    dispatcher: { select: 'all', insert: true, delete: true, lock: true },
+    retention: { select: 'all', insert: true, delete: true, lock: true },
   },
   pending_requests: {
     dispatcher: own,
     gateway: read,
     planner: read,
     'log-stream': read,
-    retention: { select: 'all', delete: true, lock: 'id' },
+    retention: { select: 'all', delete: true, lock: true },
   },
   queue_settings: {
     dispatcher: {
@@ -204,11 +197,11 @@ const SERVICES_TABLES: Record<string, Table> = {
     gateway: read,
     planner: read,
     'log-stream': read,
-    'executor-bridge': { select: 'all', lock: 'epoch' },
+    'executor-bridge': { select: 'all', lock: true },
     retention: drop,
   },
-  // Triggers release locks with the rights of the owner.
-  target_locks: { dispatcher: own, gateway: read, planner: read, 'log-stream': read },
+  // A target that is deleted has no lock. Triggers release locks with the rights of the owner.
+  target_locks: { dispatcher: own, gateway: drop, planner: read, 'log-stream': read },
   pending_targets: {
     dispatcher: own,
     gateway: read,
@@ -256,7 +249,7 @@ const SERVICES_TABLES: Record<string, Table> = {
   },
   instance_slots: {
     'executor-bridge': { select: 'all', insert: true, update: ['retired'] },
-    dispatcher: { select: 'all', lock: 'slot' },
+    dispatcher: { select: 'all', lock: true },
     gateway: read,
     planner: read,
     'log-stream': read,
@@ -293,7 +286,8 @@ const SERVICES_TABLES: Record<string, Table> = {
     'log-stream': read,
   },
   agents: {
-    'executor-bridge': { select: 'all', insert: true, update: 'all' },
+    // A new agent of a target replaces the former one with its id.
+    'executor-bridge': { select: 'all', insert: true, update: { except: [] } },
     gateway: except('key_sealed', 'credential_hash'),
   },
 
@@ -339,18 +333,14 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   sees_upload: EVERY_ROLE,
   sees_user: EVERY_ROLE,
   step_id: ['gateway'],
-  content_scope: ['gateway'],
   // An index of source_versions calls it for each new version.
   version_precedence: ['gateway', 'rotate-keys'],
-  declared_sensitive_names: ['gateway'],
   queue_rank: ['planner', 'dispatcher'],
   slot_is_free: ['dispatcher'],
   target_lock_holds: ['gateway', 'planner', 'dispatcher', 'log-stream'],
   // A trigger on pending_requests calls it with the rights of the writer.
   freeze_subject_of: ['dispatcher'],
   waiting_position: ['gateway', 'dispatcher', 'log-stream'],
-  // The release before calls it.
-  waiting_positions: ['gateway'],
   waiting_places: ['gateway'],
   waiting_pool_position: ['gateway', 'dispatcher', 'log-stream'],
   matches_labels: ['executor-bridge'],
@@ -363,8 +353,6 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   renew_release_checks: [],
   tell_freed_targets: [],
   ensure_log_partition: ['executor-bridge'],
-  // The release before calls it.
-  ensure_log_partitions: ['executor-bridge'],
   drop_log_partition: ['dispatcher', 'retention'],
   drop_audit: ['dispatcher', 'retention'],
 }

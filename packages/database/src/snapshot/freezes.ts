@@ -8,7 +8,7 @@ export interface FreezesNow {
   now: Date
 }
 
-/** By version. The version contains the tenant of the connection, so no viewer gets the freezes of another tenant. */
+/** By version. The version is of the rows that a viewer sees, so no viewer gets the freezes of another tenant. */
 const cached = new Map<string, FreezeSet>()
 const MAX_CACHED = 50
 

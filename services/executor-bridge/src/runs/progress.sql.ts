@@ -86,8 +86,8 @@ export const openProgress = statement({
   name: 'executor-bridge.progress.open',
   parameters: { deployment_ids: array(uuid), epochs: array(int8) },
   row: { epoch: int8, ...PROGRESS.row },
-  sql: `INSERT INTO run_progress AS p (deployment_id, epoch, ended_steps, completed_steps, failed_steps)
-    SELECT run.*, counted.*
+  sql: `INSERT INTO run_progress AS p (deployment_id, epoch, tenant_id, ended_steps, completed_steps, failed_steps)
+    SELECT run.*, (SELECT tenant_id FROM deployments d WHERE d.id = run.deployment_id), counted.*
       FROM unnest(:deployment_ids::uuid[], :epochs::bigint[]) AS run (deployment_id, epoch)
      CROSS JOIN LATERAL (
        SELECT count(*) FILTER (WHERE state NOT IN ('pending', 'running')),

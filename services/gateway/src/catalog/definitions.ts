@@ -98,11 +98,15 @@ export function entryNames(kind: SourceType, definition: Definition): string[] {
   return [...new Set(entries.flatMap(({ variables = {} }) => Object.keys(variables)))]
 }
 
+/** The names of the variables that a definition declares sensitive. */
+export const sensitiveNamesOf = (definition: Definition): string[] => [
+  ...new Set((definition.variables ?? []).filter(({ sensitive }) => sensitive === true).map(({ name }) => name)),
+]
+
 /** Refuses `***` as the value of a sensitive variable: a client has sent back what an answer shows. */
 export function maskedEntryProblems(kind: SourceType, definition: Definition, sensitiveNames: string[]): FieldError[] {
   const { list = 'actions' } = ENTRIES[kind] ?? {}
-  const own = (definition.variables ?? []).filter(({ sensitive }) => sensitive === true).map(({ name }) => name)
-  const hidden = new Set([...sensitiveNames, ...own])
+  const hidden = new Set([...sensitiveNames, ...sensitiveNamesOf(definition)])
   return entriesOf(definition, list).flatMap(({ variables = {} }, index) =>
     Object.keys(variables)
       .filter((name) => variables[name] === MASK && hidden.has(name))

@@ -1,6 +1,12 @@
-import { int8, notEndedAt, statement, uuid } from '@slipway/database'
+import { int8, LOCK_KEYS, notEndedAt, statement, uuid } from '@slipway/database'
 
 const LIVE = notEndedAt('now()')
+
+/** A separate statement, because a statement that waits for the lock has an older snapshot. */
+export const lockFreezes = statement({
+  name: 'gateway.freezes.lock',
+  sql: `SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.freezes})`,
+})
 
 /** The number of freezes of the same tenant that have not ended; 0 if this freeze has ended. */
 export const countBeside = statement({

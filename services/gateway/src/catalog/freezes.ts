@@ -16,7 +16,7 @@ import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
 import { answerPage, managedBy, nameContains, newestOrder, pageOfNewest } from '../lists/pages.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven, tenantChange } from './changing.ts'
-import { countBeside } from './freezes.sql.ts'
+import { countBeside, lockFreezes } from './freezes.sql.ts'
 import { fieldReferences, References, tenantAfter } from './references.ts'
 import { describeTakenName, keyOfName } from './taken-names.ts'
 
@@ -202,10 +202,11 @@ const recursUntil = ({
   recurrence === null ? null : endOfRecurrence({ ...times, recurrence })
 
 /**
- * Refuses the written freeze if its tenant has too many: every create checks each. `freeze_version` makes parallel writers wait
- * for each other.
+ * Refuses the written freeze if its tenant has too many: every create checks each. Parallel writers wait
+ * for each other until their transactions end.
  */
 async function requireRoom(tx: PrismaTransaction, id: string, limit: number): Promise<void> {
+  await lockFreezes.run(tx)
   const { count } = await countBeside.one(tx, { id })
   if (count <= limit) return
   throw conflict(

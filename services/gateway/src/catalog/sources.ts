@@ -27,6 +27,7 @@ import {
   entryNames,
   filesOf,
   maskedEntryProblems,
+  sensitiveNamesOf,
   shownDefinition,
   storedDefinition,
 } from './definitions.ts'
@@ -195,7 +196,11 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
           const details = { name: input.name, version: input.version }
           await audit.record(tx, { resource_id: id, tenant_id, details })
           return tx.source.create({
-            data: { ...data, versions: { create: versionRow(id, input, references) } },
+            data: {
+              ...data,
+              versions: { create: versionRow(id, input, references) },
+              sensitive: { create: sensitiveNamesOf(input.definition).map((name) => ({ name })) },
+            },
             include: withVersions,
           })
         }),
@@ -217,6 +222,8 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
         await holdParts(tx, input, references)
         const details = { name: source.name, version: input.version }
         await audit.record(tx, { resource_id: source.id, tenant_id: source.tenant_id, details })
+        const sensitive = sensitiveNamesOf(input.definition).map((name) => ({ source_id: source.id, name }))
+        await tx.sensitiveName.createMany({ data: sensitive, skipDuplicates: true })
         return tx.sourceVersion.create({
           data: { source: { connect: { id: source.id } }, ...versionRow(source.id, input, references) },
         })

@@ -191,6 +191,8 @@ export function targetHandlers({
         await database.prismaTransaction(async (tx) => {
           await lockRecord(tx, 'targets', id)
           await requireUnused(tx, 'target', id)
+          // Before the target: the lock is visible as long as its target is.
+          await tx.targetLock.deleteMany({ where: { target_id: id } })
           const { count } = await tx.target.deleteMany({ where: { id } })
           if (count === 0) throw notFound('The target')
           await tx.targetFact.deleteMany({ where: { target_id: id } })

@@ -1,7 +1,7 @@
 import type { Database } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import type { ContentLimits } from '../dependencies.ts'
-import { findLongestKnown, foldUsage, lockQuota, reserveBytes } from './quota.sql.ts'
+import { findLongestKnown, lockQuota, reserveBytes, sumUsage, sumUsageOfTenant } from './quota.sql.ts'
 
 export interface Upload {
   id: string
@@ -70,12 +70,13 @@ async function grantBytes(
 ): Promise<number | Problem> {
   if (tenantBytes === 0 && totalBytes === 0) return Number.POSITIVE_INFINITY
   return database.transaction(async (tx) => {
-    const tenant_id = upload.tenantId
-    const [, usage] = await Promise.all([lockQuota.run(tx), foldUsage.all(tx, { tenant_id })])
-    const total = usage.find(({ scope }) => scope === 'total')?.bytes ?? 0
-    const tenant = usage.find(({ scope }) => scope !== 'total')?.bytes ?? 0
-    const freeForTenant = tenantBytes === 0 ? Number.POSITIVE_INFINITY : tenantBytes - tenant
-    const freeInTotal = totalBytes === 0 ? Number.POSITIVE_INFINITY : totalBytes - total
+    const [, ofTenant, total] = await Promise.all([
+      lockQuota.run(tx),
+      tenantBytes === 0 ? null : sumUsageOfTenant.one(tx, { tenant_id: upload.tenantId }),
+      totalBytes === 0 ? null : sumUsage.one(tx),
+    ])
+    const freeForTenant = ofTenant === null ? Number.POSITIVE_INFINITY : tenantBytes - ofTenant.bytes
+    const freeInTotal = total === null ? Number.POSITIVE_INFINITY : totalBytes - total.bytes
     if (freeForTenant < needed) return tenantIsFull(upload, tenantBytes)
     if (freeInTotal < needed) return storeIsFull(totalBytes)
     const step = upload.length === null && Math.min(freeForTenant, freeInTotal) >= STEP_BYTES ? STEP_BYTES : 0
