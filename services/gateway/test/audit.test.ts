@@ -284,6 +284,18 @@ describe('refusals', () => {
     await log.write(entry)
     expect(lines).toMatchObject([[expect.any(String), { audit: [entry] }]])
   })
+
+  test('wait for a connection when the pool has none, as the refused call did', async () => {
+    let calls = 0
+    const busy = {
+      query: async () => {
+        calls += 1
+        throw new Error('timeout exceeded when trying to connect')
+      },
+    }
+    await createRefusalLog(busy, gateway.dependencies.logger).write({ action: 'target.create' } as AuditEntry)
+    expect(calls).toBeGreaterThan(1)
+  })
 })
 
 describe('a refused login', () => {

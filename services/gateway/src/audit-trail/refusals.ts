@@ -1,5 +1,5 @@
 import { type AuditEntry, recordAudit } from '@slipway/audit'
-import type { Database } from '@slipway/database'
+import { type Database, isBusy } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 
 /** Writes audit records of refused calls, outside of the transaction of the call, because that is rolled back. */
@@ -19,6 +19,8 @@ interface UnwrittenRefusal {
 
 /** The most records in one statement. */
 const BATCH = 200
+/** Calls are refused because the pool has no free connection. Then the record waits for one as well. */
+const ATTEMPTS = 4
 
 /** Refusals that wait share one statement: a flood of them must not take all connections of the pool. */
 export function createRefusalLog(database: Pick<Database, 'query'>, logger: Logger): RefusalLog {
@@ -29,10 +31,14 @@ export function createRefusalLog(database: Pick<Database, 'query'>, logger: Logg
     logger.error('refusals could not be written to the audit log', { error, audit })
 
   async function store(entries: AuditEntry[]): Promise<void> {
-    try {
-      await recordAudit(database, entries)
-    } catch (error) {
-      note(error, entries)
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await recordAudit(database, entries)
+        return
+      } catch (error) {
+        if (attempt < ATTEMPTS && isBusy(error)) continue
+        return note(error, entries)
+      }
     }
   }
 
