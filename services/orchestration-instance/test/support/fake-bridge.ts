@@ -146,13 +146,14 @@ export class FakeBridge {
       .map(({ text }) => text)
   }
 
-  finished(ref: RunRef) {
-    const finished = () => {
-      // Look only at the last event: there may be many, and this is called often.
+  /** Waits as long as events come: how many a machine manages in a time says nothing about the instance. */
+  async finished(ref: RunRef) {
+    for (;;) {
+      const { length } = this.events(ref)
       const last = this.events(ref).at(-1)
-      return last?.type === 'finished' && last
+      if (last?.type === 'finished') return last
+      await eventually(`run ${keyOf(ref)} goes on`, () => this.events(ref).length > length)
     }
-    return eventually(`run ${keyOf(ref)} finishes`, finished)
   }
 
   /** Starts a run on the instance, as the bridge does, and waits until the instance reports the run or refuses it. */
