@@ -4,7 +4,6 @@
 const PACKAGES = {
   domain: [],
   analysis: ['domain'],
-  engine: ['domain'],
   scripts: ['domain'],
   contracts: ['domain'],
   runtime: [],
@@ -13,16 +12,16 @@ const PACKAGES = {
   redis: ['runtime'],
   limits: ['domain', 'redis', 'runtime'],
   'ssh-keys': [],
-  database: ['contracts', 'domain', 'engine', 'runtime'],
+  database: ['contracts', 'domain', 'runtime'],
   audit: ['contracts', 'database', 'runtime'],
-  views: ['contracts', 'database', 'domain', 'engine', 'runtime'],
+  views: ['contracts', 'database', 'domain', 'runtime'],
   client: ['contracts'],
   cli: ['client', 'contracts'],
   console: ['client'],
   testing: ['audit', 'broker', 'database', 'redis', 'runtime'],
 }
 
-const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'engine', 'runtime']
+const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'runtime']
 const SERVICES = {
   gateway: [...INFRASTRUCTURE, 'analysis', 'audit', 'limits', 'redis', 'scripts', 'ssh-keys', 'views'],
   planner: [...INFRASTRUCTURE, 'views'],
