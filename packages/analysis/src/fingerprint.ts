@@ -21,7 +21,10 @@ const REPLACEMENTS: [RegExp, string | ((...found: string[]) => string)][] = [
     /(?:\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?(?:\b\d{1,2}[ /-])?\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[ /-]{1,2}\d{1,4}(?:[:,]? ?\d{1,4}(?::\d{2}){0,2}){0,2}(?: ?[ap]m)?(?: (?:utc|gmt|[a-z]{3,4}(?= \d{4})))?(?: \d{4})?\b/g,
     'N',
   ],
-  [/(?<!:)\b(?:\d{4}-\d{2}-\d{2}[t ])?\d{1,2}:\d{2}:\d{2}(?!:\w)(?:[.,]\d{1,9})?(?:z|[+-]\d{2}:?\d{2})?/g, 'N'],
+  [
+    /(?<!:)\b(?:\d{4}-\d{2}-\d{2}[t ])?\d{1,2}:\d{2}:\d{2}(?![0-9a-f]|:[\w:])(?:[.,]\d{1,9})?(?:z|[+-]\d{2}:?\d{2})?/g,
+    'N',
+  ],
   [/(?<![\w:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,8}(?![\w:])/g, 'HOST'],
   // Temporary names: from mktemp, and everything in folders for temporary files.
   [/\btmp(?:[.\-_][\w.-]{1,60}|\w{8}\b)/g, 'TMP'],

@@ -259,6 +259,7 @@ describe('a fingerprint', () => {
       host: fc.oneof(
         fc.ipV4(),
         fc.ipV6(),
+        fc.constantFrom('0:00:00::', '2:71:96a::', '54:29:170::1'),
         fc
           .tuple(fc.integer({ min: 1, max: 999 }), fc.constantFrom('db', 'web'))
           .map(([n, of]) => `${of}-${n}.prod.example.com`),
