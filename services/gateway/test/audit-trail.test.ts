@@ -334,13 +334,14 @@ describe('a refused call leaves one audit record', () => {
   )
 })
 
-test('reads, previews, dry runs, and unknown routes and methods leave no audit record', async () => {
+test('reads, previews without values, and unknown routes and methods leave no audit record', async () => {
+  const { variables: _, ...withoutValues } = deploymentBody
   const calls: [string, string, unknown?][] = [
     ['GET', '/actions'],
     ['GET', `/actions/${UNKNOWN_ID}`],
     ['GET', '/audit/logs'],
-    ['POST', '/deployments/preview', deploymentBody],
-    ['POST', '/deployments', { ...deploymentBody, dry_run: true }],
+    ['POST', '/deployments/preview', withoutValues],
+    ['POST', '/deployments', { ...withoutValues, dry_run: true }],
     ['POST', `/deployments/${UNKNOWN_ID}/redeploy`, { dry_run: true }],
     ['POST', '/nowhere', {}],
     ['POST', '/deployments/pending', {}],
@@ -349,6 +350,22 @@ test('reads, previews, dry runs, and unknown routes and methods leave no audit r
     const requestId = `audit-test-${randomUUID()}`
     await call(method, to, { body, headers: { 'x-request-id': requestId } })
     expect({ method, to, records: await recordsOf(requestId) }).toEqual({ method, to, records: [] })
+  }
+})
+
+test('previews and dry runs that are given values leave one audit record, with the names of the values', async () => {
+  const values = { variables: { region: SECRET }, prompted_values: { token: SECRET } }
+  const details = { variables: ['region', 'token'], variable_count: 2 }
+  const calls: [string, object][] = [
+    ['/deployments/preview', { ...deploymentBody, ...values }],
+    ['/deployments', { ...deploymentBody, ...values, dry_run: true }],
+  ]
+  for (const [to, body] of calls) {
+    const requestId = `audit-test-${randomUUID()}`
+    await call('POST', to, { body, headers: { 'x-request-id': requestId } })
+    const records = await recordsOf(requestId)
+    expect(records).toMatchObject([{ action: 'deployment.preview', resource_type: 'deployment', details }])
+    expect(JSON.stringify(records)).not.toContain(SECRET)
   }
 })
 

@@ -154,7 +154,7 @@ describe('the list', () => {
 
   test('knows every action in its filter', () => {
     const actions = Object.values(OPERATIONS as Record<string, Operation>).flatMap(({ audit }) => audit ?? [])
-    actions.push('instance.join', 'pending_request.supersede')
+    actions.push('deployment.preview', 'instance.join', 'pending_request.supersede')
     const { query } = OPERATIONS.listAuditLogs as Operation
     expect(query?.properties['action']).toMatchObject({ enum: [...new Set(actions)].sort() })
     for (const action of actions) expect(action).toMatch(/^[a-z_]+\.[a-z0-9_]+$/)

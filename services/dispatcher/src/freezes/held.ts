@@ -1,5 +1,4 @@
-import type { Queryable } from '@slipway/database'
-import { readFreezes } from '@slipway/database'
+import { type Queryable, readFreezes } from '@slipway/database'
 import { type FreezeSubject, type FreezeVerdict, judgeFreezes, type TargetPlace } from '@slipway/domain'
 import { findPlaces } from './held.sql.ts'
 

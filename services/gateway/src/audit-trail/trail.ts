@@ -39,6 +39,8 @@ export interface AuditTrail {
   leaveToCommand(commandId: string): void
   /** Sets the subject for the record of a refusal, where the path does not name it. */
   about(subject: Subject & Pick<Change, 'details'>): void
+  /** Writes the record of a preview that is given values. The call leaves no other record. */
+  previewed(tx: Queryable, change: Change): Promise<void>
   /** The call changes nothing, so neither success nor refusal leaves a record. */
   changesNothing(): void
   /** Writes a record of the refusal, unless the call has one already. */
@@ -99,6 +101,11 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
       if (action === undefined) throw new Error('this operation has no audit action: name one in the contracts')
       if ((await recordAudit(tx, [entry(change)])) === 0) throw new Error('a call leaves one audit record')
       isOwed = false
+    },
+    async previewed(tx, change) {
+      silent = true
+      isOwed = false
+      await recordAudit(tx, [{ ...entry(change), action: 'deployment.preview', resource_type: 'deployment' }])
     },
     leaveToCommand(commandId) {
       id = commandId

@@ -1,6 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import type { VariableValues } from '@slipway/domain'
 import { type KeyRing, uuidv7 } from '@slipway/runtime'
+import type { Subject } from '../audit-trail/trail.ts'
 import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call, HandlersOf } from '../http/handler.ts'
@@ -15,7 +16,7 @@ import { requireVisible } from './visible-deployment.ts'
 type CreateOperation = 'createDeployment' | 'previewDeployment' | 'redeployDeployment'
 
 export function createHandlers(dependencies: Dependencies): HandlersOf<CreateOperation> {
-  const { database, broker, keys } = dependencies
+  const { database, keys } = dependencies
   return {
     createDeployment: {
       authorize: authorizeOverride,
@@ -23,7 +24,7 @@ export function createHandlers(dependencies: Dependencies): HandlersOf<CreateOpe
       async handle(call) {
         const { dry_run, ...request } = call.body
         if (dry_run === true) call.audit.changesNothing()
-        return deploy(dependencies, call, planCommand(keys, call.caller, request))
+        return deploy(dependencies, call, planCommand(keys, call.caller, request), subjectOf(call))
       },
     },
 
@@ -32,7 +33,7 @@ export function createHandlers(dependencies: Dependencies): HandlersOf<CreateOpe
       check: createRules,
       async handle(call) {
         const { dry_run: _dryRun, ...request } = call.body
-        return answerPreview(broker, planCommand(keys, call.caller, request), call)
+        return answerPreview(dependencies, planCommand(keys, call.caller, request), call, subjectOf(call))
       },
     },
 
@@ -44,8 +45,14 @@ export function createHandlers(dependencies: Dependencies): HandlersOf<CreateOpe
         const { dry_run, ...request } = call.body
         if (dry_run === true) audit.changesNothing()
         const original = await requireVisible(database, caller, 'deployment', params['id'] ?? '')
-        audit.about({ resource_id: original.id, tenant_id: original.tenant_id })
-        return deploy(dependencies, call, { ...planCommand(keys, caller, request), deployment_id: original.id })
+        const subject = { resource_id: original.id, tenant_id: original.tenant_id }
+        audit.about(subject)
+        return deploy(
+          dependencies,
+          call,
+          { ...planCommand(keys, caller, request), deployment_id: original.id },
+          subject,
+        )
       },
     },
   }
@@ -56,9 +63,10 @@ async function deploy(
   dependencies: Dependencies,
   call: Call<'createDeployment' | 'redeployDeployment'>,
   command: CommandBody<'plan.create'> | CommandBody<'plan.redeploy'>,
+  subject: Subject,
 ): Promise<Answer> {
   const { caller, bounds } = call
-  if (call.body.dry_run === true) return answerPreview(dependencies.broker, command, call)
+  if (call.body.dry_run === true) return answerPreview(dependencies, command, call, subject)
 
   const result = await inTime(bounds, startOnce(dependencies, call, command))
   if (result.outcome === 'unchanged') {
@@ -80,6 +88,13 @@ async function deploy(
   const message = 'The deployment has started'
   return answerStream(201, { deployment_id, pending: false, message, warnings, deployment })
 }
+
+/** A create has no id before it is carried out. */
+const subjectOf = ({ caller, body }: Call<'createDeployment' | 'previewDeployment'>): Subject => ({
+  resource_id: null,
+  // A caller of a tenant may name another one and is refused: that one does not see the record.
+  tenant_id: caller.tenant_id ?? body.tenant_id ?? null,
+})
 
 interface GivenValues {
   variables?: VariableValues

@@ -1,16 +1,28 @@
-import type { Broker } from '@slipway/broker'
 import type { CommandBody } from '@slipway/contracts'
+import type { Subject } from '../audit-trail/trail.ts'
+import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { answerStream, Batches } from '../http/json-stream.ts'
-import { sendCommand } from './command.ts'
+import { inTime, sendCommand } from './command.ts'
 import { stepBatches } from './steps.ts'
+
+/** The most names of values in an audit record. */
+const NAMED = 100
 
 /** Answers with a preview. The planner answers with targets and actions, and this multiplies them into steps. */
 export async function answerPreview(
-  broker: Pick<Broker, 'request'>,
+  { database, broker }: Pick<Dependencies, 'database' | 'broker'>,
   message: CommandBody<'plan.preview'> | CommandBody<'plan.preview_redeploy'>,
-  { requestId, bounds }: Pick<Call, 'requestId' | 'bounds'>,
+  call: Call<'createDeployment' | 'previewDeployment' | 'redeployDeployment'>,
+  subject: Subject,
 ): Promise<Answer> {
+  const { requestId, bounds, body } = call
+  const names = Object.keys({ ...body.variables, ...body.prompted_values }).sort()
+  // The answer tells whether these values are in force, so the record is written before it is known.
+  if (names.length > 0) {
+    const details = { variables: names.slice(0, NAMED), variable_count: names.length }
+    await inTime(bounds, call.audit.previewed(database, { ...subject, details }))
+  }
   const preview =
     'deployment_id' in message
       ? await sendCommand(broker, 'plan.preview_redeploy', message, { requestId, bounds })

@@ -1,6 +1,5 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
-import { readFreezes } from '@slipway/database'
+import { type Database, readFreezes } from '@slipway/database'
 import {
   buildPlan,
   type FieldError,

@@ -5,8 +5,11 @@ import { AuditChainPart, AuditRecord, auditResourceType } from '../audit.ts'
 import { Page, PageQuery } from '../common.ts'
 import { type Operation, op } from './operation.ts'
 
-/** Actions without an operation of the API: instances join at the executor-bridge, the dispatcher replaces requests. */
-const OTHER_ACTIONS = ['instance.join', 'pending_request.supersede']
+/**
+ * Actions that no operation names: instances join at the executor-bridge, the dispatcher replaces requests, and a preview leaves a
+ * record only if it is given values.
+ */
+const OTHER_ACTIONS = ['deployment.preview', 'instance.join', 'pending_request.supersede']
 
 /** The filter by action needs the audit actions of all other operations. */
 export function auditOperations(others: Record<string, Operation>) {
@@ -18,7 +21,7 @@ export function auditOperations(others: Record<string, Operation>) {
       path: '/audit/logs',
       summary: 'List audit records of changes and refusals, newest first',
       description:
-        'Lists who changed what, with which API key, and which changes and logins were refused, newest first. Reads and calls that got 429 leave no record. A user of a tenant sees the records of the tenant only. Filters are combined with "and".',
+        'Lists who changed what, with which API key, and which changes and logins were refused, newest first. Reads and calls that got 429 leave no record. A preview leaves one if the request gives values, with their names. A user of a tenant sees the records of the tenant only. Filters are combined with "and".',
       tag: 'audit',
       access: 'audit:read',
       query: Strict({
