@@ -9,7 +9,7 @@ const VERBS = {
   api_key: ['create', 'delete'],
   auth: ['login', 'verify_2fa', 'refresh', 'logout', 'change_password', 'setup_2fa', 'enable_2fa', 'disable_2fa'],
   content: ['create'],
-  deployment: ['create', 'redeploy', 'cancel'],
+  deployment: ['create', 'redeploy', 'cancel', 'preview'],
   environment: ['create', 'update', 'delete'],
   freeze: ['create', 'update', 'delete'],
   instance: ['join', 'update', 'delete'],
