@@ -1,9 +1,9 @@
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { parser } from '@prometheus-io/lezer-promql'
 import { repositoryFiles, repositoryRoot } from '@slipway/testing'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import { parse } from 'yaml'
 
 interface Rules {
@@ -37,12 +37,9 @@ const declaredIn = (...patterns: string[]) =>
 
 /** The metrics that the library adds to every process. */
 const OF_THE_PROCESS = (() => {
-  const load = createRequire(path.join(repositoryRoot, 'packages/runtime/package.json'))
-  const { Registry, collectDefaultMetrics } = load('prom-client')
   const register = new Registry()
   collectDefaultMetrics({ register })
-  const metrics: { name: string }[] = register.getMetricsAsArray()
-  return metrics.map(({ name }) => name)
+  return register.getMetricsAsArray().map(({ name }) => name)
 })()
 
 /** Parses a query with the grammar of Prometheus. Grafana replaces `$__rate_interval` by a duration. */
