@@ -1,11 +1,11 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { failpointOfCommit, type Logger, sleep } from '@slipway/runtime'
 import pg from 'pg'
 import { ConnectionWatch, WATCH_BOUNDS, type WatchBounds } from './connection-watch.ts'
 import { isCollision } from './failures.ts'
-import type { Prisma, PrismaClient } from './generated/client.ts'
+import type { PrismaClient } from './generated/client.ts'
 import { Probe } from './probe.ts'
 import type { Queryable } from './queryable.ts'
+import { type OpenRecords, type Records, TransactionRecords } from './records.ts'
 import { TenantPool, tenantOption } from './tenant.ts'
 import { WatchedClient } from './watched-client.ts'
 
@@ -26,11 +26,17 @@ export interface DatabaseOptions {
   bounds?: Partial<DatabaseBounds>
 }
 
-/** A Prisma transaction that also runs statements. */
-export type PrismaTransaction = Prisma.TransactionClient & Queryable
+/** A transaction takes statements for sets, locks, queues and batches, and Prisma for records. */
+export interface Transaction extends Queryable {
+  /** Records in this transaction. They share its connection with the statements, in the order in which they are sent. */
+  prisma(): Promise<Records>
+}
 
 export interface Database extends Queryable {
-  /** Loads Prisma at the first call: it is a large part of a service's code, and most services never use it. */
+  /**
+   * Records outside of a transaction. Loads Prisma at the first call: it is a large part of a service's code, and most services never
+   * use it.
+   */
   prisma(): Promise<PrismaClient>
   pool: pg.Pool
   /** The pool, and the separate pool for callers who see all tenants, if there is one. */
@@ -39,11 +45,9 @@ export interface Database extends Queryable {
    * Runs `work` in a transaction. Commits, or rolls back if `work` throws. After a serialization failure or a deadlock it runs
    * `work` again, so `work` must have no effect outside the database.
    */
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Runs reads in a read-only transaction that sees one snapshot. */
   snapshot<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
-  /** Like `transaction`, for work that uses Prisma. */
-  prismaTransaction<T>(work: (tx: PrismaTransaction) => Promise<T>): Promise<T>
   /** Runs reads on one connection. Reads that are sent together, for example by Promise.all, take one round trip. */
   together<T>(work: (connection: Queryable) => Promise<T>): Promise<T>
   /**
@@ -145,20 +149,29 @@ export function createDatabase({
     loaded ??= loadPrisma(pool, prismaTimes(connectionMs))
     return loaded
   }
+  const transactionRecords = new TransactionRecords(prismaTimes(connectionMs))
 
-  async function once<T>(begin: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  async function once<T>(begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await pool.connect()
     const { connection, end } = lend(client)
+    let opened: Promise<OpenRecords> | undefined
+    const prisma = async () => {
+      opened ??= transactionRecords.open(connection)
+      return (await opened).records
+    }
+    const tx: Transaction = Object.assign(connection, { prisma })
     let broken: Error | undefined
     try {
-      const [, result] = await Promise.all([client.query(begin), work(connection)])
+      const [, result] = await Promise.all([client.query(begin), work(tx)])
+      await (await opened)?.close()
       end()
-      failpointOfCommit(connection, 'before')
+      failpointOfCommit(tx, 'before')
       await client.query('COMMIT')
-      failpointOfCommit(connection, 'after')
+      failpointOfCommit(tx, 'after')
       return result
     } catch (error) {
       end()
+      opened?.then((records) => records.close()).catch(() => {})
       await client.query('ROLLBACK').catch((failure: Error) => {
         broken = failure
       })
@@ -175,7 +188,6 @@ export function createDatabase({
     query: (statement, values) => pool.query(statement, values),
     transaction: (work) => retrying(() => once('BEGIN', work)),
     snapshot: (work) => retrying(() => once('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work)),
-    prismaTransaction: (work) => retrying(async () => inPrisma(await prisma(), work)),
     async together(work) {
       const client = await pool.connect()
       const { connection, end } = lend(client)
@@ -196,7 +208,7 @@ export function createDatabase({
       return watch.bytesRead !== heardBefore
     },
     async close() {
-      await (await loaded)?.$disconnect()
+      await Promise.all([loaded?.then((client) => client.$disconnect()), transactionRecords.close()])
       if (!pool.ended) await pool.end()
       watch.stop()
       probe.close()
@@ -204,50 +216,12 @@ export function createDatabase({
   }
 }
 
-/** Receives the connection on which Prisma begins a transaction. */
-const begun = new AsyncLocalStorage<(connection: Queryable) => void>()
-
 async function loadPrisma(pool: pg.Pool, transactionOptions: ReturnType<typeof prismaTimes>): Promise<PrismaClient> {
   const [{ PrismaClient }, { PrismaPg }] = await Promise.all([
     import('./generated/client.ts'),
     import('@prisma/adapter-pg'),
   ])
-  const factory = new PrismaPg(pool)
-  const connect = factory.connect.bind(factory)
-  factory.connect = async () => {
-    const adapter = await connect()
-    const startTransaction = adapter.startTransaction.bind(adapter)
-    adapter.startTransaction = async (level) => {
-      const transaction = await startTransaction(level)
-      // The adapter's types hide the connection.
-      begun.getStore()?.((transaction as unknown as { client: Queryable }).client)
-      return transaction
-    }
-    return adapter
-  }
-  return new PrismaClient({ adapter: factory, transactionOptions })
-}
-
-async function inPrisma<T>(prisma: PrismaClient, work: (tx: PrismaTransaction) => Promise<T>): Promise<T> {
-  let lent: ReturnType<typeof lend> | undefined
-  const begin = (connection: Queryable) => {
-    lent ??= lend(connection)
-  }
-  return begun.run(begin, () =>
-    prisma.$transaction(async (tx) => {
-      if (lent === undefined) throw new Error('Prisma began a transaction without a connection of the pool')
-      const { query } = lent.connection
-      try {
-        return await work(
-          new Proxy(tx, {
-            get: (target, key) => (key === 'query' ? query : Reflect.get(target, key)),
-          }) as PrismaTransaction,
-        )
-      } finally {
-        lent.end()
-      }
-    }),
-  )
+  return new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions })
 }
 
 async function retrying<T>(once: () => Promise<T>): Promise<T> {
@@ -285,13 +259,16 @@ export async function attempt<T>(tx: Queryable, work: (tx: Queryable) => Promise
  */
 function lend(client: Queryable): { connection: Queryable; end(): void } {
   let ended = false
-  return {
-    connection: {
-      query: (statement, values) =>
-        ended
-          ? Promise.reject(new Error('the connection was returned before this statement: await each statement'))
-          : client.query(statement, values),
+  const connection: Queryable = {
+    query<R extends pg.QueryResultRow>(statement: string | pg.QueryConfig, values?: unknown[]) {
+      if (ended) {
+        return Promise.reject(new Error('the connection was returned before this statement: await each statement'))
+      }
+      return client.query<R>(statement, values)
     },
+  }
+  return {
+    connection,
     end() {
       ended = true
     },

@@ -5,7 +5,7 @@ export {
   createDatabase,
   type Database,
   type DatabaseOptions,
-  type PrismaTransaction,
+  type Transaction,
 } from './database.ts'
 export { isPast, type ReceivedCommand, receivedCommand } from './deadline.ts'
 export {
@@ -35,6 +35,7 @@ export {
 } from './outbox.ts'
 export { countRowFailure, Quarantine } from './quarantine.ts'
 export type { Queryable } from './queryable.ts'
+export type { Records } from './records.ts'
 export { createRoles } from './roles/create.ts'
 export { applyGrants, openToPublic, unlistedRights } from './roles/grants.ts'
 export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.ts'

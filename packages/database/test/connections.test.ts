@@ -70,13 +70,21 @@ test('a statement that failed to parse succeeds once its table exists', async ()
   expect((await read()).rows).toEqual([{ n: 0 }])
 })
 
-/** Both kinds of transactions: plain SQL and Prisma. `run` sends a statement within the transaction. */
+/** Transactions of statements, and with records. `run` sends a statement within the transaction. */
 const WAYS: [
   string,
   (on: Database, work: (run: (sql: string) => Promise<unknown>) => Promise<void>) => Promise<void>,
 ][] = [
-  ['plain SQL', (on, work) => on.transaction((tx) => work((sql) => tx.query(sql)))],
-  ['Prisma', (on, work) => on.prismaTransaction((tx) => work((sql) => tx.query(sql)))],
+  ['statements', (on, work) => on.transaction((tx) => work((sql) => tx.query(sql)))],
+  [
+    'statements and records',
+    (on, work) =>
+      on.transaction(async (tx) => {
+        const prisma = await tx.prisma()
+        await prisma.tenant.count()
+        await work((sql) => tx.query(sql))
+      }),
+  ],
 ]
 
 const failure = (promise: Promise<unknown>) =>
@@ -85,7 +93,7 @@ const failure = (promise: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-describe.each(WAYS)('a transaction by %s', (_, transaction) => {
+describe.each(WAYS)('a transaction of %s', (_, transaction) => {
   let two: Database
   let taken: Database
 
@@ -174,6 +182,54 @@ describe.each(WAYS)('a transaction by %s', (_, transaction) => {
     )
     expect([error instanceof Error, isConnectionError(error), isBusy(error)]).toEqual([true, true, false])
     await expect(transaction(two, async (run) => void (await run('SELECT 1')))).resolves.toBeUndefined()
+  })
+})
+
+describe('records and statements of one transaction', () => {
+  const PID = 'SELECT pg_backend_pid() AS pid'
+  const slugs = async () => (await (await database.prisma()).tenant.findMany()).map(({ slug }) => slug)
+
+  test('share a connection, while other transactions use others', async () => {
+    const many = createDatabase({ url: made.url, applicationName: 'test', tenant: '*', max: 4 })
+    const pids = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        many.transaction(async (tx) => {
+          const prisma = await tx.prisma()
+          const [found] = await prisma.$queryRawUnsafe<{ pid: number }[]>(`${PID}, pg_sleep(0.05)::text`)
+          const { rows } = await tx.query<{ pid: number }>(PID)
+          return [found?.pid, rows[0]?.pid]
+        }),
+      ),
+    )
+    for (const [byPrisma, byStatement] of pids) expect(byPrisma).toBe(byStatement)
+    expect(new Set(pids.flat()).size).toBe(4)
+    await many.close()
+  })
+
+  test('are committed or undone together', async () => {
+    const create = (slug: string, failing: boolean) =>
+      database.transaction(async (tx) => {
+        await (await tx.prisma()).tenant.create({ data: { name: slug, slug } })
+        await tx.query('INSERT INTO noted VALUES ($1)', [slug])
+        if (failing) throw new Error('given up')
+      })
+    await create('together', false)
+    await expect(create('undone', true)).rejects.toThrow('given up')
+    expect(await slugs()).toEqual(['together'])
+    expect(await noted()).toEqual([{ word: 'kept' }, { word: 'together' }])
+  })
+
+  test('end with it: a record that is written later is refused', async () => {
+    const late: Promise<unknown>[] = []
+    const work = database.transaction(async (tx) => {
+      const prisma = await tx.prisma()
+      const slow = tx.query('SELECT pg_sleep(0.05)')
+      late.push(slow.then(() => prisma.tenant.create({ data: { name: 'stray', slug: 'stray' } })))
+      throw new Error('given up')
+    })
+    await expect(work).rejects.toThrow('given up')
+    expect((await Promise.allSettled(late))[0]?.status).toBe('rejected')
+    expect(await slugs()).toEqual(['together'])
   })
 })
 

@@ -63,7 +63,7 @@ const WAYS: [string, (on: Database) => Promise<unknown>][] = [
   ['a transaction', (on) => on.transaction((tx) => tx.query('SELECT 1'))],
   ['reads that are sent together', (on) => on.together((connection) => connection.query('SELECT 1'))],
   ['a statement of Prisma', async (on) => (await on.prisma()).tenant.count()],
-  ['a transaction of Prisma', (on) => on.prismaTransaction((tx) => tx.tenant.count())],
+  ['a transaction of Prisma', (on) => on.transaction(async (tx) => (await tx.prisma()).tenant.count())],
 ]
 
 const lostConnections = async () => {

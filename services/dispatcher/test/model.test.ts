@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { Database, Queryable } from '@slipway/database'
+import type { Database, Transaction } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { roundsOf, testLogger } from '@slipway/testing'
 import fc from 'fast-check'
@@ -34,8 +34,9 @@ function dying(at: number | null): Database {
     ...asDispatcher,
     transaction: (work) =>
       asDispatcher.transaction(async (tx) => {
-        const cutOff: Queryable = {
-          query: (text, values) => {
+        const cutOff: Transaction = {
+          ...tx,
+          query(text, values) {
             left -= 1
             return left < 0 ? Promise.reject(new Crash()) : tx.query(text, values)
           },

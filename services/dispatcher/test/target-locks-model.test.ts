@@ -42,7 +42,7 @@ function dying(at: number | null): Database {
           left -= 1
           return left < 0 ? Promise.reject(new Crash()) : tx.query(text, values)
         }
-        return work({ query })
+        return work({ ...tx, query })
       }),
   }
 }

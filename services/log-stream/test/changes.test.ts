@@ -353,6 +353,7 @@ describe('the changes for a stream client', () => {
     counting.transaction = (work) =>
       db.as('log-stream').transaction((tx) =>
         work({
+          ...tx,
           query(statement, values) {
             if (sqlOf(statement).includes('views.items.find-targets')) reads.push(valuesOf(statement, values))
             return tx.query(statement, values)

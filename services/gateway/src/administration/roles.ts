@@ -1,5 +1,5 @@
 import type { ChangeRole, CreateRole, Static } from '@slipway/contracts'
-import type { PrismaTransaction } from '@slipway/database'
+import type { Transaction } from '@slipway/database'
 import { conflict, isUuid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from '../catalog/changing.ts'
@@ -40,7 +40,8 @@ export function roleHandlers({
         const role = await conflictIfTaken(
           () => describeTakenName(database, 'role', { name }),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               const data = {
                 id: uuidv7(),
                 name,
@@ -48,7 +49,7 @@ export function roleHandlers({
                 description,
                 permissions: permissions.toSorted(),
               }
-              const created = await tx.role.create({ data })
+              const created = await prisma.role.create({ data })
               const details = { name, permissions: created.permissions }
               await call.audit.record(tx, { resource_id: created.id, tenant_id: null, details })
               return created
@@ -73,7 +74,8 @@ export function roleHandlers({
         const role = await conflictIfTaken(
           () => describeTakenName(database, 'role', { id: call.params['id'], name: body.name ?? '' }),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               const old = await lockOwnRole(tx, call.params['id'] ?? '')
               const { id } = old
               const fields = pickGiven(body, ['name', 'description'])
@@ -85,7 +87,7 @@ export function roleHandlers({
               const data = { ...fields, permissions }
               const details = { changes: changesOf(old, data) }
               await call.audit.record(tx, { resource_id: id, tenant_id: null, details })
-              return tx.role.update({ where: { id }, data: { ...data, ...keyOfName(body, old) } })
+              return prisma.role.update({ where: { id }, data: { ...data, ...keyOfName(body, old) } })
             }),
         )
         return { status: 200, body: toRecord(role) }
@@ -94,11 +96,12 @@ export function roleHandlers({
 
     deleteRole: {
       async handle({ params, audit }) {
-        await database.prismaTransaction(async (tx) => {
+        await database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
           const { id, name } = await lockOwnRole(tx, params['id'] ?? '')
-          const used = await tx.userRole.findFirst({ where: { role_id: id } })
+          const used = await prisma.userRole.findFirst({ where: { role_id: id } })
           if (used !== null) throw conflict('The role is in use: remove it from its users first')
-          await tx.role.delete({ where: { id } })
+          await prisma.role.delete({ where: { id } })
           await audit.record(tx, { resource_id: id, tenant_id: null, details: { name } })
         })
         return { status: 204 }
@@ -108,10 +111,11 @@ export function roleHandlers({
 }
 
 /** Locks a role until the transaction ends. Refuses built-in roles. */
-async function lockOwnRole(tx: PrismaTransaction, id: string) {
+async function lockOwnRole(tx: Transaction, id: string) {
+  const prisma = await tx.prisma()
   if (!isUuid(id)) throw notFound('The role')
   await lockRecord(tx, 'roles', id)
-  const role = await tx.role.findFirst({ where: { id } })
+  const role = await prisma.role.findFirst({ where: { id } })
   if (role === null) throw notFound('The role')
   if (role.built_in) throw conflict('Built-in roles cannot be changed or deleted: create another one')
   return role

@@ -1,4 +1,4 @@
-import type { Prisma, PrismaTransaction } from '@slipway/database'
+import type { Prisma, Transaction } from '@slipway/database'
 import { isUuid, nameKey, notFound } from '@slipway/domain'
 import { own, type Viewer } from '@slipway/views'
 import { normalizeEmail } from '../callers/calling-user.ts'
@@ -74,7 +74,8 @@ export async function readUser({ user }: Users, viewer: Viewer, id: string): Pro
 }
 
 /** Locks the user until the transaction ends. */
-export async function lockUser(tx: PrismaTransaction, viewer: Viewer, id: string): Promise<UserRecord> {
+export async function lockUser(tx: Transaction, viewer: Viewer, id: string): Promise<UserRecord> {
+  const prisma = await tx.prisma()
   if (isUuid(id)) await lockRecord(tx, 'users', id)
-  return readUser(tx, viewer, id)
+  return readUser(prisma, viewer, id)
 }

@@ -1,5 +1,5 @@
 import { ADMIN_ROLE } from '@slipway/contracts'
-import type { PrismaTransaction, Queryable, RowOf } from '@slipway/database'
+import type { Queryable, RowOf, Transaction } from '@slipway/database'
 import { conflict, Problem, validationProblem } from '@slipway/domain'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { UserRecord } from './user-records.ts'
@@ -85,14 +85,13 @@ const isFullAdmin = ({ status, roles, tenant_id }: UserRights) =>
  * Without an active administrator outside of all tenants, the installation could not be administered any more.
  * @throws Problem CONFLICT
  */
-export async function requireAnotherAdmin(
-  tx: PrismaTransaction,
-  user: UserRecord,
-  after: UserRights | null,
-): Promise<void> {
+export async function requireAnotherAdmin(tx: Transaction, user: UserRecord, after: UserRights | null): Promise<void> {
   if (!isFullAdmin(user) || (after !== null && isFullAdmin(after))) return
   await lockLastAdmin.run(tx)
+  const prisma = await tx.prisma()
   const roles = { some: { role: { name: ADMIN_ROLE } } }
-  const another = await tx.user.findFirst({ where: { id: { not: user.id }, status: 'active', tenant_id: null, roles } })
+  const another = await prisma.user.findFirst({
+    where: { id: { not: user.id }, status: 'active', tenant_id: null, roles },
+  })
   if (another === null) throw conflict('This is the last active administrator without tenant: create another one first')
 }

@@ -1,5 +1,5 @@
 import type { ChangeUser, CreateUser, Static } from '@slipway/contracts'
-import type { PrismaTransaction, Queryable } from '@slipway/database'
+import type { Queryable, Records } from '@slipway/database'
 import { conflict } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { type CallingUser, normalizeEmail } from '../callers/calling-user.ts'
@@ -69,7 +69,8 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
         const user = await conflictIfTaken(
           () => describeTaken(caller, { id, email, username }),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               const roles = await requireRoles(tx, body.roles)
               requireMayGrantRights(caller, { status, roles: body.roles, tenant_id }, roles)
               const given = {
@@ -83,12 +84,12 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
                 tenant_id,
                 email_verified,
               }
-              await tx.user.create({
+              await prisma.user.create({
                 data: { ...given, roles: { create: roles.map((role) => ({ role_id: role.id })) } },
               })
               const details = { email, username, display_name, status, roles: body.roles }
               await call.audit.record(tx, { resource_id: id, tenant_id, details })
-              return readUser(tx, caller, id)
+              return readUser(prisma, caller, id)
             }),
         )
         return { status: 201, body: user }
@@ -115,7 +116,8 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
         const user = await conflictIfTaken(
           () => describeTaken(caller, { id, email: body.email, username: body.username }),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               const old = await lockUser(tx, caller, id)
               const after = {
                 ...old,
@@ -135,13 +137,13 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
               const password = password_hash === undefined ? {} : { password_hash }
               const key = username === old.username ? {} : keyOfUser(username)
               const data = { email, username, ...key, display_name, status, tenant_id, email_verified, ...password }
-              await tx.user.update({ where: { id }, data })
-              if (roles !== null) await setRoles(tx, id, roles)
+              await prisma.user.update({ where: { id }, data })
+              if (roles !== null) await setRoles(prisma, id, roles)
               await endSessions(tx, old, after, password_hash !== undefined)
               const { permissions: _, ...told } = after
               const details = { changes: changesOf(old, told), password_changed: password_hash !== undefined }
               await call.audit.record(tx, { resource_id: id, tenant_id: after.tenant_id, details })
-              return readUser(tx, caller, id)
+              return readUser(prisma, caller, id)
             }),
         )
         outboxChanged()
@@ -151,14 +153,15 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
 
     deleteUser: {
       async handle({ caller, params, audit }) {
-        await database.prismaTransaction(async (tx) => {
+        await database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
           const user = await lockUser(tx, caller, params['id'] ?? '')
           requireNoSelfDemotion(caller, user, null)
           await requireAnotherAdmin(tx, user, null)
           const { id, email, username, tenant_id } = user
           await revokeUser(tx, id)
           // Foreign keys delete the API keys, sessions and codes of the user.
-          await tx.user.delete({ where: { id } })
+          await prisma.user.delete({ where: { id } })
           await audit.record(tx, { resource_id: id, tenant_id, details: { email, username } })
         })
         outboxChanged()
@@ -168,10 +171,10 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
   }
 }
 
-async function setRoles(tx: PrismaTransaction, user_id: string, roles: GrantedRole[]): Promise<void> {
+async function setRoles(prisma: Records, user_id: string, roles: GrantedRole[]): Promise<void> {
   const ids = roles.map(({ id }) => id)
-  await tx.userRole.deleteMany({ where: { user_id, role_id: { notIn: ids } } })
-  await tx.userRole.createMany({ data: ids.map((role_id) => ({ user_id, role_id })), skipDuplicates: true })
+  await prisma.userRole.deleteMany({ where: { user_id, role_id: { notIn: ids } } })
+  await prisma.userRole.createMany({ data: ids.map((role_id) => ({ user_id, role_id })), skipDuplicates: true })
 }
 
 /** A new password, tenant or status ends all sessions. A change of roles does not: every request reads the roles. */

@@ -1,4 +1,4 @@
-import { enqueue, eventMessage, type PrismaTransaction } from '@slipway/database'
+import { enqueue, eventMessage, type Records } from '@slipway/database'
 import { conflict, notFound } from '@slipway/domain'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
 import { requireOwn, type Viewer, visible } from '@slipway/views'
@@ -30,11 +30,12 @@ export function agentHandlers({
         const { id: target_id, tenant_id } = found
         const id = uuidv7()
         const token = `${id}.${randomToken()}`
-        const expires_at = await database.prismaTransaction(async (tx) => {
+        const expires_at = await database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
           await lockRecord(tx, 'targets', target_id)
-          await requireAgentTarget(tx, target_id)
+          await requireAgentTarget(prisma, target_id)
           // The grant of an enrolled agent stays: deleting it would delete the agent.
-          await tx.agentGrant.deleteMany({ where: { target_id, agent: null } })
+          await prisma.agentGrant.deleteMany({ where: { target_id, agent: null } })
           const { expires_at } = await insertGrant.one(tx, { id, target_id, token_hash: hashToken(token) })
           await audit.record(tx, { resource_id: target_id, tenant_id, details: { grant_id: id } })
           return expires_at
@@ -62,10 +63,11 @@ export function agentHandlers({
         const found = await find(caller, params['id'] ?? '')
         requireOwn(caller, found, 'targets:update')
         const { id: target_id, tenant_id } = found
-        await database.prismaTransaction(async (tx) => {
+        await database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
           await lockRecord(tx, 'targets', target_id)
-          if (!(await revokeAgent(tx, target_id))) throw notFound('An agent or a token of the target')
-          await tx.targetFact.deleteMany({ where: { target_id } })
+          if (!(await revokeAgent(prisma, target_id))) throw notFound('An agent or a token of the target')
+          await prisma.targetFact.deleteMany({ where: { target_id } })
           await enqueue(tx, [eventMessage('target.updated', { target_id, tenant_id })])
           await audit.record(tx, { resource_id: target_id, tenant_id })
         })
@@ -77,12 +79,12 @@ export function agentHandlers({
 }
 
 /** Deletes the grants of a target and so its agent. Returns whether there was a grant. */
-export async function revokeAgent(tx: PrismaTransaction, target_id: string): Promise<boolean> {
-  return (await tx.agentGrant.deleteMany({ where: { target_id } })).count > 0
+export async function revokeAgent(prisma: Records, target_id: string): Promise<boolean> {
+  return (await prisma.agentGrant.deleteMany({ where: { target_id } })).count > 0
 }
 
-async function requireAgentTarget(tx: PrismaTransaction, id: string): Promise<void> {
-  const target = await tx.target.findFirst({ where: { id } })
+async function requireAgentTarget(prisma: Records, id: string): Promise<void> {
+  const target = await prisma.target.findFirst({ where: { id } })
   if (target === null) throw notFound('The target')
   if ((target.connection as { type?: unknown } | null)?.type === 'agent') return
   throw conflict('The target has no agent connection: set its connection to { "type": "agent" } first')

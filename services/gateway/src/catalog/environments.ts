@@ -85,10 +85,11 @@ export function environmentHandlers({
         const environment = await conflictIfTaken(
           () => describeTakenName(database, 'environment', data),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               const { tenant_id, name } = data
               await call.audit.record(tx, { resource_id: id, tenant_id, details: { name } })
-              return tx.environment.create({ data })
+              return prisma.environment.create({ data })
             }),
         )
         return { status: 201, body: toRecord(environment) }
@@ -113,9 +114,10 @@ export function environmentHandlers({
         const environment = await conflictIfTaken(
           () => describeTakenName(database, 'environment', wanted),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               await lockRecord(tx, 'environments', id)
-              const old = await tx.environment.findFirst({ where: { id } })
+              const old = await prisma.environment.findFirst({ where: { id } })
               if (old === null) throw notFound('The environment')
               const tenant_id = tenantAfter(caller, body, old, references)
               // The users of a shared environment may belong to other tenants.
@@ -130,7 +132,7 @@ export function environmentHandlers({
                 details['variables'] = variables.changes
               }
               await call.audit.record(tx, { resource_id: id, tenant_id, details })
-              return tx.environment.update({ where: { id }, data })
+              return prisma.environment.update({ where: { id }, data })
             }),
         )
         return { status: 200, body: toRecord(environment) }
@@ -142,10 +144,11 @@ export function environmentHandlers({
         const environment = await find(caller, params['id'] ?? '')
         requireOwn(caller, environment, 'environments:delete')
         const { id, name, tenant_id } = environment
-        await database.prismaTransaction(async (tx) => {
+        await database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
           await lockRecord(tx, 'environments', id)
           await requireUnused(tx, 'environment', id)
-          const { count } = await tx.environment.deleteMany({ where: { id } })
+          const { count } = await prisma.environment.deleteMany({ where: { id } })
           if (count === 0) throw notFound('The environment')
           await audit.record(tx, { resource_id: id, tenant_id, details: { name } })
         })

@@ -1,5 +1,5 @@
 import type { ChangeFreeze, Static } from '@slipway/contracts'
-import { enqueue, eventMessage, type PrismaTransaction } from '@slipway/database'
+import { enqueue, eventMessage, type Queryable, type Records } from '@slipway/database'
 import {
   conflict,
   endOfRecurrence,
@@ -92,7 +92,8 @@ export function freezeHandlers({
         const freeze = await conflictIfTaken(
           () => describeTakenName(database, 'freeze', { name: body.name, tenant_id }),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               const times = {
                 start_time: new Date(body.start_time),
                 end_time: new Date(body.end_time),
@@ -100,7 +101,7 @@ export function freezeHandlers({
                 start_offset: offsetOf(body.start_time),
                 time_zone: body.time_zone ?? null,
               }
-              const created = await tx.freeze.create({
+              const created = await prisma.freeze.create({
                 data: {
                   id: uuidv7(),
                   name: body.name,
@@ -143,9 +144,10 @@ export function freezeHandlers({
         const freeze = await conflictIfTaken(
           () => describeTakenName(database, 'freeze', place),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               await lockRecord(tx, 'freezes', id)
-              const old = await tx.freeze.findFirst({ where: { id } })
+              const old = await prisma.freeze.findFirst({ where: { id } })
               if (old === null) throw notFound('The freeze')
               const data = changedFields(body, references, caller)
               const wanted = { ...old, ...data }
@@ -154,11 +156,11 @@ export function freezeHandlers({
               const changesTimes = TIME_FIELDS.some((field) => data[field] !== undefined)
               const problems = changesTimes ? timeProblems(wanted, wanted.start_offset) : []
               if (problems.length > 0) throw validationProblem(problems)
-              await requireFittingScope(tx, wanted)
+              await requireFittingScope(prisma, wanted)
               const { start_offset: _, ...told } = data
               await enqueue(tx, [eventMessage('freeze.updated', { freeze_id: id, ...tenantChange(old, tenant_id) })])
               await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
-              const updated = await tx.freeze.update({
+              const updated = await prisma.freeze.update({
                 where: { id },
                 data: {
                   ...data,
@@ -180,8 +182,9 @@ export function freezeHandlers({
         const freeze = await find(caller, params['id'] ?? '')
         requireOwn(caller, freeze, 'freezes:delete')
         const { id, name, tenant_id } = freeze
-        await database.prismaTransaction(async (tx) => {
-          const { count } = await tx.freeze.deleteMany({ where: { id } })
+        await database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
+          const { count } = await prisma.freeze.deleteMany({ where: { id } })
           if (count === 0) throw notFound('The freeze')
           await enqueue(tx, [eventMessage('freeze.deleted', { freeze_id: id, tenant_id })])
           await audit.record(tx, { resource_id: id, tenant_id, details: { name } })
@@ -205,7 +208,7 @@ const recursUntil = ({
  * Refuses the written freeze if its tenant has too many: every create checks each. Parallel writers wait
  * for each other until their transactions end.
  */
-async function requireRoom(tx: PrismaTransaction, id: string, limit: number): Promise<void> {
+async function requireRoom(tx: Queryable, id: string, limit: number): Promise<void> {
   await lockFreezes.run(tx)
   const { count } = await countBeside.one(tx, { id })
   if (count <= limit) return
@@ -229,13 +232,13 @@ function changedFields(body: Static<typeof ChangeFreeze>, references: References
 
 /** A freeze of a tenant may name shared records and those of the tenant. A freeze without tenant may name any. */
 async function requireFittingScope(
-  tx: PrismaTransaction,
+  prisma: Records,
   { tenant_id, environment_id, solution_id }: Pick<FreezeRow, 'tenant_id' | 'environment_id' | 'solution_id'>,
 ): Promise<void> {
   if (tenant_id === null) return
   const foreign = { tenant_id: { not: tenant_id } }
-  const environments = environment_id && (await tx.environment.count({ where: { id: environment_id, ...foreign } }))
-  const solutions = solution_id && (await tx.source.count({ where: { id: solution_id, ...foreign } }))
+  const environments = environment_id && (await prisma.environment.count({ where: { id: environment_id, ...foreign } }))
+  const solutions = solution_id && (await prisma.source.count({ where: { id: solution_id, ...foreign } }))
   const message = 'belongs to another tenant than the freeze'
   const problems = [
     ...(environments ? [{ path: '/environment_id', message }] : []),

@@ -1,5 +1,5 @@
 import type { ChangeSource, Static } from '@slipway/contracts'
-import type { Prisma, PrismaTransaction } from '@slipway/database'
+import type { Prisma, Transaction } from '@slipway/database'
 import {
   type ActionDefinition,
   type ActionTemplates,
@@ -124,12 +124,12 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
   }
 
   /** Keeps the parts of the definition from being deleted before the commit. */
-  async function holdParts(tx: PrismaTransaction, { definition }: VersionInput, references: References) {
+  async function holdParts(tx: Transaction, { definition }: VersionInput, references: References) {
     const parts = definitionReferences(kind, definition).map(({ path }) => references.id(path))
     if (parts.length === 0) return
     await lockComposition(tx, 'publish')
     await requireStillThere(
-      tx,
+      await tx.prisma(),
       parts.filter((id) => id !== null),
     )
   }
@@ -191,11 +191,12 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
     const source = await conflictIfTaken(
       () => describeTakenName(database, kind, data),
       () =>
-        database.prismaTransaction(async (tx) => {
+        database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
           await holdParts(tx, input, references)
           const details = { name: input.name, version: input.version }
           await audit.record(tx, { resource_id: id, tenant_id, details })
-          return tx.source.create({
+          return prisma.source.create({
             data: {
               ...data,
               versions: { create: versionRow(id, input, references) },
@@ -218,13 +219,14 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
     await requireContent(caller, input)
     const published = `${what} has a version ${input.version} already: publish the change as a higher version`
     const row = await conflictIfTaken(published, () =>
-      database.prismaTransaction(async (tx) => {
+      database.transaction(async (tx) => {
+        const prisma = await tx.prisma()
         await holdParts(tx, input, references)
         const details = { name: source.name, version: input.version }
         await audit.record(tx, { resource_id: source.id, tenant_id: source.tenant_id, details })
         const sensitive = sensitiveNamesOf(input.definition).map((name) => ({ source_id: source.id, name }))
-        await tx.sensitiveName.createMany({ data: sensitive, skipDuplicates: true })
-        return tx.sourceVersion.create({
+        await prisma.sensitiveName.createMany({ data: sensitive, skipDuplicates: true })
+        return prisma.sourceVersion.create({
           data: { source: { connect: { id: source.id } }, ...versionRow(source.id, input, references) },
         })
       }),
@@ -240,13 +242,14 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
     const source = await conflictIfTaken(
       () => describeTakenName(database, kind, { id, tenant_id, name: change.name ?? found.name }),
       () =>
-        database.prismaTransaction(async (tx) => {
+        database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
           await lockRecord(tx, 'sources', id)
-          const old = await tx.source.findFirst({ where: { id } })
+          const old = await prisma.source.findFirst({ where: { id } })
           if (old === null) throw notFound(what)
           const data = pickGiven(change, ['name', 'description', 'managed_by'])
           await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, data) } })
-          return tx.source.update({
+          return prisma.source.update({
             where: { id },
             data: { ...data, ...keyOfName(change, old) },
             include: withVersions,
@@ -260,11 +263,12 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
     const source = await find(caller, params['id'] ?? '')
     requireOwn(caller, source, `${kind}s:delete`)
     const { id, name, tenant_id } = source
-    await database.prismaTransaction(async (tx) => {
+    await database.transaction(async (tx) => {
+      const prisma = await tx.prisma()
       await lockComposition(tx, 'delete')
       await lockRecord(tx, 'sources', id)
       await requireUnused(tx, kind, id)
-      const { count } = await tx.source.deleteMany({ where: { id } })
+      const { count } = await prisma.source.deleteMany({ where: { id } })
       if (count === 0) throw notFound(what)
       await audit.record(tx, { resource_id: id, tenant_id, details: { name } })
     })

@@ -1,5 +1,5 @@
 import type { ChangeTarget, CreateTarget, Static } from '@slipway/contracts'
-import { enqueue, eventMessage, type Prisma, type PrismaTransaction } from '@slipway/database'
+import { enqueue, eventMessage, type Prisma, type Records, type Transaction } from '@slipway/database'
 import { notFound, validationProblem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { requireOwn, targetItems, type Viewer, visible } from '@slipway/views'
@@ -96,10 +96,11 @@ export function targetHandlers({
         const target = await conflictIfTaken(
           () => describeTakenName(database, 'target', data),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               await enqueue(tx, [eventMessage('target.created', { target_id: id, tenant_id })])
               await call.audit.record(tx, { resource_id: id, tenant_id, details: { name: body.name } })
-              return tx.target.create({ data, include: withTags })
+              return prisma.target.create({ data, include: withTags })
             }),
         )
         outboxChanged()
@@ -131,9 +132,10 @@ export function targetHandlers({
         const target = await conflictIfTaken(
           () => describeTakenName(database, 'target', wanted),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               await lockRecord(tx, 'targets', id)
-              const old = await tx.target.findFirst({ where: { id }, include: withTags })
+              const old = await prisma.target.findFirst({ where: { id }, include: withTags })
               if (old === null) throw notFound('The target')
               const tenant_id = tenantAfter(caller, body, old, references)
               const environment_id =
@@ -145,7 +147,7 @@ export function targetHandlers({
               }
               if (tenant_id !== old.tenant_id) await requireUnused(tx, 'target', id)
               await requireFittingEnvironment(
-                tx,
+                prisma,
                 fields,
                 body.environment_id === undefined ? '/tenant_id' : '/environment_id',
               )
@@ -174,7 +176,7 @@ export function targetHandlers({
               }
               await enqueue(tx, [eventMessage('target.updated', { target_id: id, ...tenantChange(old, tenant_id) })])
               await call.audit.record(tx, { resource_id: id, tenant_id, details })
-              return tx.target.update({ where: { id }, data, include: withTags })
+              return prisma.target.update({ where: { id }, data, include: withTags })
             }),
         )
         outboxChanged()
@@ -188,14 +190,15 @@ export function targetHandlers({
         const target = await find(caller, params['id'] ?? '')
         requireOwn(caller, target, 'targets:delete')
         const { id, name, tenant_id } = target
-        await database.prismaTransaction(async (tx) => {
+        await database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
           await lockRecord(tx, 'targets', id)
           await requireUnused(tx, 'target', id)
           // Before the target: the lock is visible as long as its target is.
-          await tx.targetLock.deleteMany({ where: { target_id: id } })
-          const { count } = await tx.target.deleteMany({ where: { id } })
+          await prisma.targetLock.deleteMany({ where: { target_id: id } })
+          const { count } = await prisma.target.deleteMany({ where: { id } })
           if (count === 0) throw notFound('The target')
-          await tx.targetFact.deleteMany({ where: { target_id: id } })
+          await prisma.targetFact.deleteMany({ where: { target_id: id } })
           await enqueue(tx, [eventMessage('target.deleted', { target_id: id, tenant_id })])
           await audit.record(tx, { resource_id: id, tenant_id, details: { name } })
         })
@@ -212,12 +215,12 @@ function distinct(tags: { key: string; value: string }[]): { key: string; value:
 
 /** The environment of a target is shared, or belongs to the tenant of the target. */
 async function requireFittingEnvironment(
-  tx: PrismaTransaction,
+  prisma: Records,
   { tenant_id, environment_id }: { tenant_id: string | null; environment_id: string | null },
   path: string,
 ): Promise<void> {
   if (environment_id === null) return
-  const environment = await tx.environment.findFirst({ where: { id: environment_id } })
+  const environment = await prisma.environment.findFirst({ where: { id: environment_id } })
   if (environment === null || environment.tenant_id === null || environment.tenant_id === tenant_id) return
   throw validationProblem([{ path, message: 'the environment belongs to another tenant than the target' }])
 }
@@ -226,8 +229,9 @@ async function requireFittingEnvironment(
  * Deletes what is known of the previous host: its host key, its agent, and when it was last seen. A run on the previous host would
  * store these facts again, so the target must not be in use.
  */
-async function forgetHost(tx: PrismaTransaction, targetId: string): Promise<void> {
+async function forgetHost(tx: Transaction, targetId: string): Promise<void> {
+  const prisma = await tx.prisma()
   await requireUnused(tx, 'target', targetId)
-  await tx.targetFact.deleteMany({ where: { target_id: targetId } })
-  await revokeAgent(tx, targetId)
+  await prisma.targetFact.deleteMany({ where: { target_id: targetId } })
+  await revokeAgent(prisma, targetId)
 }

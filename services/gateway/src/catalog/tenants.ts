@@ -90,10 +90,11 @@ export function tenantHandlers({
         const tenant = await conflictIfTaken(
           () => describeTaken(database, data),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               const { name, slug } = data
               await call.audit.record(tx, { resource_id: id, tenant_id: id, details: { name, slug } })
-              return tx.tenant.create({ data })
+              return prisma.tenant.create({ data })
             }),
         )
         return { status: 201, body: toRecord(tenant) }
@@ -116,9 +117,10 @@ export function tenantHandlers({
         const tenant = await conflictIfTaken(
           () => describeTaken(database, { ...found, ...body, id }),
           () =>
-            database.prismaTransaction(async (tx) => {
+            database.transaction(async (tx) => {
+              const prisma = await tx.prisma()
               await lockRecord(tx, 'tenants', id)
-              const old = await tx.tenant.findFirst({ where: { id } })
+              const old = await prisma.tenant.findFirst({ where: { id } })
               if (old === null) throw notFound('The tenant')
               const fields = pickGiven(body, ['name', 'slug', 'description', 'managed_by'])
               const selector = changedSelector(body)
@@ -130,7 +132,7 @@ export function tenantHandlers({
                 details['variables'] = variables.changes
               }
               await call.audit.record(tx, { resource_id: id, tenant_id: id, details })
-              return tx.tenant.update({ where: { id }, data })
+              return prisma.tenant.update({ where: { id }, data })
             }),
         )
         return { status: 200, body: toRecord(tenant) }
@@ -141,10 +143,11 @@ export function tenantHandlers({
       async handle({ caller, params, audit }) {
         const { id, name } = await find(caller, params['id'] ?? '')
         requireOutside(caller)
-        await database.prismaTransaction(async (tx) => {
+        await database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
           await lockRecord(tx, 'tenants', id)
           await requireUnused(tx, 'tenant', id)
-          const { count } = await tx.tenant.deleteMany({ where: { id } })
+          const { count } = await prisma.tenant.deleteMany({ where: { id } })
           if (count === 0) throw notFound('The tenant')
           await audit.record(tx, { resource_id: id, tenant_id: id, details: { name } })
         })

@@ -1,4 +1,4 @@
-import type { PrismaTransaction, Queryable } from '@slipway/database'
+import type { Queryable, Records } from '@slipway/database'
 import { conflict } from '@slipway/domain'
 import { LOCK_COMPOSITION, USES } from './uses.sql.ts'
 
@@ -27,9 +27,9 @@ export async function lockComposition(tx: Queryable, mode: keyof typeof LOCK_COM
 }
 
 /** @throws Problem CONFLICT if one of these sources has been deleted meanwhile */
-export async function requireStillThere(tx: PrismaTransaction, sourceIds: readonly string[]): Promise<void> {
+export async function requireStillThere(prisma: Records, sourceIds: readonly string[]): Promise<void> {
   const ids = [...new Set(sourceIds)]
-  const there = await tx.source.count({ where: { id: { in: ids } } })
+  const there = await prisma.source.count({ where: { id: { in: ids } } })
   if (there < ids.length)
     throw conflict('A source in the definition has just been deleted: remove it from the definition')
 }

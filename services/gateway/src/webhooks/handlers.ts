@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { OperationId } from '@slipway/contracts'
-import type { PrismaTransaction, Queryable } from '@slipway/database'
+import type { Queryable, Transaction } from '@slipway/database'
 import { conflict, isUuid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { own } from '@slipway/views'
@@ -58,11 +58,12 @@ export function webhookHandlers({
         const id = uuidv7()
         const secret = body.secret ?? newSecret()
         const { url, events, enabled = true } = body
-        const webhook = await database.prismaTransaction(async (tx) => {
+        const webhook = await database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
           await requireRoom(tx, tenant_id)
           const secret_sealed = keys.seal(secret, identity(id))
           const data = { id, tenant_id, url, events, secret_sealed, enabled }
-          const created = await tx.webhook.create({ data, select: SHOWN })
+          const created = await prisma.webhook.create({ data, select: SHOWN })
           const details = { origin: originOf(url), events, enabled }
           await audit.record(tx, { resource_id: id, tenant_id, details })
           return created
@@ -83,9 +84,10 @@ export function webhookHandlers({
       async handle({ caller, params, body, audit }) {
         const { id } = await findWebhook(await database.prisma(), caller, params['id'] ?? '')
         if (body.url !== undefined) await requireCallable(body.url, webhookDestinations)
-        const webhook = await database.prismaTransaction(async (tx) => {
+        const webhook = await database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
           await lockRecord(tx, 'webhooks', id)
-          const old = await findWebhook(tx, caller, id)
+          const old = await findWebhook(prisma, caller, id)
           const { url, events, enabled } = { ...old, ...body }
           requireReadable(caller, events)
           const secret = body.secret === undefined ? {} : { secret_sealed: keys.seal(body.secret, identity(id)) }
@@ -93,7 +95,7 @@ export function webhookHandlers({
           // Another receiver starts without the timeouts of the former one.
           const timeouts = url === old.url ? {} : { consecutive_timeouts: 0 }
           const data = { url, events, enabled, ...secret, ...reason, ...timeouts }
-          const updated = await tx.webhook.update({ where: { id }, data, select: SHOWN })
+          const updated = await prisma.webhook.update({ where: { id }, data, select: SHOWN })
           const shown = ({ url, ...record }: Pick<WebhookRecord, 'url' | 'events' | 'enabled'>) => ({
             ...record,
             origin: originOf(url),
@@ -113,8 +115,9 @@ export function webhookHandlers({
     deleteWebhook: {
       async handle({ caller, params, audit }) {
         const { id, tenant_id, url } = await findWebhook(await database.prisma(), caller, params['id'] ?? '')
-        await database.prismaTransaction(async (tx) => {
-          const { count } = await tx.webhook.deleteMany({ where: { id } })
+        await database.transaction(async (tx) => {
+          const prisma = await tx.prisma()
+          const { count } = await prisma.webhook.deleteMany({ where: { id } })
           if (count === 0) throw notFound('The webhook')
           await audit.record(tx, { resource_id: id, tenant_id, details: { origin: originOf(url) } })
         })
@@ -164,9 +167,10 @@ export function webhookHandlers({
 }
 
 /** @throws Problem CONFLICT if the tenant has too many webhooks */
-async function requireRoom(tx: PrismaTransaction, tenant_id: string | null): Promise<void> {
+async function requireRoom(tx: Transaction, tenant_id: string | null): Promise<void> {
+  const prisma = await tx.prisma()
   await lockWebhooksOf.run(tx, { tenant_id })
-  const count = await tx.webhook.count({ where: { tenant_id } })
+  const count = await prisma.webhook.count({ where: { tenant_id } })
   if (count >= MAX_PER_TENANT)
     throw conflict(`There are ${MAX_PER_TENANT} webhooks, the most that a tenant may have; delete one first`)
 }
