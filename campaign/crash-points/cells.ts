@@ -24,11 +24,17 @@ export const CELLS: readonly Cell[] = Object.entries(FAILPOINTS).flatMap(([way, 
 export const needsLoss = ({ way, service }: Cell) => way === 'takeover' && service === 'dispatcher'
 
 /** Whether the cell is hit only by a start after a kill. */
-export const needsRestart = ({ path }: Cell) => path === 'restored-run'
+export const needsRestart = ({ path }: Cell) => path === 'restored-journal'
 
 /** Whether a process dies there with an unacknowledged message of a work queue. */
-const holdsMessage = ({ service, path, moment }: Cell) =>
-  service === 'planner' || (path.includes('.') && /-(commit|acknowledge)$/.test(moment))
+const holdsMessage = (cell: Cell) =>
+  cell.service === 'planner' ||
+  cell.moment.endsWith('-acknowledge') ||
+  (cell.moment.endsWith('-commit') && handles(cell))
+
+/** Whether the commit of the cell is the effect of a message. The others are those of a heartbeat, of a batch of events or of a sweep. */
+const handles = ({ way, service, path }: Cell) =>
+  service === 'dispatcher' ? way !== 'drain' && way !== 'takeover' : path === 'instance.update'
 
 /** Whether a process dies there with work that it gets again after its restart. */
 export const holdsWork = (cell: Cell) => holdsMessage(cell) || cell.service === 'orchestration-instance'

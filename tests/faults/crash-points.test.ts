@@ -5,9 +5,9 @@ import { CELLS } from '../../campaign/crash-points/cells.ts'
 import { runCrashPoints } from '../../campaign/crash-points/runner.ts'
 
 const HIT = [
-  'dispatcher.deployment.start.after-commit',
-  'executor-bridge.attempt.before-commit',
-  'orchestration-instance.command.after-start',
+  'dispatcher.deployment.created.after-commit',
+  'executor-bridge.steps.update.before-commit',
+  'orchestration-instance.log.after-flush',
 ]
 
 beforeAll(() => {

@@ -197,7 +197,7 @@ async function attemptToHandle(message: ConsumeMessage, options: Handling, queue
     'messaging.message.id': message_id,
   }
   const { handlerMs = HANDLER_MS } = options
-  const handling = withContext({ request_id, message_id }, () =>
+  const handling = withContext({ request_id, message_id, message_type: type }, () =>
     traced(`process ${type}`, { kind: SpanKind.CONSUMER, parent: traceparent, attributes }, () =>
       options.handle(envelope, delivery),
     ),

@@ -60,7 +60,8 @@ describe('a command message', () => {
     })
     expect(Date.parse(seen[0]?.envelope.timestamp ?? '')).not.toBeNaN()
     expect(seen[0]?.delivery).toEqual({ correlationId: 'req-1', attempt: 1, redelivered: false })
-    expect(seen[0]?.context).toEqual({ request_id: 'req-1', message_id: message.message_id })
+    const { type: message_type, message_id } = message
+    expect(seen[0]?.context).toEqual({ request_id: 'req-1', message_id, message_type })
   })
 
   test('is dropped before its handler runs if its deadline has passed', async () => {

@@ -1,5 +1,6 @@
-import { failpointOfCommit, type Logger, sleep } from '@slipway/runtime'
+import { type Logger, sleep } from '@slipway/runtime'
 import pg from 'pg'
+import { failpointOfCommit, failpointOfStatement, noteStatement } from './commit-points.ts'
 import { ConnectionWatch, WATCH_BOUNDS, type WatchBounds } from './connection-watch.ts'
 import { isCollision } from './failures.ts'
 import type { PrismaClient } from './generated/client.ts'
@@ -185,7 +186,12 @@ export function createDatabase({
     prisma,
     pool,
     pools,
-    query: (statement, values) => pool.query(statement, values),
+    async query<R extends pg.QueryResultRow>(statement: string | pg.QueryConfig, values?: unknown[]) {
+      failpointOfStatement(statement, 'before')
+      const result = await pool.query<R>(statement, values)
+      failpointOfStatement(statement, 'after')
+      return result
+    },
     transaction: (work) => retrying(() => once('BEGIN', work)),
     snapshot: (work) => retrying(() => once('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work)),
     async together(work) {
@@ -264,7 +270,9 @@ function lend(client: Queryable): { connection: Queryable; end(): void } {
       if (ended) {
         return Promise.reject(new Error('the connection was returned before this statement: await each statement'))
       }
-      return client.query<R>(statement, values)
+      const sent = client.query<R>(statement, values)
+      noteStatement(connection, statement, sent)
+      return sent
     },
   }
   return {

@@ -1,13 +1,6 @@
 import type { CommandBody, CommandType, EventBody, EventType } from '@slipway/contracts'
-import {
-  createTicker,
-  currentContext,
-  currentTraceparent,
-  failAtCommit,
-  type Logger,
-  type Ticker,
-  uuidv7,
-} from '@slipway/runtime'
+import { createTicker, currentContext, currentTraceparent, type Logger, type Ticker, uuidv7 } from '@slipway/runtime'
+import { noteRemoval } from './commit-points.ts'
 import { attempt, type Database } from './database.ts'
 import { relayed, relayFailures } from './metrics.ts'
 import { deleteMessages, insertMessages, lockMessages } from './outbox.sql.ts'
@@ -96,7 +89,7 @@ export function startRelay({ database, publish, logger, onKept, intervalMs = TIC
         if (unsent === null) return NOTHING
       }
       for (const row of rows) if (unsent.has(row.message_id)) quarantine.hold(String(row.id))
-      failAtCommit(tx, rows, 'removal')
+      noteRemoval(tx, rows)
       const leaving = rows.filter((row) => !unsent.has(row.message_id))
       const left = await quarantine.together(
         leaving,

@@ -4,6 +4,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export interface Context {
   request_id?: string | null
   message_id?: string
+  /** The type of the message that is being handled. */
+  message_type?: string
   deployment_id?: string
   [field: string]: unknown
 }

@@ -2,7 +2,6 @@ import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
 import { conflict } from '@slipway/domain'
-import { failAtCommit } from '@slipway/runtime'
 import { requireChangeable } from '@slipway/views'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'
@@ -54,7 +53,6 @@ export function cancelDeployment(
       tenant_id: deployment.tenant_id,
       details: { state: deployment.state, reason: reason ?? null },
     })
-    failAtCommit(tx, 'deployment.cancel')
     return { deployment_id }
   })
   return unlessRefused(cancelled)

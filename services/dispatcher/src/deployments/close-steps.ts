@@ -1,7 +1,6 @@
 import type { EventBody } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import type { CommandFailureReason } from '@slipway/domain'
-import { failpoint } from '@slipway/runtime'
 import { closeOpenSteps, noteStopped } from './deployments.sql.ts'
 
 /** The states and the message for steps that have not ended when their deployment ends. */
@@ -31,13 +30,11 @@ export async function confirmEnds(
   database: Queryable,
   { deployment_id, epoch, unconfirmed }: EventBody<'run.stopped'>,
 ): Promise<boolean> {
-  failpoint('run.stopped', 'before-commit')
   const stopped = await noteStopped.first(database, {
     deployment_id,
     epoch,
     targets: unconfirmed.map(([target]) => target),
     actions: unconfirmed.map(([, action]) => action),
   })
-  failpoint('run.stopped', 'after-commit')
   return stopped !== null
 }

@@ -1,7 +1,6 @@
 import type { EventBody, RunOutcome } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { canTransition, isFinalDeploymentState } from '@slipway/domain'
-import { failAtCommit } from '@slipway/runtime'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'
 import { findHeldLease, hasBegunRollback } from './deployments.sql.ts'
@@ -23,7 +22,6 @@ export function beginRollback(
     if (!deployment || !(await findHeldLease.first(tx, { deployment_id, epoch }))) return false
     if (!(await transition(tx, deployment_id, { to: 'rolling_back', message: ROLLBACK_BEGAN }))) return false
     await enqueue(tx, deploymentUpdated(deployment, 'rolling_back'))
-    failAtCommit(tx, 'run.rolling_back')
     return true
   })
 }
@@ -65,7 +63,6 @@ export function finishDeployment(database: Database, end: EventBody<'run.finishe
       ...deploymentUpdated(deployment, outcome),
       eventMessage('slot.freed', { instance_id: lease.instance_id }),
     ])
-    failAtCommit(tx, 'run.finished')
     return deployment.is_check ? 'checked' : outcome
   })
 }

@@ -9,7 +9,7 @@ import {
   type Queryable,
 } from '@slipway/database'
 import type { MaybeSelector } from '@slipway/domain'
-import { failAtCommit, type Logger, sleep } from '@slipway/runtime'
+import { type Logger, sleep } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
 import { isAnyOrphan } from '../leases/leases.sql.ts'
@@ -112,7 +112,6 @@ async function dispatchNext(
       return slot ? [{ request, slot, locks: locks.get(request.id) ?? [] }] : []
     })
   await dispatch(tx, pairs, logger)
-  failAtCommit(tx, 'queue')
   return claimed.length + moved
 }
 

@@ -2,7 +2,6 @@ import { type CallRecord, recordCalls, unlessRefused } from '@slipway/audit'
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
 import { type FreezeVerdict, frozen, Problem, type TargetPlace } from '@slipway/domain'
-import { failAtCommit } from '@slipway/runtime'
 import { type Starting, writeStarted } from '../deployments/write.ts'
 import { type FreezesInForce, freezesInForce, placesOfTargets } from '../freezes/held.ts'
 import { enqueueRequests } from '../pending/queue.ts'
@@ -69,7 +68,6 @@ async function startAll(tx: Queryable, commands: readonly StartCommand[]): Promi
     recordCalls(tx, assigned.map(recordOf)),
   ])
   for (const { index, command, slot } of assigned) results[index] = outcomeOf(command, slot !== undefined)
-  failAtCommit(tx, 'deployment.start')
   return results
 }
 

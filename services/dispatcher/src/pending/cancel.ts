@@ -2,7 +2,6 @@ import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
 import { conflict, pendingSourcesOf } from '@slipway/domain'
-import { failAtCommit } from '@slipway/runtime'
 import { requireChangeable } from '@slipway/views'
 import { cancelRequest, lockRequest } from './queue.sql.ts'
 
@@ -38,7 +37,6 @@ export function cancelPending(
       tenant_id: request.tenant_id,
       details: { status: request.status },
     })
-    failAtCommit(tx, 'pending.cancel')
     return { pending_request_id: id }
   })
   return unlessRefused(done)

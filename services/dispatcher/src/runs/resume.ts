@@ -1,6 +1,5 @@
 import { attempt, enqueue, type Quarantine, type Queryable } from '@slipway/database'
 import type { MaybeSelector } from '@slipway/domain'
-import { failAtCommit } from '@slipway/runtime'
 import { deploymentUpdated, type LockedDeployment } from '../deployments/transitions.ts'
 import { insertLeases, lockFreeSlots, type Slot } from '../leases/allocate.ts'
 import { leasesChanged } from '../leases/changed.ts'
@@ -48,7 +47,6 @@ async function resumePool(
     (id) => id,
     (ids) => attempt(tx, (inner) => resume(inner, ids, lockSlots)),
   )
-  if (orphans.length > 0) failAtCommit(tx, 'resumed-runs')
   return resumed.reduce((total, count) => total + count, 0)
 }
 

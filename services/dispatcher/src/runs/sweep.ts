@@ -1,5 +1,5 @@
 import { type Database, enqueue, eventMessage, Quarantine } from '@slipway/database'
-import { failAtCommit, forRequest, type Logger } from '@slipway/runtime'
+import { forRequest, type Logger } from '@slipway/runtime'
 import { closeSteps } from '../deployments/close-steps.ts'
 import { finishDeployment } from '../deployments/finish.ts'
 import { ended } from '../deployments/metrics.ts'
@@ -101,7 +101,6 @@ async function endLeases(database: Database, rows: Quarantine, sweep: typeof LOS
 function endBatch(database: Database, sweep: typeof LOST_LEASES, epochs: readonly number[]): Promise<EndedLease[]> {
   return database.transaction(async (tx) => {
     const leases = await sweep.end.all(tx, { epochs })
-    if (sweep.reason === 'lost' && leases.length > 0) failAtCommit(tx, 'lost-leases')
     // No wake-up: a lost instance cannot be reached, and a live one learns it at its next sync.
     await enqueue(
       tx,

@@ -1,7 +1,7 @@
 import type { EventBatch, StreamBatch } from '@slipway/contracts'
 import { enqueue, eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
 import type { LogLimit } from '@slipway/domain'
-import { failAtCommit, failpoint, forRequest, SpanKind, traced } from '@slipway/runtime'
+import { forRequest, SpanKind, traced } from '@slipway/runtime'
 import { analyseFailures, type Failures } from '../analysis/failures.ts'
 import { explainReports } from '../analysis/reports.ts'
 import type { Bridge } from '../bridge.ts'
@@ -45,7 +45,6 @@ export async function applyBatch(
   const apply = async (tx: Queryable): Promise<AppliedBatch> => {
     const held = batch.after_stop ? await lockStoppedRun(tx, lease) : await lockRun(tx, lease)
     if (!held) throw fenced()
-    failAtCommit(tx, batch)
     const work = { ...held, deploymentId, instanceId, batch, volume: bridge.logVolume }
     return forRequest(held.run, () => asSpan(batch, () => applyNew(tx, work)))
   }
@@ -56,9 +55,7 @@ export async function applyBatch(
   bridge.logVolume.add(outcome.logged.tenantId, outcome.logged.bytes)
   if (outcome.messages) bridge.wakeRelay()
   bridge.analyst?.consider(deploymentId, outcome.failures)
-  failpoint(batch, 'before-publish')
   if (outcome.live) await bridge.live.publish(deploymentId, outcome.live)
-  failpoint(batch, 'after-publish')
   return outcome.nextEvent
 }
 

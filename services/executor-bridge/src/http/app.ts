@@ -10,7 +10,7 @@ import {
 } from '@slipway/contracts'
 import { isUnavailable } from '@slipway/database'
 import { isUuid } from '@slipway/domain'
-import { FairSemaphore, failpoint, LineFull, takeRequestId, withContext } from '@slipway/runtime'
+import { FairSemaphore, LineFull, takeRequestId, withContext } from '@slipway/runtime'
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -92,9 +92,7 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
       over: over.signal,
     })
     clearInterval(pulse)
-    failpoint(answer, 'before-answer')
     response.end(JSON.stringify(answer))
-    failpoint(answer, 'after-answer')
   })
 
   app.get('/v1/runs/:id/spec', asInstance(bridge), async (request, response) => {
@@ -112,9 +110,7 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
     if (!isUuid(deploymentId)) throw new Refusal(404, 'NOT_FOUND', 'There is no such run')
     const batch = batchBody(request.body)
     const next_event = await applyBatch(bridge, instanceOf(response), deploymentId, batch)
-    failpoint(batch, 'before-answer')
     response.json({ next_event })
-    failpoint(batch, 'after-answer')
   })
   app.post('/v1/runs/:id/events', asInstance(bridge), events)
 

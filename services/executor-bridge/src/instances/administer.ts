@@ -10,7 +10,6 @@ import {
   type RowOf,
 } from '@slipway/database'
 import { conflict, insufficientPermissions, notFound } from '@slipway/domain'
-import { failAtCommit } from '@slipway/runtime'
 import * as sql from './instances.sql.ts'
 
 type Caller = CommandBody<'instance.delete'>['caller']
@@ -31,7 +30,6 @@ export function changeInstance(
     await sql.changeInstance.run(tx, { id: instance_id, ...after })
     await sql.lockSlots.run(tx, { id: instance_id })
     await enqueue(tx, [eventMessage('instance.updated', { instance_id, tenant_id: before.tenant_id })])
-    failAtCommit(tx, 'instance.update')
     return { from: { draining: before.draining, labels: before.labels }, to: after }
   })
 }

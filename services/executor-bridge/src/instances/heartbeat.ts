@@ -1,6 +1,5 @@
 import type { SyncRequest } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
-import { failAtCommit } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { Refusal } from '../callers/refusal.ts'
 import type { Labels } from '../labels.sql.ts'
@@ -17,7 +16,6 @@ export async function recordHeartbeat(bridge: Bridge, instanceId: string, reques
   const { version, capacity, labels, accepts_runs } = request
   const changed = await bridge.database.transaction(async (tx) => {
     await requireAllowed(tx, instanceId, labels)
-    failAtCommit(tx, 'heartbeat')
     const noted = await sql.noteHeartbeat.one(tx, { id: instanceId, version, capacity, labels, accepts_runs })
     if (noted.resized) await setSlots(tx, instanceId, capacity)
     if (!noted.changed) return false

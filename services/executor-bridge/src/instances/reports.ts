@@ -1,6 +1,5 @@
 import type { SyncRequest } from '@slipway/contracts'
 import { enqueue, eventMessage, type OutboxMessage } from '@slipway/database'
-import { failpoint } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { startedRuns } from '../runs/metrics.ts'
 import { endUnstartedRun } from '../runs/progress.ts'
@@ -43,8 +42,6 @@ export async function takeReports(
     messages.push(...runs.map((run) => eventMessage('run.declined', run)))
   }
   if (messages.length === 0) return
-  failpoint(messages, 'before-commit')
   await enqueue(database, messages)
-  failpoint(messages, 'after-commit')
   bridge.wakeRelay()
 }

@@ -1,7 +1,6 @@
 import type { RunRef } from '@slipway/contracts'
 import { type Database, isLocked } from '@slipway/database'
 import { fromRows } from '@slipway/domain'
-import { failAtCommit } from '@slipway/runtime'
 import {
   findActions,
   findTargets,
@@ -51,7 +50,6 @@ function loadTogether(
       findTargets.all(tx, { deployment_ids }),
       findTouchedSteps.all(tx, { deployment_ids }),
     ])
-    if (runs.length > 0) failAtCommit(tx, 'run-spec')
     const [actions, targets, steps] = [byDeployment(rows[0]), byDeployment(rows[1]), byDeployment(rows[2])]
     const opened = await openProgress(
       tx,

@@ -6,7 +6,7 @@ import {
   type SyncRequest,
   type SyncResponse,
 } from '@slipway/contracts'
-import { failpoint, isCompatible, type Logger, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
+import { isCompatible, type Logger, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
 import { type BridgeClient, UnauthorizedError } from './bridge-client.ts'
 import type { Identity } from './identity.ts'
 import { type Joining, TOKEN_ADVICE } from './join.ts'
@@ -131,10 +131,8 @@ export class SyncLoop {
     const { signal } = this.#current
     // The earliest time at which the bridge can renew the leases.
     const sentAt = performance.now()
-    failpoint(request, 'before-send')
     try {
       const { body } = await bridge.sync(credential, request, signal)
-      failpoint(request, 'after-send')
       this.#renew(sentAt)
       delivered()
       await identity.confirmCredential(credential)

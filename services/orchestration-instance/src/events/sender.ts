@@ -1,5 +1,5 @@
 import { after } from '@slipway/execution'
-import { failpoint, fullJitter, type Logger, sleep } from '@slipway/runtime'
+import { fullJitter, type Logger, sleep } from '@slipway/runtime'
 import { FencedError, type PostedBatch } from '../bridge/bridge-client.ts'
 import { type Batch, type EventLog, EventsGone } from './event-log.ts'
 import { sentBatches } from './metrics.ts'
@@ -116,10 +116,8 @@ export class Sender {
     if (batch === null) return
     for (let attempt = 1; !this.#abort.signal.aborted; attempt++) {
       const afterStop = this.#isAfterStop
-      failpoint(batch, 'before-send')
       try {
         const next = await post({ first: batch.first, events: batch.events, afterStop })
-        failpoint(batch, 'after-send')
         sentBatches.inc({ outcome: 'accepted' })
         if (this.#abort.signal.aborted) return
         if (next > log.next) logger.warn('the bridge has events of this run that its journal does not have', { next })

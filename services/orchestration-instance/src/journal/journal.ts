@@ -81,8 +81,10 @@ export class Journal {
 
   /** Continues after `length`, the end of the last complete line. Cuts off an incomplete one. */
   static async reopen(file: string, length: number, options: JournalOptions): Promise<Journal> {
+    failpoint('restored-journal', 'before-flush')
     const handle = await open(file, FLUSHED, 0o600)
     await handle.truncate(length)
+    failpoint('restored-journal', 'after-flush')
     return new Journal(file, handle, length, options)
   }
 
@@ -144,7 +146,9 @@ export class Journal {
     this.#queued = 0
     this.#waiting = []
     await this.close()
+    failpoint('ended-journal', 'before-removal')
     await rm(this.file, { force: true })
+    failpoint('ended-journal', 'after-removal')
   }
 
   get #hasWork(): boolean {
@@ -200,7 +204,7 @@ export class Journal {
   async #write(lines: readonly string[]): Promise<readonly string[]> {
     const { disk } = this.#options
     // A full disk may have space for a few lines.
-    failpoint(lines, 'before-flush')
+    failpoint({ lines }, 'before-flush')
     const limit = disk.isFull ? SLICE_BYTES : Number.POSITIVE_INFINITY
     for (let from = 0; from < lines.length; ) {
       let to = from
@@ -219,7 +223,7 @@ export class Journal {
       this.#queued -= bytes.length
       from = to
     }
-    failpoint(lines, 'after-flush')
+    failpoint({ lines }, 'after-flush')
     return []
   }
 

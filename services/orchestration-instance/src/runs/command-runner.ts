@@ -13,7 +13,7 @@ import {
   type Transport,
   whenAborted,
 } from '@slipway/execution'
-import { failpoint, failSpan, type Span, SpanKind, sleep, traced } from '@slipway/runtime'
+import { failSpan, type Span, SpanKind, sleep, traced } from '@slipway/runtime'
 import type { RunFiles } from '../content/run-files.ts'
 import type { EventLog } from '../events/event-log.ts'
 import type { PartialLineSender } from '../events/partial-line-sender.ts'
@@ -221,10 +221,7 @@ export class CommandRunner {
     try {
       // The transfer of files does not count against the timeout of the command.
       clock.start()
-      failpoint('command', 'before-start')
-      const end = await transportOf(step.target).run({ ...command, files: held.files }, io, signal)
-      failpoint('command', 'after-start')
-      return end
+      return await transportOf(step.target).run({ ...command, files: held.files }, io, signal)
     } finally {
       held.release()
     }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { compile, type RunRef, RunSpec, type SyncRequest, type SyncResponse } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import { KILL_GRACE_MS, Kill } from '@slipway/execution'
-import { failpoint, sleep } from '@slipway/runtime'
+import { sleep } from '@slipway/runtime'
 import { LRUCache } from 'lru-cache'
 import { RunReports } from '../bridge/run-reports.ts'
 import { readHeader } from '../journal/read-journal.ts'
@@ -165,10 +165,8 @@ export class Runs {
     if (!entry || entry.epoch > run.epoch) return
     this.#resources.logger.info('run stopped', { ...run, reason })
     this.#entries.delete(run.deployment_id)
-    failpoint('stopped-run', 'before-kill')
     void this.#discard(entry, reason).then(
       (unconfirmed) => {
-        failpoint('stopped-run', 'after-kill')
         if (unconfirmed) this.reports.stopped(run, unconfirmed)
       },
       () => {},
@@ -235,9 +233,7 @@ export class Runs {
       return
     }
     this.#resources.logger.info('run resumed from its journal', about)
-    failpoint('restored-run', 'before-start')
     this.#begin(entry, entry.hosted)
-    failpoint('restored-run', 'after-start')
   }
 
   /** Starts the run unless it was replaced or stopped in the meantime. */
@@ -281,9 +277,7 @@ export class Runs {
         this.#resources.logger.info('run finished', ref)
         this.#entries.delete(deploymentId)
         this.#remember(ref, { finished: true })
-        failpoint('ended-journal', 'before-removal')
         await this.#discard(entry, 'finished')
-        failpoint('ended-journal', 'after-removal')
       },
       onFenced: () => {
         if (this.#isCurrent(entry, deploymentId)) this.stop(ref, stopText('unknown'))
