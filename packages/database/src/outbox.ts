@@ -19,7 +19,7 @@ export type OutboxMessage =
 export type CausedMessage = OutboxMessage & { request_id?: string | null; traceparent?: string | null }
 
 export const eventMessage = <T extends EventType>(type: T, body: EventBody<T>) =>
-  ({ exchange: 'events', type, body }) as OutboxMessage
+  ({ exchange: 'events', type, body }) as const
 
 /**
  * Inserts messages into the outbox in the caller's transaction, with one statement. They get the request id and the trace of

@@ -44,6 +44,11 @@ test('services send SQL only as statements', () => {
   expect(found).toEqual([])
 })
 
+test('one statement inserts into the outbox: that of enqueue, with typed messages', () => {
+  const inserting = [...statements.values()].filter(({ text }) => /INSERT INTO outbox/i.test(text))
+  expect(inserting.map(({ name }) => name)).toEqual(['database.outbox.insert'])
+})
+
 test('every statement has at most 40 lines and a name that Postgres accepts', () => {
   const long = [...statements.values()].filter(({ name, text }) => name.length > 63 || text.split('\n').length > 40)
   expect(long.map(({ name }) => name)).toEqual([])

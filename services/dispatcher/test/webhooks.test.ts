@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Broker } from '@slipway/broker'
-import type { EventBody, EventType } from '@slipway/contracts'
-import { enqueue, eventMessage } from '@slipway/database'
+import { enqueue, eventMessage, type OutboxMessage } from '@slipway/database'
 import { type DestinationRules, KeyRing, uuidv7 } from '@slipway/runtime'
 import { expectedSignature, type Receiver, startReceiver, testLogger, waitFor } from '@slipway/testing'
 import { attempt } from '../src/webhooks/attempt.ts'
@@ -68,7 +67,7 @@ async function addWebhook(url: string, options: { events?: string[]; tenant_id?:
   return id
 }
 
-const tell = <T extends EventType>(type: T, body: EventBody<T>) => enqueue(database, [eventMessage(type, body)])
+const tell = (message: OutboxMessage) => enqueue(database, [message])
 
 async function addFreeze(tenant_id: string | null = null): Promise<string> {
   const id = uuidv7()
@@ -82,7 +81,7 @@ async function addFreeze(tenant_id: string | null = null): Promise<string> {
 /** Creates a freeze, which is an event for webhooks. */
 async function freeze(tenant_id: string | null = null): Promise<string> {
   const freeze_id = await addFreeze(tenant_id)
-  await tell('freeze.created', { freeze_id, tenant_id })
+  await tell(eventMessage('freeze.created', { freeze_id, tenant_id }))
   return freeze_id
 }
 
@@ -158,7 +157,7 @@ test('an event whose item cannot be read is retried later, and does not delay ot
     [target_id, seal(lost)],
   )
   const before = await freeze()
-  await tell('target.updated', { target_id, tenant_id: null })
+  await tell(eventMessage('target.updated', { target_id, tenant_id: null }))
   const after = await freeze()
   await startDispatchers()
   await waitFor(() => to.received.length === 2)
@@ -458,9 +457,9 @@ describe('tenants', () => {
     const shared = await freeze(null)
     // The event of a deleted record has no item.
     const goneOfA = uuidv7()
-    await tell('freeze.deleted', { freeze_id: goneOfA, tenant_id: catalog.tenant_id })
+    await tell(eventMessage('freeze.deleted', { freeze_id: goneOfA, tenant_id: catalog.tenant_id }))
     const instance_id = await addInstance(database, 1)
-    await tell('instance.updated', { instance_id })
+    await tell(eventMessage('instance.updated', { instance_id }))
     const expected = [
       [ofA, shared, goneOfA, waitsForA, instance_id],
       [shared, instance_id],
@@ -491,7 +490,7 @@ describe('tenants', () => {
        VALUES ($1, $2, '{"type":"local"}', $3, '{token}')`,
       [target_id, target_id, sealed],
     )
-    await tell('target.updated', { target_id, tenant_id: null })
+    await tell(eventMessage('target.updated', { target_id, tenant_id: null }))
     await waitFor(() => a.received.length + b.received.length === 2)
     for (const { received } of [a, b]) {
       expect(received[0]?.event.data).toMatchObject({
