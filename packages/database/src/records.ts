@@ -64,7 +64,11 @@ export class TransactionRecords {
         resolve({ records, close })
         await ended
       }, this.#times)
-      using.catch(reject)
+      using.catch((error: unknown) => {
+        // A start that Prisma gave up must not get its connection later.
+        if (this.#next === connection) this.#next = undefined
+        reject(error)
+      })
     })
   }
 
