@@ -4,6 +4,7 @@
 const PACKAGES = {
   domain: [],
   analysis: ['domain'],
+  engine: ['domain'],
   scripts: ['domain'],
   contracts: ['domain'],
   runtime: [],
@@ -12,16 +13,16 @@ const PACKAGES = {
   redis: ['runtime'],
   limits: ['domain', 'redis', 'runtime'],
   'ssh-keys': [],
-  database: ['contracts', 'domain', 'runtime'],
+  database: ['contracts', 'domain', 'engine', 'runtime'],
   audit: ['contracts', 'database', 'runtime'],
-  views: ['contracts', 'database', 'domain', 'runtime'],
+  views: ['contracts', 'database', 'domain', 'engine', 'runtime'],
   client: ['contracts'],
   cli: ['client', 'contracts'],
   console: ['client'],
   testing: ['audit', 'broker', 'database', 'redis', 'runtime'],
 }
 
-const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'runtime']
+const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'engine', 'runtime']
 const SERVICES = {
   gateway: [...INFRASTRUCTURE, 'analysis', 'audit', 'limits', 'redis', 'scripts', 'ssh-keys', 'views'],
   planner: [...INFRASTRUCTURE, 'views'],

@@ -16,6 +16,7 @@ const PLANTED = [
   ['packages/contracts/src/planted.ts', '@slipway/domain', null],
   ['services/gateway/src/planted.ts', '@slipway/database', null],
   ['packages/domain/src/planted.ts', '@slipway/contracts', 'domain-imports'],
+  ['packages/engine/src/planted.ts', '@slipway/contracts', 'engine-imports'],
   ['packages/contracts/src/planted-up.ts', '@slipway/runtime', 'contracts-imports'],
   ['packages/runtime/src/planted.ts', '@slipway/broker', 'runtime-imports'],
   ['packages/runtime/src/planted-contracts.ts', '@slipway/contracts', 'runtime-imports'],

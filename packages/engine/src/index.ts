@@ -1,0 +1,38 @@
+export { admit, type Decision, type Dropped, type Known, type Refuse, type Start, type Wait } from './admit.ts'
+export {
+  type Blocker,
+  type BlockerCode,
+  blockersOf,
+  groupBlockersOf,
+  type HeldTarget,
+  type RequestGroup,
+} from './blockers.ts'
+export type { Slot } from './bookings.ts'
+export {
+  type Asked,
+  type Explanation,
+  type ExplanationDetails,
+  explain,
+  type Viewer,
+  type WaitingCode,
+} from './explain.ts'
+export { heldBy, type ShownHolder, shownHolder, targetHeld } from './holders.ts'
+export { type Part, type PartState, partState } from './part.ts'
+export { instancesOf, type PoolState, type PoolUser, poolState } from './pools.ts'
+export { IN_FORCE, type Release, type ReleasedDeployment, releaseOf, releaseState } from './release.ts'
+export type {
+  Arrival,
+  CheckRequest,
+  Holder,
+  IdleReason,
+  Instance,
+  Labels,
+  OlderRequest,
+  OrphanRequest,
+  Request,
+  Reservation,
+  Snapshot,
+  StartRequest,
+  TargetState,
+  WantedTarget,
+} from './snapshot.ts'
