@@ -1,4 +1,4 @@
-// Checks which part imports which, by the rules of .dependency-cruiser.mjs.
+// Checks which part imports which, by the rules of .dependency-cruiser.mjs, and which statements only one part may contain.
 //
 // A cruiser that cannot read a file skips it and reports no violations. So this first plants violations in a small
 // workspace with our folders' names and demands that each is found, then counts that every source file was seen.
@@ -175,6 +175,27 @@ function plantedProblems(dir) {
   })
 }
 
+/** A statement that only one folder may contain, with the reason. */
+const ONE_WRITER = {
+  folder: 'packages/database/src/steps/',
+  pattern: /\bUPDATE\s+(ONLY\s+)?(public\.)?"?steps"?(?!\w)|\bstep\.(update|upsert)/i,
+  reason: 'only `writeSteps` updates steps, so that releases, locks and counts follow',
+}
+const TO_FIND = ['UPDATE steps s SET', 'update "steps"\n SET', 'UPDATE public.steps', 'tx.step.updateMany(']
+const TO_IGNORE = ['UPDATE run_progress SET ended_steps', 'UPDATE steps_of_plans SET', 'INSERT INTO steps (']
+
+function statementProblems() {
+  const { folder, pattern, reason } = ONE_WRITER
+  return [
+    ...TO_FIND.filter((text) => !pattern.test(text)).map((text) => `planted statement "${text}" was not found`),
+    ...TO_IGNORE.filter((text) => pattern.test(text)).map((text) => `statement "${text}" was found wrongly`),
+    ...sources().flatMap((file) => {
+      if (file.startsWith(folder) || !pattern.test(fs.readFileSync(path.join(root, file), 'utf8'))) return []
+      return [`${file}: ${reason}; move the statement to ${folder}`]
+    }),
+  ]
+}
+
 const dir = path.join(fs.realpathSync(root), '.slipway', `boundaries-${process.pid}`)
 let problems
 try {
@@ -185,6 +206,7 @@ try {
 
 const { modules, violations } = cruise(root)
 for (const { from, to, rule } of violations) problems.push(`${from} imports ${to}: ${rule}`)
+problems.push(...statementProblems())
 for (const file of sources()) if (!modules.has(file)) problems.push(`${file} was not seen by the cruiser`)
 
 for (const problem of problems) console.error(`boundaries: ${problem}`)

@@ -321,7 +321,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'attempt-not-counted',
     breaks: 'The end of a command sets its number of retries back to 0.',
-    file: 'services/executor-bridge/src/events/steps.sql.ts',
+    file: 'packages/database/src/steps/steps.sql.ts',
     owners: ['services/executor-bridge/test/events.test.ts'],
     edits: [
       [
@@ -333,7 +333,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'exit-code-not-stored',
     breaks: 'A step does not get the exit code of its command.',
-    file: 'services/executor-bridge/src/events/steps.sql.ts',
+    file: 'packages/database/src/steps/steps.sql.ts',
     owners: ['services/executor-bridge/test/events.test.ts'],
     edits: [['CASE WHEN c.status IS NULL THEN s.exit_code ELSE c.exit_code END', 's.exit_code']],
   },

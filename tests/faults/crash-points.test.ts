@@ -6,7 +6,7 @@ import { runCrashPoints } from '../../campaign/crash-points/runner.ts'
 
 const HIT = [
   'dispatcher.deployment.created.after-commit',
-  'executor-bridge.steps.update.before-commit',
+  'executor-bridge.steps.move.before-commit',
   'orchestration-instance.log.after-flush',
 ]
 

@@ -71,6 +71,16 @@ export {
   timestamptz,
   uuid,
 } from './sql/types.ts'
+export {
+  deriveParts,
+  type MovedStep,
+  type StepClosing,
+  type StepMove,
+  type StepResult,
+  type StepsChange,
+  type StepsEffect,
+  writeSteps,
+} from './steps/write-steps.ts'
 export { seeTenant } from './tenant.sql.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'
 export { answerTogether } from './together.ts'

@@ -33,7 +33,7 @@ export const LOCK_KEYS = {
   grants: numbered(5),
   /** Taken by the SQL function ensure_log_partition. */
   logPartitions: named('log_partitions'),
-  /** Taken by the SQL function fold_deployment_counts. */
+  /** Only one dispatcher at a time folds the counts of deployments. */
   foldDeploymentCounts: named('fold_deployment_counts'),
 } as const
 

@@ -65,6 +65,9 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO freezes (id, tenant_id, name, start_time, end_time) VALUES ($1, $2, '', now(), now() + interval '1 h')`,
     `INSERT INTO deployments (id, tenant_id, state, source_type, source_id, source_name, source_version, plan_head, selection,
        total_steps) VALUES ($1, $2, 'running', 'action', $1, '', '1.0.0', '{}', '{}', 1)`,
+    `INSERT INTO deployment_counts (tenant_id, environment_id, source_type, state, count)
+       VALUES ($2, $1, 'action', 'running', 1)`,
+    `INSERT INTO deployment_names (tenant_id, source_name) VALUES ($2, $1::uuid::text)`,
     `INSERT INTO deployment_actions VALUES ($1, 0, $1, '', '', 0, $1, '', '', 0, 1, 0, false, '{}')`,
     `INSERT INTO deployment_targets VALUES ($1, 0, $1, '', '{}')`,
     `INSERT INTO releases (deployment_id, target_id, tenant_id, source_type, source_id, source_name, source_version, state, begun_at)

@@ -37,15 +37,18 @@ export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { b
     },
   },
 })
+export const FAILURE_STRATEGIES = ['stop_on_first_failure', 'continue_on_failure', 'ignore_failures'] as const
+export const ROLLBACK_STRATEGIES = ['none', 'failed_target_only', 'all_executed'] as const
+
 export const FailureStrategy = describe(
-  literals(['stop_on_first_failure', 'continue_on_failure', 'ignore_failures']),
+  literals(FAILURE_STRATEGIES),
   'What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere, while commands that run ' +
     'finish; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the ' +
     'deployment ends with success if any step completed',
   'stop_on_first_failure',
 )
 export const RollbackStrategy = describe(
-  literals(['none', 'failed_target_only', 'all_executed']),
+  literals(ROLLBACK_STRATEGIES),
   'Whose rollback scripts run after a failure: `none` (the default); `failed_target_only`, of the targets on which a step ' +
     'failed; `all_executed`, of every target with executed steps',
   'failed_target_only',

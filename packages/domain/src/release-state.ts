@@ -1,4 +1,4 @@
-/** The states of the part of a deployment on one target. Triggers on `steps` and `deployments` compute them. */
+/** The states of the part of a deployment on one target. `packages/engine` computes them. */
 export const RELEASE_STATES = [
   'running',
   'applied',

@@ -32,7 +32,7 @@ export const FAILPOINTS = {
       'lease.changed': [ACKNOWLEDGE],
       'instances.note-heartbeat': [COMMIT],
       'progress.open': [COMMIT],
-      'steps.update': [COMMIT],
+      'steps.move': [COMMIT],
     },
     'orchestration-instance': { 'run-journal': [FLUSH], step_started: [FLUSH] },
   },

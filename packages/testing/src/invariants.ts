@@ -87,6 +87,11 @@ const VIOLATIONS: Record<string, string> = {
         OR (c.run_id IS NOT NULL AND (d.id IS NULL OR d.completed_at IS NOT NULL))
         OR (c.deployment_id IS NULL AND c.drifted_since IS NOT NULL)
         OR (c.drifted_since IS NOT NULL) <> c.told_drifted`,
+  'the counts of lists equal the deployments': `
+    SELECT c.state, c.count, d.count AS deployments
+      FROM (SELECT state, sum(count) AS count FROM deployment_counts GROUP BY 1 HAVING sum(count) <> 0) c
+      FULL JOIN (SELECT state, count(*) AS count FROM deployments WHERE NOT is_check GROUP BY 1) d ON d.state = c.state
+     WHERE c.count IS DISTINCT FROM d.count`,
   'no two deployments held a target at a time, and no lock outlives the part of its deployment': `
     SELECT k.target_id, k.deployment_id FROM target_locks k JOIN deployments d ON d.id = k.deployment_id
      WHERE d.completed_at IS NOT NULL AND NOT EXISTS (

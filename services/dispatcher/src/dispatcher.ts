@@ -2,7 +2,7 @@ import type { Broker } from '@slipway/broker'
 import { type Database, Quarantine, startRelay } from '@slipway/database'
 import { createTicker, type DestinationRules, type KeyRing, type Logger } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
-import { foldCounts } from './deployments/deployments.sql.ts'
+import { foldCounts } from './deployments/counts.ts'
 import { dispatchQueue } from './dispatch/dispatch-queue.ts'
 import { watchDrift } from './drift/watch.ts'
 import { createEventHandler } from './events/handler.ts'
@@ -88,7 +88,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<void>
     name: 'fold-counts',
     intervalMs: FOLD_MS,
     logger,
-    run: () => foldCounts.run(database),
+    run: () => foldCounts(database),
   })
   const deliveries = startDeliveries({ ...options, intervalMs: slowTickMs })
   const recorder = createTicker({

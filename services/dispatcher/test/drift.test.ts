@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals'
+import { deriveParts } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger as logger } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
@@ -34,6 +35,7 @@ async function deploy(): Promise<string> {
       WHERE deployment_id = $1`,
     [id],
   )
+  await database.transaction((tx) => deriveParts(tx, [id]))
   await end(id)
   return id
 }
@@ -237,6 +239,7 @@ test('a check of a target that a deployment changes is not started, and its resu
       WHERE deployment_id = $1 AND target_index = 0 AND action_index = 0`,
     [command.command_id],
   )
+  await database.transaction((tx) => deriveParts(tx, [command.command_id]))
   await endCheck(run ?? '', [1, 1])
   await look()
   expect(await checks()).toMatchObject([

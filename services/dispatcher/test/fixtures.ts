@@ -1,5 +1,5 @@
 import type { CommandBody } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
+import { type Database, deriveParts } from '@slipway/database'
 import { KeyRing, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { databaseAs } from '@slipway/testing'
 import { createStarter, type StartDeployment } from '../src/dispatch/starter.ts'
@@ -192,6 +192,7 @@ export async function setStep(database: Database, id: string, place: [number, nu
       WHERE deployment_id = $1 AND target_index = $2 AND action_index = $3`,
     [id, ...place, state, retryCount],
   )
+  await database.transaction((tx) => deriveParts(tx, [id]))
 }
 
 /** The types of the messages about a record in the outbox, in order. */

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { verifyAudit } from '@slipway/audit'
-import { LOCK_KEYS } from '@slipway/database'
+import { deriveParts, LOCK_KEYS } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger, waitFor } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
@@ -66,6 +66,7 @@ async function deployed(daysAgo: number | null, source = catalog.action_id): Pro
       `UPDATE steps SET state = 'completed', started_at = now(), completed_at = now() WHERE deployment_id = $1`,
       [id],
     )
+    await database.transaction((tx) => deriveParts(tx, [id]))
     await finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'success', error_message: null })
   }
   await database.query(

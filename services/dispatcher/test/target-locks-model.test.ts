@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { Database, Queryable } from '@slipway/database'
+import { type Database, deriveParts, type Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { roundsOf, testLogger } from '@slipway/testing'
 import fc from 'fast-check'
@@ -117,6 +117,7 @@ async function carryOut({ action: todo, diesAt }: Step): Promise<void> {
             WHERE deployment_id = $1 AND target_index = $2 AND state IN ('pending', 'running')`,
           [lease.deployment_id, pick(targets, todo.target)?.target_index ?? 0, todo.states],
         )
+        await deriveParts(tx, [lease.deployment_id])
       })
       return
     }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunEvent } from '@slipway/contracts'
+import { writeSteps } from '@slipway/database'
 import { ended, finished, started } from './events.ts'
 import {
   type BridgeWithDatabase,
@@ -42,12 +43,11 @@ async function send({ deploymentId, epoch }: SeededRun, ...events: RunEvent[]): 
 async function finish({ deploymentId }: SeededRun, state: 'success' | 'failed' | 'cancelled' | 'rolled_back') {
   await bridge.database.transaction(async (tx) => {
     await tx.query('UPDATE deployments SET state = $2, completed_at = now() WHERE id = $1', [deploymentId, state])
-    await tx.query(
-      `UPDATE steps SET state = CASE state WHEN 'running' THEN $2::step_state WHEN 'rolling_back' THEN 'rollback_failed'
-                                           ELSE $3::step_state END
-        WHERE deployment_id = $1 AND state IN ('pending', 'running', 'rolling_back')`,
-      [deploymentId, state === 'cancelled' ? 'cancelled' : 'failed', state === 'cancelled' ? 'cancelled' : 'skipped'],
-    )
+    const isCancel = state === 'cancelled'
+    const states = isCancel
+      ? ({ pending: 'cancelled', running: 'cancelled' } as const)
+      : ({ pending: 'skipped', running: 'failed' } as const)
+    await writeSteps(tx, { kind: 'closed', deploymentId, ...states, message: 'the deployment ended', reason: null })
   })
 }
 

@@ -1,4 +1,5 @@
-import type { Database, Queryable } from '@slipway/database'
+import { type Database, deriveParts, type Queryable } from '@slipway/database'
+import { variantOf } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 
 export interface DeploymentParts {
@@ -60,9 +61,9 @@ export async function addDeployment(database: Queryable, parts: DeploymentParts 
   }
   await database.query(
     `INSERT INTO deployments (id, state, tenant_id, source_type, source_id, source_name, source_version, plan_head, selection,
-       total_steps, triggered_by, started_at, completed_at, source_deployment_id, warnings, environment_id)
+       total_steps, triggered_by, started_at, completed_at, source_deployment_id, warnings, environment_id, variant)
      VALUES ($1, $2::deployment_state, $3, $4::source_kind, $5, $6, $7, $8, $9, $10, $11, now(),
-       CASE WHEN $12 THEN now() + interval '1500 ms' END, $13, $14, $15)`,
+       CASE WHEN $12 THEN now() + interval '1500 ms' END, $13, $14, $15, $16)`,
     [
       id,
       state,
@@ -79,8 +80,10 @@ export async function addDeployment(database: Queryable, parts: DeploymentParts 
       source_deployment_id,
       JSON.stringify(warnings),
       environment_id,
+      variantOf(source, [{ sequence_id: source_id, sequence_version: '', action_id: source_id, action_version }]),
     ],
   )
+  await countDeployments(database, [id])
   await database.query(
     `INSERT INTO deployment_targets (deployment_id, target_index, target_id, target_name, variables, values_hash)
      SELECT $1, place - 1, target_id, 'target-' || place - 1, '{"own": true}', $3
@@ -103,7 +106,21 @@ export async function addDeployment(database: Queryable, parts: DeploymentParts 
   return id
 }
 
-/** Writes steps on all targets like the executor-bridge. Triggers write the releases. */
+/** Adds deployments to the counts of lists and their names to the search, like the dispatcher. */
+export async function countDeployments(database: Queryable, ids: readonly string[]) {
+  await database.query(
+    `INSERT INTO deployment_counts (tenant_id, environment_id, source_type, state, count)
+     SELECT tenant_id, environment_id, source_type, state, count(*) FROM deployments WHERE id = ANY ($1) GROUP BY 1, 2, 3, 4`,
+    [ids],
+  )
+  await database.query(
+    `INSERT INTO deployment_names (tenant_id, source_name)
+     SELECT DISTINCT tenant_id, source_name FROM deployments WHERE id = ANY ($1) ON CONFLICT DO NOTHING`,
+    [ids],
+  )
+}
+
+/** Writes steps on all targets and their releases, like the executor-bridge. */
 export async function execute(database: Database, id: string, outcome: 'running' | 'completed' | 'failed') {
   await database.query(
     `UPDATE steps SET state = $2::step_state, started_at = clock_timestamp(),
@@ -111,6 +128,7 @@ export async function execute(database: Database, id: string, outcome: 'running'
       WHERE deployment_id = $1`,
     [id, outcome],
   )
+  await database.transaction((tx) => deriveParts(tx, [id]))
 }
 
 export interface PendingParts {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Broker } from '@slipway/broker'
 import type { Envelope } from '@slipway/contracts'
+import { deriveParts } from '@slipway/database'
 import { addDeployment, execute } from './deployment-rows.ts'
 import { startOtherServices } from './other-services.ts'
 import {
@@ -139,6 +140,7 @@ describe('lists of releases', () => {
     await gateway.database.query(`UPDATE steps SET state = 'failed', completed_at = now() WHERE deployment_id = $1`, [
       running,
     ])
+    await gateway.database.transaction((tx) => deriveParts(tx, [running]))
     expect((await list(`target_id=${id('one')}`)).map(line)).toEqual(['one drifted drifted'])
   })
 })

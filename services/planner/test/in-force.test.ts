@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { deriveParts } from '@slipway/database'
 import { KeyRing } from '@slipway/runtime'
 import { valuesHashes } from '../src/planning/values-hash.ts'
 import {
@@ -26,6 +27,7 @@ async function deployed(request: Request, state = 'completed', caller = ADMIN): 
     `UPDATE steps SET state = $2::step_state, started_at = now(), completed_at = now() WHERE deployment_id = $1`,
     [command.command_id, state],
   )
+  await database.transaction((tx) => deriveParts(tx, [command.command_id]))
   return command
 }
 

@@ -143,13 +143,13 @@ function ofRole(role: DatabaseRole, schema: Schema, prefix: string): string[] {
           : columnsOf(update, columns)
     const granted = [
       ...(select === undefined ? [] : [`SELECT${listOf(select, columns)}`]),
-      ...(insert === true ? ['INSERT'] : []),
+      ...(insert === undefined ? [] : [insert === true ? 'INSERT' : `INSERT${listOf(insert, columns)}`]),
       ...(updated.length === 0 ? [] : [`UPDATE (${updated.map(name).join(', ')})`]),
       ...(lock === true ? ['UPDATE (lockable)'] : []),
       ...(remove === true ? ['DELETE'] : []),
     ]
     statements.push(`GRANT ${granted.join(', ')} ON ${name(table)} TO ${grantee}`)
-    if (insert !== true) continue
+    if (insert === undefined) continue
     for (const sequence of sequences.get(table) ?? [])
       statements.push(`GRANT USAGE ON SEQUENCE ${sequence} TO ${grantee}`)
   }

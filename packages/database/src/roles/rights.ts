@@ -24,7 +24,8 @@ export type Columns = 'all' | readonly string[] | { except: readonly string[] }
 
 interface TableRights {
   select?: Columns
-  insert?: true
+  /** Rows may be inserted with these columns; the others get their defaults. */
+  insert?: true | readonly string[]
   /** `all` leaves out the primary key, because other rows and messages name it. */
   update?: Columns
   delete?: true
@@ -50,6 +51,16 @@ const listeners = only('id', 'tenant_id', 'events', 'enabled')
 
 const INSTANCE_SECRETS = except('credential_hash', 'next_credential_hash', 'former_credential_hash', 'join_key_hash')
 const TARGET_SECRETS = except('connection_secrets')
+
+const MOVED_HEAD: TableRights = {
+  insert: ['target_id', 'source_id'],
+  update: ['current_deployment_id', 'latest_deployment_id'],
+}
+const NEW_CHECK = ['target_id', 'source_id', 'deployment_id', 'interval_seconds']
+const RENEWED_CHECK = [
+  ...['deployment_id', 'interval_seconds', 'next_at', 'requested', 'run_id', 'result', 'checked_at', 'message'],
+  'drifted_since',
+]
 
 const SERVICES_TABLES: Record<string, Table> = {
   // Identity. The log-stream checks whether the user of a stream may still see its records.
@@ -141,37 +152,37 @@ const SERVICES_TABLES: Record<string, Table> = {
     'log-stream': read,
     'executor-bridge': read,
   },
-  // Written by triggers, with the owner's rights.
+  // `writeSteps` writes releases, heads, checks and the end of target locks: for the dispatcher and for the bridge.
   releases: {
     gateway: read,
     planner: read,
     'log-stream': read,
-    dispatcher: drop,
+    dispatcher: { ...drop, insert: true, update: ['state', 'ended_at'] },
+    'executor-bridge': { select: 'all', insert: true, update: ['state', 'ended_at'] },
     retention: drop,
   },
   release_heads: {
     gateway: read,
     planner: read,
     'log-stream': read,
-    dispatcher: drop,
+    dispatcher: { ...drop, ...MOVED_HEAD },
+    'executor-bridge': { select: 'all', ...MOVED_HEAD },
     retention: drop,
   },
-  // Inserted and renewed by a trigger on release_heads, with the owner's rights.
   release_checks: {
-    dispatcher: {
-      select: 'all',
-      update: [
-        ...['next_at', 'requested', 'run_id', 'result', 'checked_at', 'message', 'drifted_since', 'told_drifted'],
-      ],
-    },
+    dispatcher: { select: 'all', insert: NEW_CHECK, update: [...RENEWED_CHECK, 'told_drifted'] },
+    'executor-bridge': { select: 'all', insert: NEW_CHECK, update: RENEWED_CHECK },
     gateway: read,
     planner: read,
     'log-stream': read,
   },
   deployment_transitions: { dispatcher: append, gateway: read, 'log-stream': read },
-  // Written by triggers and by fold_deployment_counts, with the owner's rights.
-  deployment_counts: { gateway: read },
-  deployment_names: { gateway: read },
+  deployment_counts: {
+    gateway: read,
+    dispatcher: { select: 'all', insert: true, delete: true },
+    retention: { insert: true },
+  },
+  deployment_names: { gateway: read, dispatcher: append },
   dropped_deployments: {
     dispatcher: { select: 'all', insert: true, delete: true, lock: true },
     retention: { select: 'all', insert: true, delete: true, lock: true },
@@ -200,13 +211,21 @@ const SERVICES_TABLES: Record<string, Table> = {
     'executor-bridge': { select: 'all', lock: true },
     retention: drop,
   },
-  // A target that is deleted has no lock. Triggers release locks with the rights of the owner.
-  target_locks: { dispatcher: own, gateway: drop, planner: read, 'log-stream': read },
+  // A target that is deleted has no lock.
+  target_locks: {
+    dispatcher: own,
+    gateway: drop,
+    planner: read,
+    'log-stream': read,
+    'executor-bridge': { select: 'all', update: ['deployment_id', 'epoch'] },
+  },
   pending_targets: {
     dispatcher: own,
     gateway: read,
     planner: read,
     'log-stream': read,
+    // Whether a request waits for a target whose lock ends.
+    'executor-bridge': only('target_id'),
   },
   webhook_deliveries: { dispatcher: own, gateway: read },
   webhook_events: {
@@ -215,7 +234,7 @@ const SERVICES_TABLES: Record<string, Table> = {
     'executor-bridge': { insert: true },
   },
 
-  // Two services write steps: the dispatcher adds and ends them, the bridge moves them under a live lease.
+  // Two services write steps, both by `writeSteps`: the dispatcher adds and ends them, the bridge moves them under a live lease.
   steps: {
     dispatcher: {
       select: 'all',
@@ -345,13 +364,6 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   waiting_pool_position: ['gateway', 'dispatcher', 'log-stream'],
   matches_labels: ['executor-bridge'],
   audit_dropped: ['gateway'],
-  // Runs with the rights of the owner of the tables.
-  fold_deployment_counts: ['dispatcher'],
-  // Only triggers call them.
-  variant_of_deployment: [],
-  write_releases: [],
-  renew_release_checks: [],
-  tell_freed_targets: [],
   ensure_log_partition: ['executor-bridge'],
   drop_log_partition: ['dispatcher', 'retention'],
   drop_audit: ['dispatcher', 'retention'],

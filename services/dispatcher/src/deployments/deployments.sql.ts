@@ -7,10 +7,10 @@ import {
   nullable,
   STILL_HELD,
   statement,
-  stepState,
   text,
   uuid,
 } from '@slipway/database'
+import { countedRows, storeCounts } from './counts.sql.ts'
 
 export const lockDeploymentRow = statement({
   name: 'dispatcher.deployments.lock',
@@ -21,6 +21,9 @@ export const lockDeploymentRow = statement({
   },
   sql: 'SELECT id, tenant_id, state, request_id, traceparent, is_check FROM deployments WHERE id = :id FOR UPDATE',
 })
+
+const LEFT_STATE =
+  '(SELECT tenant_id, environment_id, source_type, from_state AS state, is_check FROM moved) left_state'
 
 /** Changes the state of a deployment that is in one of the states `from`, and adds the change to its history. */
 export const moveDeployment = statement({
@@ -38,8 +41,8 @@ export const moveDeployment = statement({
                   cancel_reason = :cancel_reason,
                   cancelled_by = :cancelled_by
              FROM old WHERE d.id = old.id
-           RETURNING d.id, old.state AS from_state
-         )
+           RETURNING d.id, old.state AS from_state, d.state, d.tenant_id, d.environment_id, d.source_type, d.is_check
+         ), counted AS (${storeCounts(`${countedRows('moved', '1')} UNION ALL ${countedRows(LEFT_STATE, '-1')}`)})
     INSERT INTO deployment_transitions (deployment_id, number, from_state, to_state, message)
     SELECT moved.id, (SELECT count(*) FROM deployment_transitions t WHERE t.deployment_id = moved.id),
            moved.from_state, :to::deployment_state, :message
@@ -64,55 +67,15 @@ export const hasBegunRollback = statement({
                 AND state IN ('rolling_back', 'rolled_back', 'rollback_failed')) END AS rolled_back`,
 })
 
-/** Ends every open step. A rollback that has begun counts as failed. */
-export const closeOpenSteps = statement({
-  name: 'dispatcher.deployments.close-steps',
-  parameters: {
-    deployment_id: uuid,
-    pending: stepState,
-    running: stepState,
-    message: text,
-    reason: nullable(text),
-    killed: bool,
-  },
-  sql: `UPDATE steps
-       SET state = CASE state WHEN 'pending' THEN :pending::step_state
-                              WHEN 'running' THEN :running::step_state
-                              ELSE 'rollback_failed' END,
-           ever_failed = ever_failed OR (state = 'running' AND :running::step_state = 'failed'),
-           error_message = CASE WHEN state = 'running' THEN :message ELSE error_message END,
-           failure_reason = CASE WHEN state = 'running' THEN :reason ELSE failure_reason END,
-           end_confirmed = CASE WHEN state = 'running' AND :killed::bool THEN false ELSE end_confirmed END,
-           completed_at = CASE WHEN state = 'running' THEN clock_timestamp() ELSE completed_at END
-     WHERE deployment_id = :deployment_id AND state IN ('pending', 'running', 'rolling_back')`,
-})
-
-/** Records once that a run has stopped, and for each killed command whether its end is confirmed. Releases its targets. */
+/** Records once that a run has stopped. No row if that is recorded, or if another instance has run the deployment since. */
 export const noteStopped = statement({
   name: 'dispatcher.deployments.note-stopped',
-  parameters: { deployment_id: uuid, epoch: int8, targets: array(int4), actions: array(int4) },
+  parameters: { deployment_id: uuid, epoch: int8 },
   row: { epoch: int8 },
-  sql: `WITH doubt AS (SELECT * FROM unnest(:targets::int[], :actions::int[]) AS doubt (target_index, action_index)),
-    stopped AS (
-      UPDATE leases l SET stopped_at = clock_timestamp()
-       WHERE deployment_id = :deployment_id AND epoch = :epoch AND ended_at IS NOT NULL AND stopped_at IS NULL
-         AND NOT EXISTS (SELECT FROM leases later WHERE later.deployment_id = :deployment_id AND later.epoch > :epoch)
-      RETURNING deployment_id, epoch
-    ), confirmed AS (
-    UPDATE steps s
-       SET end_confirmed = s.end_confirmed IS NOT NULL,
-           error_message = coalesce(s.error_message, 'the deployment was cancelled')
-     WHERE s.deployment_id = :deployment_id
-       AND EXISTS (SELECT FROM doubt d WHERE d.target_index = s.target_index AND d.action_index = s.action_index)
-           = (s.end_confirmed IS NULL)
-       AND (s.end_confirmed = false OR (s.end_confirmed IS NULL AND s.state = 'cancelled'))
-       AND EXISTS (SELECT FROM stopped)
-    ), released AS (
-      UPDATE target_locks k SET deployment_id = NULL, epoch = NULL
-        FROM stopped JOIN deployment_targets p ON p.deployment_id = stopped.deployment_id
-       WHERE k.target_id = p.target_id AND k.epoch = stopped.epoch
-    )
-    SELECT epoch FROM stopped`,
+  sql: `UPDATE leases l SET stopped_at = clock_timestamp()
+     WHERE deployment_id = :deployment_id AND epoch = :epoch AND ended_at IS NOT NULL AND stopped_at IS NULL
+       AND NOT EXISTS (SELECT FROM leases later WHERE later.deployment_id = :deployment_id AND later.epoch > :epoch)
+    RETURNING epoch`,
 })
 
 const ERROR_CHARACTERS = 600
@@ -149,10 +112,4 @@ export const findCommonestFailure = statement({
      ORDER BY CASE WHEN totals.targets > 1 THEN first.alike END DESC NULLS LAST,
               first.completed_at, first.target_index, first.action_index
      LIMIT 1`,
-})
-
-/** Adds the changes that transactions wrote to the total counts. */
-export const foldCounts = statement({
-  name: 'dispatcher.deployments.fold-counts',
-  sql: 'SELECT FROM fold_deployment_counts()',
 })

@@ -11,8 +11,12 @@ import {
   uuid,
 } from '@slipway/database'
 import type { PlanHead, VariableValues } from '@slipway/domain'
+import { countedRows, storeCounts } from './counts.sql.ts'
 
-/** Adds started deployments. Times and settings come from the database. */
+/**
+ * Adds started deployments, their counts, and the names by which lists search. Times and settings come from the database. A known
+ * name is not inserted again: the transaction would wait for another one with the same name.
+ */
 export const insertDeployments = statement({
   name: 'dispatcher.deployments.insert',
   parameters: {
@@ -37,27 +41,36 @@ export const insertDeployments = statement({
     traceparent: array(nullable(text)),
     warnings: array(jsonb<string[]>()),
     locks_targets: array(bool),
+    variant: array(nullable(text)),
   },
-  sql: `INSERT INTO deployments (
+  sql: `WITH added AS (INSERT INTO deployments (
       state, created_at, started_at, deadline_at, analysis_enabled,
       id, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name, source_version,
       plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id, source_deployment_id, freeze_override,
-      traceparent, warnings, locks_targets)
+      traceparent, warnings, locks_targets, variant)
     SELECT 'running', now(), now(), CASE WHEN timeout_seconds > 0 THEN now() + make_interval(secs => timeout_seconds) END,
       (SELECT analysis_enabled FROM queue_settings),
       id, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name, source_version,
       plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id, source_deployment_id, freeze_override,
-      traceparent, warnings, locks_targets
+      traceparent, warnings, locks_targets, variant
     FROM unnest(
       :id::uuid[], :tenant_id::uuid[], :tenant_name::text[], :environment_id::uuid[], :environment_name::text[],
       :source_type::source_kind[], :source_id::uuid[], :source_name::text[], :source_version::text[],
       :plan_head::jsonb[], :selection::jsonb[], :total_steps::int[], :triggered_by::text[], :triggered_by_id::uuid[],
       :request_id::text[], :source_deployment_id::uuid[], :freeze_override::text[], :timeout_seconds::int[],
-      :traceparent::text[], :warnings::jsonb[], :locks_targets::bool[]
+      :traceparent::text[], :warnings::jsonb[], :locks_targets::bool[], :variant::text[]
     ) AS d (
       id, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name, source_version,
       plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id, source_deployment_id, freeze_override,
-      timeout_seconds, traceparent, warnings, locks_targets)`,
+      timeout_seconds, traceparent, warnings, locks_targets, variant)
+    RETURNING tenant_id, environment_id, source_type, source_name, state, is_check
+    ), counted AS (${storeCounts(countedRows('added', '1'))})
+    INSERT INTO deployment_names (tenant_id, source_name)
+    SELECT DISTINCT tenant_id, source_name FROM added a
+     WHERE NOT EXISTS (SELECT FROM deployment_names n
+                        WHERE n.source_name = a.source_name AND n.tenant_id IS NOT DISTINCT FROM a.tenant_id)
+     ORDER BY 2, 1
+    ON CONFLICT DO NOTHING`,
 })
 
 export const insertActions = statement({

@@ -1,6 +1,6 @@
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
-import { type DeploymentState, type PlanRows, toRows } from '@slipway/domain'
+import { type DeploymentState, type PlanRows, toRows, variantOf } from '@slipway/domain'
 import { insertLeases, type Slot } from '../leases/allocate.ts'
 import { leasesChanged } from '../leases/changed.ts'
 import { takeTargetLocks } from '../locks/locks.ts'
@@ -93,6 +93,7 @@ function deploymentRow({
     traceparent,
     warnings: command.warnings ?? [],
     locks_targets: locks.length > 0,
+    variant: variantOf(source, actions),
   }
 }
 

@@ -1,4 +1,5 @@
 import { array, bool, int4, int8, LOCK_KEYS, statement, text, uuid } from '@slipway/database'
+import { countedRows, storeCounts } from '../deployments/counts.sql.ts'
 
 /** The most rows that one statement deletes. The caller repeats the statement until it deletes fewer. */
 export const MOST_ROWS = { chunks: 1_000, requests: 1_000, results: 5_000, remains: 10_000, releases: 10_000 }
@@ -81,7 +82,9 @@ export const DELETE_DEPLOYMENTS = [
   statement({
     name: 'dispatcher.retention.delete-deployments',
     parameters: { ids: array(uuid) },
-    sql: 'DELETE FROM deployments WHERE id = ANY (:ids)',
+    sql: `WITH deleted AS (
+        DELETE FROM deployments WHERE id = ANY (:ids) RETURNING tenant_id, environment_id, source_type, state, is_check)
+      ${storeCounts(countedRows('deleted', '-1'))}`,
   }),
 ]
 

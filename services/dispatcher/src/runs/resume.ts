@@ -1,11 +1,11 @@
-import { attempt, enqueue, type Quarantine, type Queryable } from '@slipway/database'
+import { attempt, enqueue, type Quarantine, type Queryable, writeSteps } from '@slipway/database'
 import type { MaybeSelector } from '@slipway/domain'
 import { deploymentUpdated, type LockedDeployment } from '../deployments/transitions.ts'
 import { insertLeases, lockFreeSlots, type Slot } from '../leases/allocate.ts'
 import { leasesChanged } from '../leases/changed.ts'
 import { FreeSlots, Pools } from '../leases/pools.ts'
 import { moveLocks } from '../locks/locks.sql.ts'
-import { findOrphanSelectors, findOrphans, lockOrphans, resolveLostSteps } from './runs.sql.ts'
+import { findOrphanSelectors, findOrphans, lockOrphans } from './runs.sql.ts'
 
 const LOST_MESSAGE = 'the instance was lost while the command ran'
 
@@ -66,7 +66,8 @@ async function resume(tx: Queryable, ids: readonly string[], lockSlots: LockSlot
     deployment_ids: leases.map(({ deployment_id }) => deployment_id),
     epochs: leases.map(({ epoch }) => epoch),
   })
-  await resolveLostSteps.run(tx, { deployment_ids: deployments.map(({ id }) => id), message: LOST_MESSAGE })
+  const deploymentIds = deployments.map(({ id }) => id)
+  await writeSteps(tx, { kind: 'attempts lost', deploymentIds, message: LOST_MESSAGE })
   await enqueue(tx, [
     ...leasesChanged(leases, deployments),
     ...deployments.flatMap((deployment) =>

@@ -55,27 +55,6 @@ export const lockOrphans = statement({
      ORDER BY d.id FOR UPDATE OF d SKIP LOCKED`,
 })
 
-/**
- * The result of a command whose instance was lost is unknown, so the attempt counts as failed. The step is pending again if
- * retries are left, else failed. Steps that were rolling back stay as they are: the next instance repeats the rollback.
- */
-export const resolveLostSteps = statement({
-  name: 'dispatcher.runs.resolve-lost-steps',
-  parameters: { deployment_ids: array(uuid), message: text },
-  sql: `UPDATE steps s
-       SET state = CASE WHEN s.retry_count < a.max_retries THEN 'pending'::step_state ELSE 'failed' END,
-           retry_count = CASE WHEN s.retry_count < a.max_retries THEN s.retry_count + 1 ELSE s.retry_count END,
-           ever_failed = s.ever_failed OR s.retry_count >= a.max_retries,
-           error_message = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE :message END,
-           failure_reason = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE 'instance_lost' END,
-           end_confirmed = CASE WHEN s.retry_count < a.max_retries THEN s.end_confirmed ELSE false END,
-           started_at = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE s.started_at END,
-           completed_at = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE clock_timestamp() END
-      FROM deployment_actions a
-     WHERE s.deployment_id = ANY(:deployment_ids) AND s.state = 'running'
-       AND a.deployment_id = s.deployment_id AND a.action_index = s.action_index`,
-})
-
 // --- runs that no instance will end ---------------------------------------------------------------------------------
 
 /** Finds leases by a condition, and ends those of them that still meet it. */

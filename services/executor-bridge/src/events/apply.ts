@@ -107,11 +107,9 @@ async function applyNew(
   }
   const wasRollingBack = isRollingBack(run, progress)
   const messages = messagesOf(deploymentId, batch.epoch, folded, wasRollingBack)
-  const [[effect, counts], , sightings] = await Promise.all([
-    moveAndCount(tx, { deploymentId, leaseBegan: run.acquired_at }, folded, failures, {
-      next_event: nextEvent,
-      ...log,
-    }),
+  const [effect, counted, , sightings] = await Promise.all([
+    moveSteps(tx, { deploymentId, leaseBegan: run.acquired_at }, folded.steps, failures),
+    noteProgress(tx, deploymentId, folded, { next_event: nextEvent, ...log }),
     storeChunk(tx, deploymentId, firstLine, chunk),
     noteTargets(tx, { deploymentId, instanceId }, folded),
     forRequest(run, () => enqueue(tx, messages)),
@@ -128,29 +126,25 @@ async function applyNew(
     first_line: firstLine,
     lines,
     steps: effect.changed,
-    ...counts,
+    ...(effect.counts ?? counted),
     total_steps: run.total_steps,
   }
-  return { nextEvent, live, messages: messages.length > 0, failures, logged: loggedBy(run, chunk.bytes) }
+  const hasMessages = messages.length > 0 || effect.hasFreedTargets
+  return { nextEvent, live, messages: hasMessages, failures, logged: loggedBy(run, chunk.bytes) }
 }
 
 const loggedBy = ({ tenant_id: tenantId }: HeldRun, bytes: number) => ({ tenantId, bytes })
 
-async function moveAndCount(
+/** Returns the counts of the run before the batch. */
+function noteProgress(
   tx: Queryable,
-  run: { deploymentId: string; leaseBegan: Date },
-  { steps, finished, rollingBack }: FoldedBatch,
-  failures: Failures,
+  deploymentId: string,
+  { finished, rollingBack }: FoldedBatch,
   next: { next_event: number; next_line: number; line_offset: number; bytes: number; dropping: LogLimit | null },
 ) {
-  const effect = await moveSteps(tx, run, steps, failures)
-  const { ended, completed, failed } = effect
   const { outcome = null, reason = null, error_message = null } = finished ?? {}
-  const counts = await saveProgress.one(tx, {
-    ...{ deployment_id: run.deploymentId, ...next },
-    ...{ ended, completed, failed, outcome, reason, error_message, rolling_back: rollingBack },
-  })
-  return [effect, counts] as const
+  const end = { outcome, reason, error_message, rolling_back: rollingBack }
+  return saveProgress.one(tx, { deployment_id: deploymentId, ...next, ...end })
 }
 
 function messagesOf(

@@ -16,15 +16,6 @@ export const addChunk = statement({
     VALUES (:deployment_id, :first_line, :line_count, :lines::text::jsonb)`,
 })
 
-/** Counts dropped output lines of commands. */
-export const addDropped = statement({
-  name: 'executor-bridge.events.add-dropped',
-  parameters: { deployment_id: uuid, targets: array(int4), actions: array(int4), counts: array(int4) },
-  sql: `UPDATE steps s SET dropped_lines = coalesce(dropped_lines, 0) + c.lines
-      FROM unnest(:targets::int[], :actions::int[], :counts::int[]) AS c (target, action, lines)
-     WHERE s.deployment_id = :deployment_id AND s.target_index = c.target AND s.action_index = c.action`,
-})
-
 /** Returns a row if a step of the deployment was rolled back, or is being rolled back. */
 export const findRollback = statement({
   name: 'executor-bridge.events.find-rollback',

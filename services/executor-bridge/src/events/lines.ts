@@ -1,9 +1,9 @@
 import type { LogEvent, StoredLine } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import { type Queryable, writeSteps } from '@slipway/database'
 import { invalid } from '../callers/refusal.ts'
 import type { DroppedLines } from '../log-volume/keep.ts'
 import { storableJson } from '../storable.ts'
-import { addChunk, addDropped } from './events.sql.ts'
+import { addChunk } from './events.sql.ts'
 
 const STREAMS = { stdout: 'o', stderr: 'e', system: 's' } as const
 
@@ -54,10 +54,5 @@ export async function countDropped(
   dropped: readonly DroppedLines[],
 ): Promise<void> {
   if (dropped.length === 0) return
-  await addDropped.run(tx, {
-    deployment_id: deploymentId,
-    targets: dropped.map(({ target }) => target),
-    actions: dropped.map(({ action }) => action),
-    counts: dropped.map(({ lines }) => lines),
-  })
+  await writeSteps(tx, { kind: 'lines dropped', deploymentId, dropped })
 }

@@ -101,17 +101,16 @@ export const openProgress = statement({
     RETURNING epoch, ${PROGRESS.columns}`,
 })
 
-/** Adds `bytes` to the log of the run and of the day. */
+/** Adds `bytes` to the log of the run and of the day. The counts of steps change with the steps, in `writeSteps`. */
 export const saveProgress = statement({
   name: 'executor-bridge.progress.save',
   parameters: {
-    ...{ deployment_id: uuid, next_event: int8, next_line: int8, ended: int4, completed: int4, failed: int4 },
+    ...{ deployment_id: uuid, next_event: int8, next_line: int8 },
     ...{ outcome: nullable(outcome), reason: nullable(reason), error_message: nullable(text), rolling_back: bool },
     ...{ line_offset: int8, bytes: int8, dropping },
   },
   row: { completed_steps: int4, ended_steps: int4 },
-  sql: `UPDATE run_progress SET next_event = :next_event, next_line = :next_line, ended_steps = ended_steps + :ended,
-           completed_steps = completed_steps + :completed, failed_steps = failed_steps + :failed,
+  sql: `UPDATE run_progress SET next_event = :next_event, next_line = :next_line,
            finished_at = CASE WHEN :outcome::text IS NOT NULL THEN now() END, finished_outcome = :outcome,
            finished_reason = :reason, finished_error = :error_message, rolling_back = rolling_back OR :rolling_back,
            line_offset = :line_offset, dropping = :dropping, log_bytes = log_bytes + :bytes,
