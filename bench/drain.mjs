@@ -13,6 +13,13 @@ const { connect } = createRequire(new URL('../packages/broker/package.json', imp
 const JOBS = Number(process.env.JOBS ?? 10_000)
 const MANY = Number(process.env.MANY ?? 1_000_000)
 const PRIORITIES = 201
+/** A point of priority in the rank of a request, without ageing. */
+const POINT = 3_153_600_000_000
+/** What copies of a request have in common. */
+const COPIED = [
+  ...['source_type', 'source_id', 'source_name', 'source_version', 'target_count', 'step_count', 'first_targets'],
+  ...['triggered_by', 'command', 'freeze_subject', 'freeze_key'],
+].join(', ')
 
 /** Goals 4 and 5: emptying the queue, beside BullMQ with priorities and graphile-worker as it comes. */
 export async function measureDrain({ suite, database, api, instance, body, rounds }) {
@@ -68,7 +75,7 @@ async function drainOf({ suite, database, api, instance, body }) {
   const { body: queued } = await api.post('/deployments', body)
   // One request as the product made it, of which all the others are copies with priorities of their own.
   await database.query(
-    `CREATE TABLE bench_request AS SELECT command, triggered_by FROM pending_requests WHERE id = '${queued.pending_request_id}'`,
+    `CREATE TABLE bench_request AS SELECT ${COPIED}, priority, rank FROM pending_requests WHERE id = '${queued.pending_request_id}'`,
   )
   await database.query('DELETE FROM pending_requests')
 
@@ -94,9 +101,10 @@ async function drainOf({ suite, database, api, instance, body }) {
       await database.query(`DELETE FROM pending_requests WHERE status <> 'pending'`)
       for (let first = 0; first < requests; first += 50_000) {
         await database.query(
-          `INSERT INTO pending_requests (id, priority, command, triggered_by)
-           SELECT gen_random_uuid(), (random() * ${PRIORITIES - 1})::int - 100, command, triggered_by
-             FROM bench_request, generate_series(1, ${Math.min(50_000, requests - first)})`,
+          `INSERT INTO pending_requests (id, priority, rank, ${COPIED})
+           SELECT gen_random_uuid(), given, rank + (priority - given) * ${POINT}, ${COPIED}
+             FROM bench_request, (SELECT (random() * ${PRIORITIES - 1})::int - 100 AS given
+                                    FROM generate_series(1, ${Math.min(50_000, requests - first)})) priorities`,
         )
       }
       await database.query('ANALYZE pending_requests, leases, deployments')

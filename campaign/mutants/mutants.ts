@@ -71,17 +71,18 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'answer-before-commit',
     breaks: 'The dispatcher answers a create although its commit has failed.',
-    file: 'services/dispatcher/src/dispatch/start.ts',
+    file: 'services/dispatcher/src/dispatch/starter.ts',
     owners: ['services/dispatcher/test/deployments.test.ts'],
     edits: [
       [
-        'const started = database.transaction((tx) => startAll(tx, commands))',
-        `const started = database
-    .transaction((tx) => startAll(tx, commands))
-    .catch((error) => {
-      if (error instanceof Problem) throw error
-      return commands.map(({ command }) => outcomeOf(command, true)) as StartResult[]
-    })`,
+        'const round = await runRound(admission, left)',
+        `const answers = new Map(
+      left.map(({ command: { command_id: deployment_id } }): [string, Answer] => [
+        deployment_id,
+        { outcome: 'started', deployment_id, warnings: [] },
+      ]),
+    )
+    const round = await runRound(admission, left).catch((): Round => ({ answers, undecided: [], large: [], changed: 0 }))`,
       ],
     ],
     kinds: LOST_COMMITS,
@@ -218,11 +219,44 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'cancel-without-effect',
     breaks: 'The cancel of a pending request is answered and changes nothing.',
-    file: 'services/dispatcher/src/pending/queue.sql.ts',
+    file: 'services/dispatcher/src/pending/status.sql.ts',
     owners: ['services/dispatcher/test/pending-cancel.test.ts'],
-    edits: [
-      ["UPDATE pending_requests SET status = 'cancelled' WHERE", 'UPDATE pending_requests SET status = status WHERE'],
-    ],
+    edits: [["SET status = 'cancelled' WHERE", 'SET status = status WHERE']],
+  },
+  {
+    id: 'slot-given-twice',
+    breaks: 'Two deployments of a round get the same slot.',
+    file: 'packages/engine/src/bookings.ts',
+    owners: ['packages/engine/test/admit.test.ts'],
+    edits: [['best?.free.shift()', 'best?.free[0]']],
+  },
+  {
+    id: 'tenant-limit-passed',
+    breaks: 'A tenant runs one deployment more than its limit.',
+    file: 'packages/engine/src/blockers.ts',
+    owners: ['packages/engine/test/admit.test.ts', 'services/dispatcher/test/fairness.test.ts'],
+    edits: [['return count < limit ?', 'return count <= limit ?']],
+  },
+  {
+    id: 'target-not-reserved',
+    breaks: 'A later request takes a target for which an earlier one waits.',
+    file: 'packages/engine/src/admit.ts',
+    owners: ['packages/engine/test/admit.test.ts', 'services/dispatcher/test/target-locks.test.ts'],
+    edits: [["if (request.kind === 'start' && reserves(blockers))", "if (request.kind === 'orphan')"]],
+  },
+  {
+    id: 'drained-instance-leased',
+    breaks: 'An instance that began to drain since the snapshot still gets a run.',
+    file: 'services/dispatcher/src/leases/allocate.ts',
+    owners: ['services/dispatcher/test/admission.test.ts'],
+    edits: [['changed.has(slot.instance_id) || !epochs', '!epochs']],
+  },
+  {
+    id: 'admission-without-lock',
+    breaks: 'Two dispatchers decide at the same time.',
+    file: 'services/dispatcher/src/dispatch/round.ts',
+    owners: ['services/dispatcher/test/dispatch-queue.test.ts'],
+    edits: [['      lockAdmission.run(tx),\n      first.length', '      null,\n      first.length']],
   },
   {
     id: 'batch-too-large',
@@ -307,9 +341,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'audit-missing',
     breaks: 'A create leaves no audit record if it shares a transaction with another one.',
-    file: 'services/dispatcher/src/dispatch/start.ts',
+    file: 'services/dispatcher/src/dispatch/commit.ts',
     owners: ['services/dispatcher/test/starter.test.ts'],
-    edits: [['recordCalls(tx, assigned.map(recordOf))', 'recordCalls(tx, assigned.slice(0, 1).map(recordOf))']],
+    edits: [['[...newStarts, ...newWaits].map(callRecord)', '[...newStarts, ...newWaits].slice(0, 1).map(callRecord)']],
   },
   {
     id: 'line-of-another-target',

@@ -42,6 +42,8 @@ export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.
 export { warnOfOwner } from './roles/warn-of-owner.ts'
 export { notEndedAt } from './snapshot/freezes.sql.ts'
 export { type FreezesNow, readFreezes } from './snapshot/freezes.ts'
+export { groupKey, placesOf } from './snapshot/groups.ts'
+export { findInstances } from './snapshot/instances.sql.ts'
 export {
   hasVersion,
   LOST_AFTER,
@@ -51,6 +53,17 @@ export {
   takesRuns,
 } from './snapshot/instances.ts'
 export { ANY_POLICY, holds, POLICY, WITH_POLICY } from './snapshot/policies.ts'
+export { EACH_WANTED, findPlaces, isAnyPolicy } from './snapshot/queue.sql.ts'
+export { rankOf } from './snapshot/rank.ts'
+export {
+  freezeSubject,
+  MOST_STEPS,
+  type NewRequest,
+  type ReadRound,
+  type RoundReading,
+  readRound,
+} from './snapshot/read-round.ts'
+export { ANY_ORPHAN, CHECK_INTERVAL, DUE_CHECKS, ORPHANS } from './snapshot/runs.sql.ts'
 export { deploymentState, pendingStatus, releaseState, sourceKind, stepState, targetConcurrency } from './sql/enums.ts'
 export { type Columns, type RowOf, Statement, statement, statements } from './sql/statement.ts'
 export {

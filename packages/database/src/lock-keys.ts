@@ -11,8 +11,8 @@ const named = (name: string) => `hashtext('slipway.${name}')`
 const each = (prefix: string) => (value: string) => `hashtextextended('${prefix}' || ${value}, 0)`
 
 export const LOCK_KEYS = {
-  /** Only one dispatcher at a time starts pending requests, so that they keep their order across replicas. */
-  queueDispatch: numbered(1),
+  /** Only one dispatcher at a time decides what starts, so that requests keep their order across replicas. */
+  admission: numbered(1),
   /** One gateway at a time appends to the audit chain. */
   auditChain: numbered(2),
   /** One dispatcher at a time claims deliveries, so that the limit of each webhook holds over all replicas. */
@@ -39,8 +39,6 @@ export const LOCK_KEYS = {
 
 /** Keys of locks that exist per value. */
 export const LOCK_KEYS_BY_VALUE = {
-  /** Only one transaction at a time counts and adds running deployments of a tenant. */
-  tenantRunning: each('slipway.running.'),
   /** Only one transaction at a time counts and adds webhooks of a tenant. */
   tenantWebhooks: each('slipway.webhooks/'),
   /** Two first joins with the same instance name run one after the other. */

@@ -1,11 +1,14 @@
 import { withoutContext } from '@slipway/runtime'
 import { isBusy, isConnectionError } from './failures.ts'
 
-interface TogetherOptions {
+interface TogetherOptions<Q> {
   /** The most groups at a time. Each uses one connection. */
   maxGroups: number
   /** The most queries in a group. */
   maxGroupSize: number
+  /** The most weight of a group, unless a single query is heavier. */
+  maxGroupWeight?: number
+  weightOf?(question: Q): number
 }
 
 interface WaitingQuery<Q, A> {
@@ -20,7 +23,7 @@ interface WaitingQuery<Q, A> {
  */
 export function answerTogether<Q, A>(
   answer: (questions: readonly Q[]) => Promise<readonly A[]>,
-  { maxGroups, maxGroupSize }: TogetherOptions,
+  { maxGroups, maxGroupSize, maxGroupWeight = Number.POSITIVE_INFINITY, weightOf = () => 1 }: TogetherOptions<Q>,
 ): (question: Q) => Promise<A> {
   const waiting: WaitingQuery<Q, A>[] = []
   let groups = 0
@@ -38,10 +41,19 @@ export function answerTogether<Q, A>(
     }
   }
 
+  function nextSize(): number {
+    let size = 0
+    for (let weight = 0; size < Math.min(waiting.length, maxGroupSize); size += 1) {
+      weight += weightOf((waiting[size] as WaitingQuery<Q, A>).question)
+      if (size > 0 && weight > maxGroupWeight) break
+    }
+    return size
+  }
+
   function pump(): void {
     while (groups < maxGroups && waiting.length > 0) {
       groups += 1
-      const group = waiting.splice(0, maxGroupSize)
+      const group = waiting.splice(0, nextSize())
       // Work for a group must not have the context of a single caller.
       void withoutContext(() => settle(group)).finally(() => {
         groups -= 1

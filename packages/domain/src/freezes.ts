@@ -151,6 +151,10 @@ function placesOf(freeze: Freeze, request: FreezePlace): TargetPlace[] | null {
   return places.length === 0 ? null : places
 }
 
+/** Whether a freeze names a tenant or an environment. Otherwise the places of targets do not matter. */
+export const concernPlaces = (freezes: readonly Pick<Freeze, 'tenant_id' | 'environment_id'>[]): boolean =>
+  freezes.some(({ tenant_id, environment_id }) => tenant_id !== null || environment_id !== null)
+
 /** Groups targets by the tenant and the environment to which they belong. */
 export function targetPlaces(
   targets: readonly { id: string; tenant_id: string | null; environment_id: string | null }[],

@@ -153,6 +153,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<void>
       database,
       broker,
       logger,
+      orphans,
       onCommitted: () => relay.kick(),
       wake: () => dispatchTicker.kick(),
       wakeChecks: () => driftWatch.kick(),

@@ -1,5 +1,4 @@
-import { bool, statement } from '@slipway/database'
-import { ANY_ORPHAN } from './leases/leases.sql.ts'
+import { ANY_ORPHAN, bool, statement } from '@slipway/database'
 
 /**
  * Which parts of the dispatcher may have work. A part that needs more than this statement finds, for example to delete what is

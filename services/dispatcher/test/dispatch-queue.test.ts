@@ -1,10 +1,10 @@
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { LOCK_KEYS } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger as logger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { dispatchQueue } from '../src/dispatch/dispatch-queue.ts'
-import { insertLeases } from '../src/leases/allocate.ts'
 import { testDatabase } from './database.ts'
 import {
   addCatalog,
@@ -82,13 +82,16 @@ test('a dispatched request becomes a deployment with its id, which was queued fi
   expect(rows).toEqual([{ request_id: `request-${id}` }])
 })
 
-test('a new request is queued behind requests of the same priority and starts before requests of a lower one', async () => {
-  await submit({ priority: 0 })
+test('a new request starts behind requests of the same priority and before requests of a lower one', async () => {
+  const [first, second] = [await submit({ priority: 0 }), await submit({ priority: 0 })]
+  await addInstance(database, 2)
+  const higher = startCommand(catalog, { priority: 1 })
+  expect(await startDeployment(database, higher, { request_id: null })).toMatchObject({ outcome: 'started' })
+  expect((await pending(first)).status).toBe('dispatched')
   await addInstance(database, 1)
   const same = startCommand(catalog, { priority: 0 })
   expect(await startDeployment(database, same, { request_id: null })).toMatchObject({ outcome: 'queued' })
-  const higher = startCommand(catalog, { priority: 1 })
-  expect(await startDeployment(database, higher, { request_id: null })).toMatchObject({ outcome: 'started' })
+  expect((await pending(second)).status).toBe('dispatched')
 })
 
 test('a long queue fills exactly the free slots of all instances that are not draining, in order', async () => {
@@ -102,9 +105,9 @@ test('a long queue fills exactly the free slots of all instances that are not dr
   await database.query('UPDATE instances SET draining = true WHERE id = $1', [draining])
   // Every second slot of the first instance is taken.
   const taken = Array.from({ length: 30 }, (_, n) => 2 * n)
-  await insertLeases(
-    asDispatcher,
-    taken.map((slot) => ({ slot: { instance_id: half, instance_name: 'half', slot }, deployment_id: uuidv7() })),
+  await database.query(
+    'INSERT INTO leases (instance_id, slot, deployment_id) SELECT $1, unnest($2::int[]), gen_random_uuid()',
+    [half, taken],
   )
   await Promise.all([dispatchAll(), dispatchAll()])
   expect(await dispatchOrder()).toEqual(ids.slice(0, 70))
@@ -148,10 +151,10 @@ test('a dispatcher does not dispatch while another replica does, and dispatches 
   await addInstance(database, 1)
   let waiting: Promise<void> | undefined
   await database.transaction(async (tx) => {
-    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.queueDispatch})`)
-    await dispatchAll()
-    expect((await pending(id)).status).toBe('pending')
+    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.admission})`)
     waiting = dispatchAll()
+    expect(await Promise.race([waiting, setTimeout(100, 'waits')])).toBe('waits')
+    expect((await pending(id)).status).toBe('pending')
   })
   await waiting
   expect((await pending(id)).status).toBe('dispatched')

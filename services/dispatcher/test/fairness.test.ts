@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { recordAudit } from '@slipway/audit'
+import { rankOf } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { applySettings } from '../src/pending/settings.ts'
@@ -10,6 +11,7 @@ import {
   addCatalog,
   addInstance,
   type CommandOptions,
+  copyRequest,
   deployment,
   queue as OFF,
   outbox,
@@ -27,10 +29,10 @@ afterEach(() => applySettings(asDispatcher, OFF))
 
 /** Moves the time at which a request was queued into the past. */
 async function age(id: string, seconds: number): Promise<void> {
-  await database.query('UPDATE pending_requests SET queued_at = queued_at - make_interval(secs => $2) WHERE id = $1', [
-    id,
-    seconds,
-  ])
+  await database.query(
+    `UPDATE pending_requests SET queued_at = queued_at - make_interval(secs => $2), rank = rank - $2::bigint * 1000 WHERE id = $1`,
+    [id, seconds],
+  )
 }
 
 async function statuses(...ids: string[]): Promise<string[]> {
@@ -75,20 +77,19 @@ describe('ageing', () => {
     await age(old, 121)
     const [two, three] = [await submit({ priority: 2 }), await submit({ priority: 3 })]
     expect(await queueOrder()).toEqual([three, old, two])
-    await addInstance(database, 9)
+    await addInstance(database, 1)
     // The new request has a higher rank than all pending requests.
     expect(await startDeployment(database, startCommand(catalog, { priority: 4 }), { request_id: null })).toMatchObject(
       {
         outcome: 'started',
       },
     )
+    await addInstance(database, 1)
     expect(await startDeployment(database, startCommand(catalog, { priority: 3 }), { request_id: null })).toMatchObject(
       {
         outcome: 'queued',
       },
     )
-    await database.query('UPDATE instance_slots SET retired = slot > 1')
-    await dispatchAll()
     expect(await statuses(three, old, two)).toEqual(['dispatched', 'pending', 'pending'])
   })
 
@@ -112,7 +113,9 @@ describe('ageing', () => {
       ...Array.from({ length: 10 }, () => submit({ priority: 1 })),
     ])
     expect((await queueOrder()).slice(0, 2)).toEqual([old, urgent])
-    const { rows } = await database.query('SELECT FROM pending_requests WHERE rank <> queue_rank(priority, queued_at)')
+    const { rows } = await database.query(
+      `SELECT FROM pending_requests WHERE rank <> ${rankOf('priority', 'queued_at')}`,
+    )
     expect([rows.length, late.length]).toEqual([0, 10])
     await applySettings(asDispatcher, OFF)
     expect((await queueOrder())[0]).toBe(urgent)
@@ -190,11 +193,7 @@ describe('a limit for each tenant', () => {
 
   test('the dispatcher finds a request behind 1,000 requests of one tenant', async () => {
     await limit(1)
-    await ofTenant()
-    await database.query(
-      `INSERT INTO pending_requests (id, priority, tenant_id, command)
-       SELECT gen_random_uuid(), 50, tenant_id, command FROM pending_requests, generate_series(1, 1000)`,
-    )
+    await copyRequest(database, await ofTenant(), { count: 1_000, priority: 50 })
     const last = await submit({ priority: -100 })
     await addInstance(database, 5)
     await dispatchAll()

@@ -1,7 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
-import { type Database, deriveParts } from '@slipway/database'
+import { type Database, deriveParts, rankOf } from '@slipway/database'
 import { KeyRing, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
-import { databaseAs } from '@slipway/testing'
+import { databaseAs, testLogger as logger } from '@slipway/testing'
 import { createStarter, type StartDeployment } from '../src/dispatch/starter.ts'
 import type { QueueSettings } from '../src/pending/settings.ts'
 
@@ -218,6 +218,17 @@ const CLEARED = [
  */
 export const clear = (database: Database) => database.query(CLEARED.map((table) => `DELETE FROM ${table}`).join('; '))
 
+/** Adds copies of a pending request, with another priority. They need no locks. */
+export const copyRequest = (database: Database, id: string, { count, priority }: { count: number; priority: number }) =>
+  database.query(
+    `INSERT INTO pending_requests (id, priority, rank, tenant_id, source_type, source_id, source_name, source_version, target_count,
+                                   step_count, command, freeze_subject, freeze_key, instance_selector, pool_key)
+     SELECT gen_random_uuid(), $3, ${rankOf('$3::int', 'queued_at')}, tenant_id, source_type, source_id, source_name, source_version,
+            target_count, step_count, command, freeze_subject, freeze_key, instance_selector, pool_key
+       FROM pending_requests, generate_series(1, $2) WHERE id = $1`,
+    [id, count, priority],
+  )
+
 /** Starts a deployment in a transaction of its own. */
 export const startDeployment = (database: Database, ...[command, received]: Parameters<StartDeployment>) =>
-  createStarter(databaseAs(database, 'dispatcher'))(command, received)
+  createStarter({ database: databaseAs(database, 'dispatcher'), logger })(command, received)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
+import { readRound } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { listItems } from '@slipway/views'
-import { findNextRequests, holdsNow } from '../src/pending/queue.ts'
 import { testDatabase } from './database.ts'
 import { ADMIN, addInstance, type Catalog, keys, startCommand, startDeployment } from './fixtures.ts'
 import { requestsOf } from './requests.ts'
@@ -144,6 +144,7 @@ describe('a freeze of the environment or tenant of a target', () => {
 
 test('the dispatcher does not read the plans of held requests', async () => {
   const [held, next] = [await submit({ tenant: true, priority: 9 }), await submit()]
+  await addInstance(database, 2)
   // Large and random, so Postgres stores the plan outside of the row (TOAST), where reads are counted.
   await database.query(
     `UPDATE pending_requests SET command = jsonb_set(command, '{plan,ballast}', to_jsonb(
@@ -164,11 +165,11 @@ test('the dispatcher does not read the plans of held requests', async () => {
       return rows[0]?.read ?? Number.NaN
     }
     const before = await soFar()
-    const waiting = await findNextRequests(tx, await holdsNow(tx), { limit: 10 })
+    const { requests } = await readRound(tx, { arrivals: [], heldOrphans: [] })
     const items = await listItems({ db: tx, keys }, 'pending', [held, next])
     const after = await soFar()
     await tx.query('SELECT max(length(command::text)) FROM pending_requests', [])
-    return { found: waiting, listed: items.get(held), read: after - before, control: (await soFar()) - after }
+    return { found: requests, listed: items.get(held), read: after - before, control: (await soFar()) - after }
   })
   expect(found.map(({ id }) => id)).toEqual([next])
   expect(listed).toMatchObject({ waiting_for: 'freeze' })

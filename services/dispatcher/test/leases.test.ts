@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger as logger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { insertLeases, lockFreeSlots } from '../src/leases/allocate.ts'
+import { addLeases } from '../src/leases/leases.sql.ts'
 import { createSweep } from '../src/runs/sweep.ts'
 import { testDatabase } from './database.ts'
 import {
@@ -32,11 +32,7 @@ test('a lease begins at its insert, not at the begin of its transaction: the slo
     const lease = await liveLease(database, id)
     const end = { deployment_id: id, epoch: lease?.epoch ?? 0, outcome: 'success', error_message: null } as const
     expect(await finishDeployment(asDispatcher, end)).toBe('success')
-    const slots = await lockFreeSlots(tx, 1)
-    await insertLeases(
-      tx,
-      slots.map((slot) => ({ slot, deployment_id: id })),
-    )
+    await addLeases.run(tx, { instance_ids: [lease?.instance_id ?? ''], slots: [0], deployment_ids: [id] })
   })
   const { rows } = await database.query('SELECT acquired_at, ended_at FROM leases ORDER BY epoch')
   expect(rows).toHaveLength(2)

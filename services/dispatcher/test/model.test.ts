@@ -22,8 +22,10 @@ import { ADMIN, addInstance, clear, loseInstance, queue, startCommand } from './
 const { database, asDispatcher, catalog } = await testDatabase()
 const quiet = { ...testLogger, error: () => {}, warn: () => {} }
 
+/** The error of a connection that is lost. */
 class Crash extends Error {
   override name = 'Crash'
+  readonly code = 'ECONNRESET'
 }
 
 /** A dispatcher that dies: the connection of its transaction ends at the given statement, or right before the commit. */
@@ -107,7 +109,7 @@ async function carryOut(world: World, { command, diesAt }: Step): Promise<void> 
       const last = world.sent.at(-1)
       const start = command.again && last ? last : startCommand(catalog, command)
       if (start !== last) world.sent.push(start)
-      await createStarter(by)(start, { request_id: null })
+      await createStarter({ database: by, logger: quiet })(start, { request_id: null })
       return
     }
     case 'dispatch':

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { createSweep } from '../src/runs/sweep.ts'
 import { testDatabase } from './database.ts'
-import { addInstance, clear, liveLease, loseInstance } from './fixtures.ts'
+import { addInstance, clear, copyRequest, liveLease, loseInstance } from './fixtures.ts'
 import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
@@ -29,13 +29,6 @@ async function finish(id: string): Promise<void> {
   const epoch = (await liveLease(database, id))?.epoch ?? 0
   await finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'success', error_message: null })
 }
-
-const copy = (id: string, count: number) =>
-  database.query(
-    `INSERT INTO pending_requests (id, priority, command)
-     SELECT gen_random_uuid(), priority, command FROM pending_requests, generate_series(1, $2) WHERE id = $1`,
-    [id, count],
-  )
 
 describe('a deployment with an instance selector', () => {
   test('starts only on an instance that matches, even if others have more free slots', async () => {
@@ -127,7 +120,7 @@ describe('a deployment with an instance selector', () => {
   test('is found behind a thousand requests of a pool without instances', async () => {
     const a = await addLabelled(5, { zone: 'a' })
     await database.query('UPDATE instances SET draining = true')
-    await copy(await submit({ selector: zone('b'), priority: 10 }), 1_000)
+    await copyRequest(database, await submit({ selector: zone('b'), priority: 10 }), { count: 1_000, priority: 10 })
     const mine: string[] = []
     for (let n = 0; n < 5; n += 1) mine.push(await submit({ selector: zone('a') }))
     await database.query('UPDATE instances SET draining = false')
@@ -189,7 +182,9 @@ test('for random requests and instances, each start matches, no usable slot stay
           expect(matchesLabels(selectorOf.get(id) ?? null, labelsOf.get(instance_id) ?? {})).toBe(true)
         }
         const { rows: free } = await database.query<{ instance_id: string }>(
-          'SELECT instance_id FROM instance_slots s WHERE slot_is_free(s.instance_id, s.slot)',
+          `SELECT instance_id FROM instance_slots s JOIN instances i ON i.id = s.instance_id
+            WHERE NOT i.draining AND NOT EXISTS (
+              SELECT FROM leases l WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)`,
         )
         for (const { id, rank, pool_key } of waiting) {
           const usable = free.filter(({ instance_id }) =>

@@ -27,8 +27,10 @@ const quiet = { ...testLogger, error: () => {}, warn: () => {} }
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f']
 const STRATEGIES = ['none', 'failed_target_only', 'all_executed'] as const
 
+/** The error of a connection that is lost. */
 class Crash extends Error {
   override name = 'Crash'
+  readonly code = 'ECONNRESET'
 }
 
 function dying(at: number | null): Database {
@@ -98,7 +100,7 @@ async function carryOut({ action: todo, diesAt }: Step): Promise<void> {
       const start = command(todo.targets.join(''), { priority: todo.priority })
       start.plan.options.rollback_strategy = todo.strategy
       start.plan.actions[0] = { ...(start.plan.actions[0] as (typeof start.plan.actions)[number]), has_rollback: true }
-      await createStarter(by)(start, { request_id: null })
+      await createStarter({ database: by, logger: quiet })(start, { request_id: null })
       return
     }
     case 'end part': {

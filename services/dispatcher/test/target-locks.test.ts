@@ -8,7 +8,17 @@ import { applySettings } from '../src/pending/settings.ts'
 import { updatePending } from '../src/pending/update.ts'
 import { createSweep } from '../src/runs/sweep.ts'
 import { testDatabase } from './database.ts'
-import { ADMIN, addInstance, liveLease, loseInstance, queue, setStep, startDeployment, stepStates } from './fixtures.ts'
+import {
+  ADMIN,
+  addInstance,
+  copyRequest,
+  liveLease,
+  loseInstance,
+  queue,
+  setStep,
+  startDeployment,
+  stepStates,
+} from './fixtures.ts'
 import { requestsOf } from './requests.ts'
 import { targetsOf } from './targets.ts'
 
@@ -309,12 +319,8 @@ test('10,000 requests for one target do not delay the requests behind them', asy
   await addInstance(database, 9)
   const running = await deploy('a')
   const waiting = await deploy('a')
-  await database.query(
-    `INSERT INTO pending_requests (id, priority, source_type, source_id, source_name, source_version, target_count, command, wants_targets)
-     SELECT gen_random_uuid(), 0, source_type, source_id, source_name, source_version, 1, '{}', true
-       FROM pending_requests, generate_series(1, 10000) WHERE id = $1`,
-    [waiting],
-  )
+  await copyRequest(database, waiting, { count: 10_000, priority: -1 })
+  await database.query('UPDATE pending_requests SET wants_targets = true')
   await database.query(
     `INSERT INTO pending_targets (request_id, target_id, rank)
      SELECT id, $1, rank FROM pending_requests WHERE id <> $2`,

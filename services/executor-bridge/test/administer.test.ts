@@ -160,9 +160,9 @@ describe('a removal', () => {
     })
     await removal
     const { rows } = await bridge.database.query(
-      `SELECT slot_is_free($1, 0) AS free, ${takesRuns('$2')} AS takes_runs FROM instances WHERE id = $1`,
+      `SELECT ${takesRuns('$2')} AS takes_runs FROM instances WHERE id = $1`,
       [id, COMPATIBLE_VERSION],
     )
-    expect(rows).toEqual([{ free: false, takes_runs: false }])
+    expect(rows).toEqual([{ takes_runs: false }])
   })
 })

@@ -1,6 +1,7 @@
 import { type Database, deriveParts, type Queryable } from '@slipway/database'
 import { variantOf } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { deriveQueueColumns } from '@slipway/testing'
 
 export interface DeploymentParts {
   id?: string
@@ -161,5 +162,6 @@ export async function addPending(database: Database, parts: PendingParts = {}): 
       ],
     ],
   )
+  await deriveQueueColumns(database)
   return id
 }

@@ -3,7 +3,7 @@ import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
 import { type CommandBody, type CommandType, compile, type Envelope, Preview } from '@slipway/contracts'
 import { conflict, frozen, missingRecords, stepId, toErrorBody } from '@slipway/domain'
 import { sleep } from '@slipway/runtime'
-import { waitFor } from '@slipway/testing'
+import { deriveQueueColumns, waitFor } from '@slipway/testing'
 import { sendCommand } from '../src/deployments/command.ts'
 import { createGateway } from '../src/gateway.ts'
 import { ANSWER_TIMES, boundsOf } from '../src/http/answer-bounds.ts'
@@ -451,6 +451,7 @@ describe('cancelling and changing', () => {
     const id = await addPending(gateway.database)
     answer = async () => {
       await gateway.database.query('UPDATE pending_requests SET priority = 6 WHERE id = $1', [id])
+      await deriveQueueColumns(gateway.database)
       return { ok: true, result: { pending_request_id: id } }
     }
     const path = `/deployments/pending/${id}`

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { COMPATIBLE_VERSION, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
-import { OTHER_VERSIONS } from '@slipway/testing'
+import { deriveQueueColumns, OTHER_VERSIONS } from '@slipway/testing'
 import { addDeployment, addPending } from './deployment-rows.ts'
 import { addTenant, type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
 
@@ -279,6 +279,7 @@ describe('a pending request waits for', () => {
   test('its turn in order, in a list of thousands of requests', async () => {
     await query(`INSERT INTO pending_requests (id, priority, command)
                  SELECT gen_random_uuid(), n % 7, '{}' FROM generate_series(1, 3000) n`)
+    await deriveQueueColumns(gateway.database)
     const items = await waiting()
     expect(items.map(({ position }) => position)).toEqual(Array.from({ length: 3000 }, (_, index) => index + 1))
     const priorities = items.map(({ priority }) => Number(priority))

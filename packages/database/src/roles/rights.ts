@@ -354,11 +354,7 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   step_id: ['gateway'],
   // An index of source_versions calls it for each new version.
   version_precedence: ['gateway', 'rotate-keys'],
-  queue_rank: ['planner', 'dispatcher'],
-  slot_is_free: ['dispatcher'],
   target_lock_holds: ['gateway', 'planner', 'dispatcher', 'log-stream'],
-  // A trigger on pending_requests calls it with the rights of the writer.
-  freeze_subject_of: ['dispatcher'],
   waiting_position: ['gateway', 'dispatcher', 'log-stream'],
   waiting_places: ['gateway'],
   waiting_pool_position: ['gateway', 'dispatcher', 'log-stream'],

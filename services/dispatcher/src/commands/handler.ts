@@ -1,6 +1,6 @@
 import { answerCommands, type Broker, type Handler } from '@slipway/broker'
 import type { CommandBody, CommandHandlers, CommandReply, MessageHeaders } from '@slipway/contracts'
-import { type Database, type ReceivedCommand, receivedCommand } from '@slipway/database'
+import { type Database, type Quarantine, type ReceivedCommand, receivedCommand } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { type Logger, Semaphore } from '@slipway/runtime'
 import { cancelDeployment } from '../deployments/cancel.ts'
@@ -20,6 +20,8 @@ export interface CommandOptions {
   database: Database
   broker: Pick<Broker, 'reply'>
   logger: Logger
+  /** Deployments that lost their instance and could not go on. */
+  orphans?: Quarantine
   /** Called after a commit that may have written to the outbox. */
   onCommitted(): void
   /** Called when a request may be pending or a slot may be free. */
@@ -33,11 +35,12 @@ export function createCommandHandler({
   database,
   broker,
   logger,
+  orphans,
   onCommitted,
   wake,
   wakeChecks,
 }: CommandOptions): Handler {
-  const starter = createStarter(database)
+  const starter = createStarter({ database, logger, ...(orphans && { orphans }) })
   const others = new Semaphore(OTHERS)
 
   /** A started deployment uses its slot, so the queue does not need to run. */

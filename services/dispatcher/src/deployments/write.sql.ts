@@ -40,29 +40,28 @@ export const insertDeployments = statement({
     timeout_seconds: array(int4),
     traceparent: array(nullable(text)),
     warnings: array(jsonb<string[]>()),
-    locks_targets: array(bool),
     variant: array(nullable(text)),
   },
   sql: `WITH added AS (INSERT INTO deployments (
       state, created_at, started_at, deadline_at, analysis_enabled,
       id, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name, source_version,
       plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id, source_deployment_id, freeze_override,
-      traceparent, warnings, locks_targets, variant)
+      traceparent, warnings, variant)
     SELECT 'running', now(), now(), CASE WHEN timeout_seconds > 0 THEN now() + make_interval(secs => timeout_seconds) END,
       (SELECT analysis_enabled FROM queue_settings),
       id, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name, source_version,
       plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id, source_deployment_id, freeze_override,
-      traceparent, warnings, locks_targets, variant
+      traceparent, warnings, variant
     FROM unnest(
       :id::uuid[], :tenant_id::uuid[], :tenant_name::text[], :environment_id::uuid[], :environment_name::text[],
       :source_type::source_kind[], :source_id::uuid[], :source_name::text[], :source_version::text[],
       :plan_head::jsonb[], :selection::jsonb[], :total_steps::int[], :triggered_by::text[], :triggered_by_id::uuid[],
       :request_id::text[], :source_deployment_id::uuid[], :freeze_override::text[], :timeout_seconds::int[],
-      :traceparent::text[], :warnings::jsonb[], :locks_targets::bool[], :variant::text[]
+      :traceparent::text[], :warnings::jsonb[], :variant::text[]
     ) AS d (
       id, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name, source_version,
       plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id, source_deployment_id, freeze_override,
-      timeout_seconds, traceparent, warnings, locks_targets, variant)
+      timeout_seconds, traceparent, warnings, variant)
     RETURNING tenant_id, environment_id, source_type, source_name, state, is_check
     ), counted AS (${storeCounts(countedRows('added', '1'))})
     INSERT INTO deployment_names (tenant_id, source_name)
@@ -140,4 +139,11 @@ export const insertTransitions = statement({
   sql: `INSERT INTO deployment_transitions (deployment_id, number, from_state, to_state, message)
     SELECT * FROM unnest(:deployment_id::uuid[], :number::int[], :from_state::deployment_state[],
                          :to_state::deployment_state[], :message::text[])`,
+})
+
+/** Notes that these deployments hold locks of targets. */
+export const markLocking = statement({
+  name: 'dispatcher.deployments.mark-locking',
+  parameters: { ids: array(uuid) },
+  sql: 'UPDATE deployments SET locks_targets = true WHERE id = ANY (:ids)',
 })

@@ -1,32 +1,58 @@
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { type DeploymentState, type PlanRows, toRows, variantOf } from '@slipway/domain'
-import { insertLeases, type Slot } from '../leases/allocate.ts'
+import type { Slot, Snapshot } from '@slipway/engine'
+import { leaseSlots } from '../leases/allocate.ts'
 import { leasesChanged } from '../leases/changed.ts'
-import { takeTargetLocks } from '../locks/locks.ts'
-import { insertActions, insertDeployments, insertSteps, insertTargets, insertTransitions } from './write.sql.ts'
+import { takeTargetLocks } from '../locks/take.ts'
+import {
+  insertActions,
+  insertDeployments,
+  insertSteps,
+  insertTargets,
+  insertTransitions,
+  markLocking,
+} from './write.sql.ts'
 
-/** A deployment to start, with a slot that this transaction has locked. */
-export interface Starting {
+/** A deployment whose plan is written. */
+export interface PlannedDeployment {
   deployment_id: string
   request_id: string | null
   traceparent: string | null
-  slot: Slot
   command: CommandBody<'deployment.start'>
+}
+
+/** A deployment to start, with the slot that it was given. */
+export interface Starting extends PlannedDeployment {
+  slot: Slot
   /** The ids of the targets that it locks. */
   locks: readonly string[]
   /** Whether the request was pending before. */
   was_queued: boolean
+  /** Whether its plan is written already. */
+  is_planned: boolean
 }
 
-/** Starts deployments: writes leases, rows and messages with a fixed number of statements. */
-export async function writeStarted(tx: Queryable, starting: readonly Starting[]): Promise<void> {
+/**
+ * Starts deployments: writes leases, rows and messages with a fixed number of statements.
+ * @throws Moved if a slot or a target was taken since the snapshot
+ */
+export async function writeStarted(tx: Queryable, snapshot: Snapshot, starting: readonly Starting[]): Promise<void> {
   if (starting.length === 0) return
-  await Promise.all([insertAndAnnounce(tx, starting), insertPlans(tx, starting)])
+  const locking = starting.filter(({ locks }) => locks.length > 0).map(({ deployment_id }) => deployment_id)
+  await Promise.all([
+    insertAndAnnounce(tx, snapshot, starting),
+    insertPlans(
+      tx,
+      starting.filter(({ is_planned }) => !is_planned),
+    ),
+    insertTransitions.runRows(tx, starting.flatMap(transitionRows)),
+    locking.length > 0 ? markLocking.run(tx, { ids: locking }) : 0,
+  ])
 }
 
-async function insertAndAnnounce(tx: Queryable, starting: readonly Starting[]): Promise<void> {
-  const leases = await insertLeases(tx, starting)
+async function insertAndAnnounce(tx: Queryable, snapshot: Snapshot, starting: readonly Starting[]): Promise<void> {
+  const leases = await leaseSlots(tx, snapshot, starting)
   await takeTargetLocks(tx, starting, leases)
   await enqueue(tx, [
     ...leasesChanged(leases, starting),
@@ -39,7 +65,9 @@ async function insertAndAnnounce(tx: Queryable, starting: readonly Starting[]): 
 
 const tenantOf = ({ plan }: Starting['command']) => plan.tenant?.id ?? null
 
-async function insertPlans(tx: Queryable, starting: readonly Starting[]): Promise<void> {
+/** Writes the rows of plans. */
+export async function insertPlans(tx: Queryable, starting: readonly PlannedDeployment[]): Promise<void> {
+  if (starting.length === 0) return
   const written = starting.map((start) => ({ ...start, rows: toRows(start.command.plan) }))
   const rowsOf = <R extends object>(pick: (rows: PlanRows) => R[]) =>
     written.flatMap(({ deployment_id, rows }) => pick(rows).map((row) => ({ deployment_id, ...row })))
@@ -57,7 +85,6 @@ async function insertPlans(tx: Queryable, starting: readonly Starting[]): Promis
       tx,
       rowsOf(({ actions, targets }) => [{ target_count: targets.length, action_count: actions.length }]),
     ),
-    insertTransitions.runRows(tx, starting.flatMap(transitionRows)),
   ])
 }
 
@@ -67,8 +94,7 @@ function deploymentRow({
   rows,
   request_id,
   traceparent,
-  locks,
-}: Starting & { rows: PlanRows }) {
+}: PlannedDeployment & { rows: PlanRows }) {
   const { plan_head, targets, actions } = rows
   const { source, tenant, environment, options } = plan_head
   return {
@@ -92,7 +118,6 @@ function deploymentRow({
     timeout_seconds: options.deployment_timeout_seconds,
     traceparent,
     warnings: command.warnings ?? [],
-    locks_targets: locks.length > 0,
     variant: variantOf(source, actions),
   }
 }

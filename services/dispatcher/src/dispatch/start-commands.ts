@@ -1,6 +1,5 @@
 import type { CallingKey, CommandBody } from '@slipway/contracts'
-import type { Queryable, RowOf } from '@slipway/database'
-import { findStatus, lockCommandIds } from './start-commands.sql.ts'
+import type { NewRequest } from '@slipway/database'
 
 /** A `deployment.start` command with what its message says besides the body. */
 export interface StartCommand {
@@ -11,17 +10,10 @@ export interface StartCommand {
   traceparent: string | null
 }
 
-/** Locks the commands. A second copy of a command waits here, and then finds what the first one did. */
-export async function lockCommands(tx: Queryable, commands: readonly StartCommand[]): Promise<void> {
-  const ids = commands.map(({ command }) => command.command_id).sort()
-  await lockCommandIds.run(tx, { ids })
-}
-
-export type CommandStatus = RowOf<typeof findStatus>
-
-export const readStatus = (tx: Queryable, commands: readonly StartCommand[]): Promise<CommandStatus[]> =>
-  findStatus.all(tx, {
-    ids: commands.map(({ command }) => command.command_id),
-    deadlines: commands.map(({ deadline }) => (deadline === undefined ? null : new Date(deadline))),
-    priorities: commands.map(({ command }) => command.plan.options.priority),
-  })
+export const newRequestOf = ({ command, deadline }: StartCommand): NewRequest => ({
+  id: command.command_id,
+  deadline: deadline === undefined ? null : new Date(deadline),
+  plan: command.plan,
+  caller: command.caller,
+  override: command.freeze_override !== null,
+})

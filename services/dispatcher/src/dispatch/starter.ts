@@ -1,13 +1,12 @@
 import type { CommandBody } from '@slipway/contracts'
-import { answerTogether, type Database } from '@slipway/database'
-import { Problem } from '@slipway/domain'
+import { answerTogether, MOST_STEPS } from '@slipway/database'
 import { currentTraceparent } from '@slipway/runtime'
-import { type StartOutcome, startDeployments } from './start.ts'
+import type { StartOutcome, StartResult } from './commit.ts'
+import { type Admission, type AdmissionOptions, admissionOf, type Round, runLargeRound, runRound } from './round.ts'
 import type { StartCommand } from './start-commands.ts'
 
-const SMALL = { maxGroups: 1, maxGroupSize: 50 }
-/** A command with more steps than this has a transaction of its own, so that small commands do not wait for it. */
-const MANY_STEPS = 1_000
+const SMALL = { maxGroups: 1, maxGroupSize: 50, maxGroupWeight: MOST_STEPS }
+/** Plans with many rows are written beside each other. */
 const LARGE = { maxGroups: 2, maxGroupSize: 1 }
 
 /** @throws Problem */
@@ -17,17 +16,40 @@ export type StartDeployment = (
 ) => Promise<StartOutcome | null>
 
 /**
- * Starts deployments as startDeployments does. Commands that come at the same time, or while others start, share a transaction:
- * under load, many commands share what the transaction reads (goal 1).
+ * Starts each deployment that nothing blocks, and queues the others. Commands that come at the same time, or while others start, share
+ * a round: under load, many commands share what the round reads (goal 1). A repeated command gives the same result.
  */
-export function createStarter(database: Database): StartDeployment {
-  const start = (commands: readonly StartCommand[]) => startDeployments(database, commands)
-  const small = answerTogether(start, SMALL)
-  const large = answerTogether(start, LARGE)
+export function createStarter(options: AdmissionOptions): StartDeployment {
+  const admission = admissionOf(options)
+  const small = answerTogether((commands) => answerAll(admission, commands), {
+    ...SMALL,
+    weightOf: ({ command }: StartCommand) => stepsOf(command),
+  })
+  const large = answerTogether(([command]: readonly StartCommand[]) => answerLarge(admission, command), LARGE)
   return async (command, received) => {
-    const isLarge = command.plan.targets.length * command.plan.actions.length > MANY_STEPS
-    const end = await (isLarge ? large : small)({ command, traceparent: currentTraceparent(), ...received })
-    if (end instanceof Problem) throw end
-    return end
+    const start = stepsOf(command) > MOST_STEPS ? large : small
+    const answer = await start({ command, traceparent: currentTraceparent(), ...received })
+    if (answer instanceof Error) throw answer
+    return answer
   }
 }
+
+const stepsOf = ({ plan }: CommandBody<'deployment.start'>) => plan.targets.length * plan.actions.length
+
+type Answer = StartResult | Error
+
+async function answerAll(admission: Admission, commands: readonly StartCommand[]): Promise<Answer[]> {
+  const answers = new Map<StartCommand, Answer>()
+  for (let left = commands; left.length > 0; ) {
+    const round = await runRound(admission, left)
+    for (const command of left) if (!round.undecided.includes(command)) answers.set(command, answerTo(command, round))
+    left = round.undecided
+  }
+  return commands.map((command) => answers.get(command) ?? null)
+}
+
+async function answerLarge(admission: Admission, command: StartCommand | undefined): Promise<Answer[]> {
+  return command === undefined ? [] : [answerTo(command, await runLargeRound(admission, command))]
+}
+
+const answerTo = ({ command }: StartCommand, { answers }: Round): Answer => answers.get(command.command_id) ?? null

@@ -1,15 +1,15 @@
-import { type Database, enqueue, type Queryable } from '@slipway/database'
-import type { InstanceSelector, MaybeSelector } from '@slipway/domain'
+import { attempt, type Database, enqueue, type Queryable, readRound } from '@slipway/database'
+import { admit, type CheckRequest, type Decision, type Start } from '@slipway/engine'
 import { type Logger, uuidv7 } from '@slipway/runtime'
 import { insertSteps, insertTransitions } from '../deployments/write.sql.ts'
-import { insertLeases, type Slot } from '../leases/allocate.ts'
+import { lockAdmission } from '../dispatch/admission.sql.ts'
+import { leaseSlots } from '../leases/allocate.ts'
 import { leasesChanged } from '../leases/changed.ts'
-import { FreeSlots, lockMatchingSlots } from '../leases/pools.ts'
+import { Moved } from '../leases/moved.ts'
 import { countCheckedActions, insertCheck, insertCheckedActions, insertCheckedTargets, refuseRun } from './run.sql.ts'
-import { RunningChecks } from './running-checks.ts'
-import { claim, countRunningChecks, findDue, schedule } from './schedule.sql.ts'
+import { claim, schedule } from './schedule.sql.ts'
 
-/** In each round a check starts, or at least one selector more turns out to have no free slot. */
+/** In each round a check starts or is refused. */
 const MAX_ROUNDS = 100
 const MAX_TARGETS = 10_000
 const SCHEDULED_AT_ONCE = 10_000
@@ -24,56 +24,58 @@ interface CheckOptions {
 }
 
 /**
- * Starts the checks that are due while there are free slots: first those of tenants without a running check, then further ones. Returns
- * how many. Any number of dispatchers may do so at once.
+ * Starts the checks that are due and that nothing blocks. Returns how many. Any number of dispatchers may do so at once. The rows of a
+ * check are written before its round, because its deployment may have many steps.
  */
 export async function startChecks({ database, logger, every }: CheckOptions): Promise<number> {
   await schedule.run(database, { every, limit: SCHEDULED_AT_ONCE })
-  const running = new RunningChecks(await countRunningChecks.all(database))
   let started = 0
-  /** The selectors of instances without a free slot. Checks that need others do not wait for them. */
-  const full: InstanceSelector[] = []
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const places = running.nextPlaces()
-    if (places === null) break
-    const due = await findDue.all(database, { every, limit: places.count, except: places.except, full })
-    let progress = false
-    for (const { deployment_id, tenant_id, selector } of due) {
-      if (!running.mayStart(tenant_id)) continue
-      const targets = await database.transaction((tx) => startCheck(tx, { deployment_id, tenant_id, selector, every }))
-      if (targets === 'no slot' && selector !== null) full.push(selector)
-      if (targets === 'no slot') progress ||= selector !== null
-      else if (targets > 0) {
-        running.add(tenant_id)
-        progress = true
-        started += 1
-        logger.info('targets are checked', { deployment_id, targets })
-      }
+    let ended = 0
+    for (const check of await findStartable(database, every)) {
+      const targets = await database.transaction((tx) => startCheck(tx, check, every))
+      if (targets === null) continue
+      ended += 1
+      if (targets === 0) continue
+      started += 1
+      logger.info('targets are checked', { deployment_id: check.id, targets })
     }
-    // Neither a check nor a selector is left for tenants with this number of running checks.
-    if (!progress) running.nextTurn()
+    if (ended === 0) break
   }
   return started
 }
 
-interface DueCheck {
-  deployment_id: string
-  tenant_id: string | null
-  selector: MaybeSelector
-  every: number
+/** The checks that would start now. No lock keeps it so. */
+async function findStartable(database: Database, every: number): Promise<CheckRequest[]> {
+  const { snapshot, requests } = await database.together((db) =>
+    readRound(db, { arrivals: [], heldOrphans: [], checks: { every } }),
+  )
+  return admit(snapshot, requests, snapshot.now).flatMap(({ is, request }) =>
+    is === 'start' && request.kind === 'check' ? [request] : [],
+  )
 }
 
-/** Returns how many targets are checked: none if another dispatcher was first. */
-async function startCheck(
-  tx: Queryable,
-  { deployment_id, tenant_id, selector, every }: DueCheck,
-): Promise<number | 'no slot'> {
-  const slot = await lockSlot(tx, tenant_id, selector)
-  if (slot === undefined) return 'no slot'
+/** Thrown to take back the rows of a check that does not start. */
+class StartsLater extends Error {
+  override name = 'StartsLater'
+}
+
+/** Returns how many targets are checked: none if the check cannot run, null if it starts later or another dispatcher was first. */
+async function startCheck(tx: Queryable, check: CheckRequest, every: number): Promise<number | null> {
+  try {
+    return await attempt(tx, (inner) => startNow(inner, check, every))
+  } catch (error) {
+    if (error instanceof StartsLater || error instanceof Moved) return null
+    throw error
+  }
+}
+
+async function startNow(tx: Queryable, check: CheckRequest, every: number): Promise<number | null> {
+  const deployment_id = check.id
   const run_id = uuidv7()
   const spread = SPREAD.from + Math.random() * (SPREAD.to - SPREAD.from)
   const targets = await claim.run(tx, { deployment_id, run_id, every, spread, limit: MAX_TARGETS })
-  if (targets === 0) return 0
+  if (targets === 0) return null
   const { actions } = await countCheckedActions.one(tx, { deployment_id })
   if (actions === 0) {
     await refuseRun.run(tx, {
@@ -86,22 +88,24 @@ async function startCheck(
   await insertCheckedTargets.run(tx, { run_id, deployment_id })
   await insertCheckedActions.run(tx, { run_id, deployment_id })
   await insertSteps.runRows(tx, [{ deployment_id: run_id, target_count: targets, action_count: actions }])
+  const given = { ...check, id: run_id }
+  const [, { snapshot, requests }] = await Promise.all([
+    lockAdmission.run(tx),
+    readRound(tx, { arrivals: [], heldOrphans: [], prepared: [run_id], checks: { given: [given] } }),
+  ])
+  const start = admit(snapshot, requests, snapshot.now).find(isStartOf(run_id))
+  if (start === undefined) throw new StartsLater()
+  const { slot } = start
   const message = `Check on instance ${slot.instance_name}`
   await insertTransitions.runRows(tx, [
     { deployment_id: run_id, number: 0, from_state: null, to_state: 'running', message },
   ])
-  const leases = await insertLeases(tx, [{ slot, deployment_id: run_id }])
+  const leases = await leaseSlots(tx, snapshot, [{ slot, deployment_id: run_id }])
   await enqueue(tx, leasesChanged(leases, []))
   return targets
 }
 
-/** An instance of the tenant first, as for its deployments. */
-async function lockSlot(tx: Queryable, tenantId: string | null, selector: MaybeSelector): Promise<Slot | undefined> {
-  for (const owner of tenantId === null ? [null] : [tenantId, null]) {
-    const slots = await lockMatchingSlots(tx, [selector], { count: 1, tenantId: owner })
-    const free = selector === null ? new FreeSlots(slots) : await FreeSlots.withLabels(tx, slots)
-    const slot = free.take(selector)
-    if (slot !== undefined) return slot
-  }
-  return undefined
-}
+const isStartOf =
+  (id: string) =>
+  (decision: Decision): decision is Start =>
+    decision.is === 'start' && decision.request.id === id

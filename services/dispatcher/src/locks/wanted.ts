@@ -1,12 +1,11 @@
-import type { Queryable } from '@slipway/database'
+import { isAnyPolicy, type Queryable } from '@slipway/database'
 import type { Plan } from '@slipway/domain'
-import { dropUnlocked, findWanted, isAnyPolicy, replaceWanted, unmarkRequests } from './locks.sql.ts'
-import { idsOf, readLocks } from './locks.ts'
+import { findLocked, findWanted, replaceWanted } from './locks.sql.ts'
 
 /** The targets that claimed requests lock, by id of the request. */
 export interface WantedLocks {
   locks: ReadonlyMap<string, readonly string[]>
-  /** Requests that need more targets than is stored, because a policy has changed. They must be judged again. */
+  /** Requests that need more targets than is stored, because a policy has changed. They must be decided again. */
   renewed: ReadonlySet<string>
 }
 
@@ -20,10 +19,14 @@ const NONE: WantedLocks = { locks: new Map(), renewed: new Set() }
 /** The targets that requests lock by the policies of now. Stores what they need if it is more than before. */
 export async function renewWanted(tx: Queryable, requests: readonly PlannedRequest[]): Promise<WantedLocks> {
   if (requests.length === 0 || !(await isAnyPolicy.one(tx)).any) return NONE
-  const plans = requests.map(({ command: { plan } }) => ({ plan, rank: null }))
-  const lists = await readLocks(tx, plans, { freeze_keys: null, full_tenants: [] })
-  const locks = new Map(requests.map(({ id }, list) => [id, idsOf(lists[list] ?? [])]))
-  const stored = await findWanted.all(tx, { request_ids: requests.map(({ id }) => id) })
+  const [found, stored] = await Promise.all([
+    findLocked.all(tx, {
+      lists: requests.map(({ command: { plan } }) => ({ target_ids: plan.targets.map(({ id }) => id) })),
+    }),
+    findWanted.all(tx, { request_ids: requests.map(({ id }) => id) }),
+  ])
+  const lists = new Map(found.map(({ list, target_ids }) => [list - 1, target_ids]))
+  const locks = new Map(requests.map(({ id }, list) => [id, lists.get(list) ?? []]))
   const keys = new Set(stored.map(({ request_id, target_id }) => `${request_id} ${target_id}`))
   const isStored = (id: string) => (locks.get(id) ?? []).every((target) => keys.has(`${id} ${target}`))
   const renewed = requests.map(({ id }) => id).filter((id) => !isStored(id))
@@ -46,11 +49,4 @@ export async function storeWanted(
     target_ids: wanted.map(({ target }) => target),
     all_ids: requests.map(({ id }) => id),
   })
-}
-
-/** Forgets targets that no longer have a policy. */
-export async function dropUnlockedTargets(tx: Queryable): Promise<void> {
-  const dropped = await dropUnlocked.all(tx)
-  if (dropped.length === 0) return
-  await unmarkRequests.run(tx, { request_ids: [...new Set(dropped.map(({ request_id }) => request_id))] })
 }

@@ -3,7 +3,8 @@ import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
 import { conflict, pendingSourcesOf } from '@slipway/domain'
 import { requireChangeable } from '@slipway/views'
-import { cancelRequest, lockRequest } from './queue.sql.ts'
+import { lockRequest } from './queue.sql.ts'
+import { cancelRequest } from './status.sql.ts'
 
 /**
  * Cancels a pending request. Waits for a transaction that dispatches it: then either the dispatch or the cancel has effect.
@@ -21,8 +22,8 @@ export function cancelPending(
     const request = requireChangeable(caller, found, 'deployments:cancel', 'The pending request')
     if (request.status === 'cancelled' && (await wasCarriedOut(tx, command_id))) return { pending_request_id: id }
 
-    const cancelled = await cancelRequest.run(tx, { id, from: pendingSourcesOf('cancelled') })
-    if (cancelled === 0)
+    const cancelled = await cancelRequest.all(tx, { id, from: pendingSourcesOf('cancelled') })
+    if (cancelled.length === 0)
       throw conflict(`The status of the request is ${request.status} already`, { status: request.status })
     await enqueue(tx, [
       eventMessage('pending.updated', { pending_request_id: id, tenant_id: request.tenant_id, status: 'cancelled' }),

@@ -1,7 +1,6 @@
-import type { Database, Queryable } from '@slipway/database'
+import { type Database, findInstances, type Queryable } from '@slipway/database'
 import { matchesLabels, poolName } from '@slipway/domain'
 import { COMPATIBLE_VERSION, measure } from '@slipway/runtime'
-import { findInstances } from '../leases/leases.sql.ts'
 import { countPending } from './queue.sql.ts'
 
 /** The most pools with values of their own, those with the most requests. The others share one. */
@@ -30,14 +29,14 @@ export function measureQueue(database: Database): void {
         label: 'pool',
       },
     },
-    () => readPools(database),
+    () => measurePools(database),
   )
 }
 
-export async function readPools(db: Queryable): Promise<PoolMeasurement> {
+export async function measurePools(db: Queryable): Promise<PoolMeasurement> {
   const pools = await countPending.all(db)
   const instances = pools.some(({ selector }) => selector !== null)
-    ? await findInstances.all(db, { version: COMPATIBLE_VERSION })
+    ? await findInstances.all(db, { version: COMPATIBLE_VERSION, wanted: 0, most: 0, exact: true })
     : []
   const requests = new Map([[ANY, 0]])
   const ages = new Map([[ANY, 0]])
@@ -47,7 +46,7 @@ export async function readPools(db: Queryable): Promise<PoolMeasurement> {
     requests.set(name, (requests.get(name) ?? 0) + pending)
     ages.set(name, Math.max(ages.get(name) ?? 0, age))
     if (selector === null || name === OTHERS) continue
-    const matching = instances.filter(({ labels }) => matchesLabels(selector, labels))
+    const matching = instances.filter(({ idle, labels }) => idle === null && matchesLabels(selector, labels))
     taken.set(
       name,
       matching.reduce((total, instance) => total + instance.taken, 0),

@@ -3,21 +3,21 @@ import {
   array,
   bool,
   float8,
+  groupKey,
   int4,
   int8,
   jsonb,
-  LOCK_KEYS,
-  LOCK_KEYS_BY_VALUE,
   nullable,
   pendingStatus,
-  present,
+  placesOf,
+  rankOf,
   sourceKind,
   statement,
   targetConcurrency,
   text,
   uuid,
 } from '@slipway/database'
-import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
+import type { InstanceSelector } from '@slipway/domain'
 
 interface NamedTarget {
   id: string
@@ -36,21 +36,26 @@ export const addRequests = statement({
     ...{ source_types: array(sourceKind), source_ids: array(uuid), source_names: array(text) },
     ...{ source_versions: array(text), target_counts: array(int4), first_targets: array(jsonb<NamedTarget[]>()) },
     ...{ triggered_by: array(text), request_ids: array(nullable(text)), traceparents: array(nullable(text)) },
-    queued_at: array(nullable(text)),
+    ...{ queued_at: array(nullable(text)), step_counts: array(int4) },
+    /** What freezes match, but for the places of the targets. */
+    subjects: jsonb<readonly object[]>(),
   },
-  sql: `INSERT INTO pending_requests (id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
-                                  source_id, source_name, source_version, target_count, first_targets, triggered_by, command,
-                                  request_id, traceparent, queued_at)
-    SELECT id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
-           source_id, source_name, source_version, target_count, first_targets, triggered_by, :commands::jsonb -> (place::int - 1),
-           request_id, traceparent, coalesce(queued_at::timestamptz, now())
+  sql: `INSERT INTO pending_requests (id, priority, rank, tenant_id, tenant_name, environment_id, environment_name, source_type,
+                                  source_id, source_name, source_version, target_count, step_count, first_targets, triggered_by,
+                                  command, request_id, traceparent, queued_at, freeze_subject, freeze_key, instance_selector, pool_key)
+    SELECT id, priority, ${rankOf('priority', 'since')}, tenant_id, tenant_name, environment_id, environment_name, source_type,
+           source_id, source_name, source_version, target_count, step_count, first_targets, triggered_by,
+           command, request_id, traceparent, since, subject, ${groupKey('subject', 'selector')}, selector, md5(selector::text)::uuid
       FROM unnest(:ids::uuid[], :priorities::int[], :tenant_ids::uuid[], :tenant_names::text[], :environment_ids::uuid[],
                   :environment_names::text[], :source_types::source_kind[], :source_ids::uuid[], :source_names::text[],
-                  :source_versions::text[], :target_counts::int[], :first_targets::jsonb[], :triggered_by::text[],
-                  :request_ids::text[], :traceparents::text[], :queued_at::text[])
+                  :source_versions::text[], :target_counts::int[], :step_counts::int[], :first_targets::jsonb[],
+                  :triggered_by::text[], :request_ids::text[], :traceparents::text[], :queued_at::text[])
            WITH ORDINALITY AS r (id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
-                                 source_id, source_name, source_version, target_count, first_targets, triggered_by,
-                                 request_id, traceparent, queued_at, place)`,
+                                 source_id, source_name, source_version, target_count, step_count, first_targets, triggered_by,
+                                 request_id, traceparent, queued_at, place),
+           LATERAL (SELECT :commands::jsonb -> (place::int - 1) AS command, coalesce(queued_at::timestamptz, now())::timestamptz(3) AS since) c,
+           LATERAL (SELECT (:subjects::jsonb -> (place::int - 1)) || jsonb_build_object('targets', ${placesOf('command')}) AS subject,
+                           command #> '{plan,instance_selector}' AS selector) f`,
 })
 
 export const lockRequest = statement({
@@ -60,119 +65,30 @@ export const lockRequest = statement({
   sql: 'SELECT tenant_id, status, priority FROM pending_requests WHERE id = :id FOR UPDATE',
 })
 
-export const cancelRequest = statement({
-  name: 'dispatcher.pending_requests.cancel',
-  parameters: { id: uuid, from: array(pendingStatus) },
-  sql: `UPDATE pending_requests SET status = 'cancelled' WHERE id = :id AND status = ANY(:from)`,
-})
-
+/** The age of the request stays, so that its rank moves by its priority alone. */
 export const setPriority = statement({
   name: 'dispatcher.pending_requests.set-priority',
   parameters: { id: uuid, priority: int4 },
-  sql: 'UPDATE pending_requests SET priority = :priority WHERE id = :id',
+  sql: `WITH moved AS (
+      UPDATE pending_requests SET priority = :priority, rank = ${rankOf(':priority::int', 'queued_at')} WHERE id = :id
+      RETURNING id, rank, wants_targets)
+    UPDATE pending_targets n SET rank = moved.rank FROM moved WHERE moved.wants_targets AND n.request_id = moved.id`,
 })
-
-// --- order of the queue --------------------------------------------------------------------------------------------
-
-/** Only one dispatcher at a time assigns slots to pending requests. */
-export const tryLockQueue = statement({
-  name: 'dispatcher.pending_requests.try-lock',
-  row: { locked: bool },
-  sql: `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.queueDispatch}) AS locked`,
-})
-
-/** SQL: the rank that a request of this priority would get now; null if no pending request has a lower or equal rank. */
-export const rankBehind = (priority: string) =>
-  `(SELECT now.rank FROM queue_rank(${priority}, now()) AS now (rank)
-     WHERE EXISTS (SELECT FROM pending_requests p WHERE p.status = 'pending' AND p.rank <= now.rank))`
-
-const selector = nullable(jsonb<InstanceSelector>())
-
-/** SQL: whether any pending request requires labels of its instance. */
-export const ANY_POOLED = `EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND pool_key IS NOT NULL)`
-
-export const isAnyPooled = statement({
-  name: 'dispatcher.pending_requests.any-pooled',
-  row: { any: bool },
-  sql: `SELECT ${ANY_POOLED} AS any`,
-})
-
-/** `findStartable` has the requests that need locks. */
-const NEXT = {
-  /** `size`: bytes of the command. */
-  row: { id: uuid, rank: int8, tenant_id: nullable(uuid), selector, size: int4 },
-  fields: 'p.id, p.rank, p.tenant_id, p.instance_selector AS selector, pg_column_size(p.command) AS size',
-  condition: `p.status = 'pending' AND NOT p.wants_targets AND p.rank <= :max_rank
-    AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))`,
-}
-
-export const findNext = statement({
-  name: 'dispatcher.pending_requests.find-next',
-  parameters: { max_rank: int8, limit: int8 },
-  row: NEXT.row,
-  sql: `SELECT ${NEXT.fields} FROM pending_requests p WHERE ${NEXT.condition} ORDER BY p.rank, p.id LIMIT :limit`,
-})
-
-/** For each freeze subject the first requests, up to its limit, ordered by rank across all subjects. */
-export const findNextOfEach = statement({
-  name: 'dispatcher.pending_requests.find-next-of-each',
-  parameters: { max_rank: int8, keys: array(uuid), limits: array(int4) },
-  row: NEXT.row,
-  sql: `SELECT first.* FROM unnest(:keys::uuid[], :limits::int[]) AS wanted (key, most)
-     CROSS JOIN LATERAL (
-       SELECT ${NEXT.fields} FROM pending_requests p
-        WHERE p.freeze_key = wanted.key AND ${NEXT.condition} ORDER BY p.rank, p.id LIMIT wanted.most
-     ) first
-     ORDER BY first.rank, first.id`,
-})
-
-const nextSubject = (bound: string) =>
-  `(SELECT freeze_key, freeze_subject, instance_selector FROM pending_requests
-     WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
 
 /**
- * The distinct freeze subjects of pending requests. The key covers the selector, too. Reads one index entry per subject. If the
- * cost grew with the queue, `drain` would miss goal 5.
+ * Recomputes what freezes match of requests whose targets have moved to another tenant or environment. Returns these: they must be
+ * decided again.
  */
-export const findSubjects = statement({
-  name: 'dispatcher.pending_requests.find-subjects',
-  row: { key: present(uuid), subject: present(jsonb<FreezeSubject>()), selector },
-  sql: `WITH RECURSIVE subjects (key, subject, selector) AS (
-      ${nextSubject('')}
-      UNION ALL
-      SELECT next.* FROM subjects CROSS JOIN LATERAL ${nextSubject('AND freeze_key > subjects.key')} next
-    )
-    SELECT key, subject, selector FROM subjects`,
-})
-
-/** Recomputes the freeze subjects of requests whose targets have moved to another tenant or environment. */
-export const renewSubjectsOf = statement({
+export const renewSubjects = statement({
   name: 'dispatcher.pending_requests.renew-subjects',
   parameters: { ids: array(uuid) },
   row: { id: uuid },
-  sql: `UPDATE pending_requests p SET freeze_subject = now.subject
-      FROM (SELECT id, freeze_subject_of(tenant_id, environment_id, command) AS subject
+  sql: `UPDATE pending_requests p
+       SET freeze_subject = now.subject, freeze_key = ${groupKey('now.subject', 'p.instance_selector')}
+      FROM (SELECT id, freeze_subject || jsonb_build_object('targets', ${placesOf('command')}) AS subject
               FROM pending_requests WHERE id = ANY(:ids)) now
      WHERE p.id = now.id AND p.freeze_subject IS DISTINCT FROM now.subject
     RETURNING p.id`,
-})
-
-/** The limit of running deployments per tenant, and how many each tenant runs. Without a limit, tenants are not counted. */
-export const countRunning = statement({
-  name: 'dispatcher.pending_requests.count-running',
-  row: { tenant_limit: nullable(int4), tenant_id: nullable(uuid), running: nullable(int8) },
-  sql: `SELECT s.tenant_running_limit AS tenant_limit, r.tenant_id, r.running
-      FROM queue_settings s
-      LEFT JOIN LATERAL (SELECT tenant_id, count(*) AS running FROM deployments
-                          WHERE completed_at IS NULL AND NOT is_check AND tenant_id IS NOT NULL AND s.tenant_running_limit IS NOT NULL
-                          GROUP BY tenant_id) r ON true`,
-})
-
-export const lockTenantsRunning = statement({
-  name: 'dispatcher.pending_requests.lock-tenants',
-  parameters: { tenants: array(text) },
-  sql: `SELECT FROM (SELECT tenant FROM unnest(:tenants::text[]) AS t (tenant) ORDER BY tenant COLLATE "C") ordered,
-           LATERAL pg_advisory_xact_lock(${LOCK_KEYS_BY_VALUE.tenantRunning('tenant')})`,
 })
 
 // --- settings and metrics ------------------------------------------------------------------------------------------
@@ -207,16 +123,17 @@ export const BEFORE_RANKING = [
   }),
 ]
 
-/** A trigger computes the rank of every row that is updated. */
 export const rankAll = statement({
   name: 'dispatcher.queue_settings.rank-all',
-  sql: `UPDATE pending_requests SET priority = priority WHERE status = 'pending'`,
+  sql: `WITH moved AS (
+      UPDATE pending_requests SET rank = ${rankOf('priority', 'queued_at')} WHERE status = 'pending' RETURNING id, rank, wants_targets)
+    UPDATE pending_targets n SET rank = moved.rank FROM moved WHERE moved.wants_targets AND n.request_id = moved.id`,
 })
 
 /** Each selector of pending requests, with how many have it and how many seconds the first one has waited. */
 export const countPending = statement({
   name: 'dispatcher.pending_requests.count-pending',
-  row: { selector, pending: int8, age: float8 },
+  row: { selector: nullable(jsonb<InstanceSelector>()), pending: int8, age: float8 },
   sql: `SELECT instance_selector AS selector, count(*) AS pending,
            extract(epoch FROM now() - min(queued_at))::float8 AS age
       FROM pending_requests WHERE status = 'pending' GROUP BY instance_selector ORDER BY 2 DESC`,

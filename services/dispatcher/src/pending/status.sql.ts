@@ -19,32 +19,65 @@ export const claimRequests = statement({
     ORDER BY id FOR UPDATE SKIP LOCKED`,
 })
 
+/** SQL: changes the status of requests, which then need no targets any more. */
+const leaving = (update: string) =>
+  `WITH left_queue AS (${update} RETURNING p.id), dropped AS (
+      DELETE FROM pending_targets n USING left_queue WHERE n.request_id = left_queue.id)
+    SELECT id FROM left_queue`
+
+const left = { id: uuid }
+
 export const dispatchRequests = statement({
   name: 'dispatcher.pending_requests.dispatch',
-  parameters: {
-    ids: array(uuid),
-    instance_ids: array(uuid),
-    from: array(pendingStatus),
-  },
-  sql: `UPDATE pending_requests p
+  parameters: { ids: array(uuid), instance_ids: array(uuid), from: array(pendingStatus) },
+  row: left,
+  sql: leaving(`UPDATE pending_requests p
       SET status = 'dispatched', deployment_id = p.id, dispatched_at = now(),
           dispatched_to_instance_id = d.instance_id, error_message = NULL
      FROM unnest(:ids::uuid[], :instance_ids::uuid[]) AS d (id, instance_id)
-    WHERE p.id = d.id AND p.status = ANY (:from::pending_status[])`,
+    WHERE p.id = d.id AND p.status = ANY (:from::pending_status[])`),
 })
 
 export const failRequests = statement({
   name: 'dispatcher.pending_requests.fail',
   parameters: { ids: array(uuid), reasons: array(text), from: array(pendingStatus) },
-  sql: `UPDATE pending_requests p SET status = 'failed', error_message = f.reason
+  row: left,
+  sql: leaving(`UPDATE pending_requests p SET status = 'failed', error_message = f.reason
      FROM unnest(:ids::uuid[], :reasons::text[]) AS f (id, reason)
-    WHERE p.id = f.id AND p.status = ANY (:from::pending_status[])`,
+    WHERE p.id = f.id AND p.status = ANY (:from::pending_status[])`),
 })
 
+export const cancelRequest = statement({
+  name: 'dispatcher.pending_requests.cancel',
+  parameters: { id: uuid, from: array(pendingStatus) },
+  row: left,
+  sql: leaving(
+    `UPDATE pending_requests p SET status = 'cancelled' WHERE id = :id AND status = ANY (:from::pending_status[])`,
+  ),
+})
+
+/** Cancels requests that newer ones replace, unless they have left the queue. Skips those that are being cancelled. */
+export const supersedeRequests = statement({
+  name: 'dispatcher.pending_requests.supersede',
+  parameters: { ids: array(uuid), newer_ids: array(uuid), messages: array(text) },
+  row: { id: uuid, newer_id: uuid, tenant_id: nullable(uuid), queued_at: text },
+  sql: `WITH waiting AS (
+      SELECT p.id FROM pending_requests p WHERE p.id = ANY (:ids) AND p.status = 'pending' ORDER BY p.id FOR UPDATE SKIP LOCKED
+    ), left_queue AS (
+      UPDATE pending_requests p SET status = 'cancelled', superseded_by = s.newer_id, error_message = s.message
+        FROM unnest(:ids::uuid[], :newer_ids::uuid[], :messages::text[]) AS s (id, newer_id, message) JOIN waiting USING (id)
+       WHERE p.id = s.id RETURNING p.id, s.newer_id, p.tenant_id, p.queued_at::text AS queued_at
+    ), dropped AS (DELETE FROM pending_targets n USING left_queue WHERE n.request_id = left_queue.id)
+    SELECT * FROM left_queue`,
+})
+
+/** Returns a request to the queue, or ends it. */
 export const retryRequest = statement({
   name: 'dispatcher.pending_requests.retry',
   parameters: { id: uuid, reason: text, to: pendingStatus, from: array(pendingStatus) },
-  sql: `UPDATE pending_requests
-      SET status = :to, retry_count = retry_count + 1, last_retry_at = now(), error_message = :reason
-    WHERE id = :id AND status = ANY (:from::pending_status[])`,
+  sql: `WITH retried AS (
+      UPDATE pending_requests
+         SET status = :to, retry_count = retry_count + 1, last_retry_at = now(), error_message = :reason
+       WHERE id = :id AND status = ANY (:from::pending_status[]) RETURNING id, status)
+    DELETE FROM pending_targets n USING retried WHERE n.request_id = retried.id AND retried.status <> 'pending'`,
 })

@@ -1,6 +1,6 @@
 import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
 import { pendingSourcesOf } from '@slipway/domain'
-import type { Slot } from '../leases/allocate.ts'
+import type { Slot } from '@slipway/engine'
 import { claimRequests, dispatchRequests, failRequests, retryRequest } from './status.sql.ts'
 
 /** A request that a dispatch transaction has locked. */
@@ -28,7 +28,7 @@ export async function markDispatched(
 ): Promise<void> {
   const requests = dispatched.map(({ request }) => request)
   await Promise.all([
-    dispatchRequests.run(tx, {
+    dispatchRequests.all(tx, {
       ids: requests.map(({ id }) => id),
       instance_ids: dispatched.map(({ slot }) => slot.instance_id),
       from: IN_HAND,
@@ -43,7 +43,7 @@ export async function markFailed(
   failed: readonly { request: ClaimedRequest; reason: string }[],
 ): Promise<void> {
   if (failed.length === 0) return
-  await failRequests.run(tx, {
+  await failRequests.all(tx, {
     ids: failed.map(({ request }) => request.id),
     reasons: failed.map(({ reason }) => reason),
     from: IN_HAND,

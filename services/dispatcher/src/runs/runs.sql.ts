@@ -4,9 +4,9 @@ import {
   bool,
   deploymentState,
   int8,
-  jsonb,
   LOST_AFTER,
   nullable,
+  ORPHANS,
   oneOf,
   present,
   STILL_HELD,
@@ -14,8 +14,6 @@ import {
   text,
   uuid,
 } from '@slipway/database'
-import type { InstanceSelector } from '@slipway/domain'
-import { ORPHANS } from '../leases/leases.sql.ts'
 
 /** The most rows that one sweep reads. */
 const BATCH = 100
@@ -25,24 +23,6 @@ const OVERDUE_AFTER = '60 seconds'
 const UNTOLD_AFTER = '5 seconds'
 
 // --- runs whose instance was lost ----------------------------------------------------------------------------------
-
-const selector = nullable(jsonb<InstanceSelector>())
-
-/** What the orphans require of an instance, each once. */
-export const findOrphanSelectors = statement({
-  name: 'dispatcher.runs.find-orphan-selectors',
-  row: { selector },
-  sql: `SELECT DISTINCT d.plan_head -> 'instance_selector' AS selector FROM ${ORPHANS}`,
-})
-
-export const findOrphans = statement({
-  name: 'dispatcher.runs.find-orphans',
-  parameters: { limit: int8, tenant_id: nullable(uuid), selector, except: array(uuid) },
-  row: { id: uuid },
-  sql: `SELECT d.id FROM ${ORPHANS} AND (:tenant_id::uuid IS NULL OR d.tenant_id = :tenant_id) AND d.id <> ALL(:except)
-       AND d.plan_head -> 'instance_selector' IS NOT DISTINCT FROM :selector::jsonb
-     ORDER BY (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id LIMIT :limit`,
-})
 
 export const lockOrphans = statement({
   name: 'dispatcher.runs.lock-orphans',

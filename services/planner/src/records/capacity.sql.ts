@@ -1,4 +1,16 @@
-import { array, bool, int4, jsonb, nullable, servesTenant, statement, takesRuns, text, uuid } from '@slipway/database'
+import {
+  array,
+  bool,
+  int4,
+  jsonb,
+  nullable,
+  rankOf,
+  servesTenant,
+  statement,
+  takesRuns,
+  text,
+  uuid,
+} from '@slipway/database'
 import type { InstanceSelector } from '@slipway/domain'
 
 /**
@@ -21,6 +33,6 @@ export const findCapacity = statement({
                                        WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
                   ) AS free,
            EXISTS (SELECT FROM pending_requests
-                    WHERE status = 'pending' AND rank <= queue_rank(:priority, now())
+                    WHERE status = 'pending' AND rank <= ${rankOf(':priority::int', 'now()')}
                       AND (pool_key IS NULL OR pool_key = md5(:selector::jsonb::text)::uuid)) AS others`,
 })

@@ -1,0 +1,181 @@
+import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
+import type { WantedTarget } from '@slipway/engine'
+import { targetConcurrency } from '../sql/enums.ts'
+import { statement } from '../sql/statement.ts'
+import { array, bool, int4, int8, json, jsonb, nullable, present, text, timestamptz, uuid } from '../sql/types.ts'
+import { ANY_POLICY, holds, POLICY, WITH_POLICY } from './policies.ts'
+import { rankOf } from './rank.ts'
+
+// --- new requests --------------------------------------------------------------------------------------------------
+
+/**
+ * What is known of new commands: whether an earlier copy started or is queued, whether the deadline is over, and the rank that each
+ * would get. `any_policy`: a target may have to be locked. Scalar subqueries, not EXISTS: on a table without statistics Postgres plans
+ * EXISTS as a hash of every deployment, and `create` misses goal 1.
+ */
+export const findStatus = statement({
+  name: 'database.snapshot.find-status',
+  parameters: {
+    ...{ ids: array(uuid), deadlines: array(nullable(timestamptz)), priorities: array(int4) },
+    prepared: array(uuid),
+  },
+  row: { started: bool, queued: bool, late: bool, rank: int8 },
+  sql: `SELECT (SELECT true FROM deployments d WHERE d.id = c.id AND d.id <> ALL (:prepared)) IS NOT NULL AS started,
+           (SELECT true FROM pending_requests p WHERE p.id = c.id) IS NOT NULL AS queued,
+           coalesce(clock_timestamp() > c.deadline, false) AS late,
+           ${rankOf('c.priority', 'now()::timestamptz(3)')} AS rank
+      FROM unnest(:ids::uuid[], :deadlines::timestamptz[], :priorities::int[])
+           WITH ORDINALITY AS c (id, deadline, priority, place)
+     ORDER BY c.place`,
+})
+
+export const isAnyPolicy = statement({
+  name: 'database.snapshot.any-policy',
+  row: { any: bool },
+  sql: `SELECT ${ANY_POLICY} AS any`,
+})
+
+/** For each list of targets, the tenants and environments of the targets now. */
+export const findPlaces = statement({
+  name: 'database.snapshot.find-places',
+  parameters: { lists: array(int4), target_ids: array(uuid) },
+  row: { list: int4, tenant_id: nullable(uuid), environment_id: nullable(uuid), target_ids: array(text) },
+  sql: `SELECT l.list, t.tenant_id, t.environment_id, array_agg(t.id::text) AS target_ids
+      FROM unnest(:lists::int[], :target_ids::uuid[]) AS l (list, target_id) JOIN targets t ON t.id = l.target_id
+     GROUP BY l.list, t.tenant_id, t.environment_id`,
+})
+
+interface AskedTargets {
+  tenant_id: string | null
+  source_id: string
+  priority: number
+  target_ids: readonly string[]
+}
+
+/** SQL: the targets of each list, by the number of the list from 1. */
+const ASKED = `asked AS MATERIALIZED (
+      SELECT l.list, l.tenant_id, l.source_id, l.priority, t.id AS target_id, t.name, ${POLICY} AS policy
+        FROM ROWS FROM (jsonb_to_recordset(:lists::jsonb) AS (tenant_id uuid, source_id uuid, priority int, target_ids uuid[]))
+             WITH ORDINALITY AS l (tenant_id, source_id, priority, target_ids, list)
+       CROSS JOIN unnest(l.target_ids) AS wanted (id) JOIN targets t ON t.id = wanted.id ${WITH_POLICY}
+       WHERE ${POLICY} <> 'allow')`
+
+/** SQL: the pending requests that a new one replaces: of the same source and tenant, and each of their targets is one of its own. */
+const OLDER = `older AS MATERIALIZED (
+      SELECT a.list, p.id, p.queued_at, ${rankOf('a.priority', 'p.queued_at')} AS rank
+        FROM asked a JOIN pending_targets n ON n.target_id = a.target_id JOIN pending_requests p ON p.id = n.request_id
+       WHERE a.policy = 'supersede' AND p.status = 'pending' AND p.source_id = a.source_id
+         AND p.tenant_id IS NOT DISTINCT FROM a.tenant_id
+       GROUP BY a.list, a.priority, p.id HAVING count(*) = p.target_count)`
+
+export const findOlder = statement({
+  name: 'database.snapshot.find-older',
+  parameters: { lists: jsonb<readonly AskedTargets[]>() },
+  row: { list: int8, id: uuid, queued_at: text, rank: int8 },
+  sql: `WITH ${ASKED}, ${OLDER} SELECT list, id, queued_at::text AS queued_at, rank FROM older ORDER BY list, id`,
+})
+
+/** SQL: whether the pending request `p` waits for targets or a slot alone. Others reserve nothing: they would block without limit. */
+const RESERVES = `p.freeze_key = ANY (:open::uuid[])
+  AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))`
+
+/**
+ * The targets with a policy other than `allow` in each list, by the records as they are now, with the deployment that holds each, and
+ * the first pending request that keeps it and is not replaced by the new one.
+ */
+export const findWanted = statement({
+  name: 'database.snapshot.find-wanted',
+  parameters: { lists: jsonb<readonly AskedTargets[]>(), open: array(uuid) },
+  row: {
+    ...{ list: int8, id: uuid, name: text, policy: targetConcurrency },
+    ...{ holder_id: nullable(uuid), holder_tenant_id: nullable(uuid), since: nullable(timestamptz) },
+    ...{ first_id: nullable(uuid), first_rank: nullable(int8) },
+  },
+  sql: `WITH ${ASKED}, ${OLDER}
+    SELECT a.list, a.target_id AS id, a.name, a.policy, k.deployment_id AS holder_id, d.tenant_id AS holder_tenant_id,
+           k.taken_at AS since, first.request_id AS first_id, first.rank AS first_rank
+      FROM asked a
+      LEFT JOIN target_locks k ON k.target_id = a.target_id AND ${holds('k')}
+      LEFT JOIN deployments d ON d.id = k.deployment_id
+      LEFT JOIN LATERAL (
+        SELECT n.request_id, n.rank FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
+         WHERE n.target_id = a.target_id AND ${RESERVES}
+           AND NOT EXISTS (SELECT FROM older o WHERE o.list = a.list AND o.id = n.request_id)
+         ORDER BY n.rank, n.request_id LIMIT 1) first ON true`,
+})
+
+// --- pending requests ----------------------------------------------------------------------------------------------
+
+const nextGroup = (bound: string) =>
+  `(SELECT freeze_key, freeze_subject, instance_selector FROM pending_requests
+     WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
+
+/**
+ * The groups of pending requests that freezes, limits and pools treat alike. Reads one index entry per group. If the cost grew with
+ * the queue, `drain` would miss goal 5.
+ */
+export const findGroups = statement({
+  name: 'database.snapshot.find-groups',
+  row: {
+    key: present(uuid),
+    subject: present(jsonb<FreezeSubject>()),
+    selector: nullable(jsonb<InstanceSelector>()),
+  },
+  sql: `WITH RECURSIVE found (key, subject, selector) AS (
+      ${nextGroup('')}
+      UNION ALL
+      SELECT next.* FROM found CROSS JOIN LATERAL ${nextGroup('AND freeze_key > found.key')} next
+    )
+    SELECT key, subject, selector FROM found`,
+})
+
+/** `size`: bytes of the command. */
+const FIELDS = 'p.id, p.rank, p.freeze_key AS key, pg_column_size(p.command) AS size, p.step_count AS steps'
+const ROW = { id: uuid, rank: int8, key: present(uuid), size: int4, steps: int4 }
+
+/** The first requests of each group that need no lock, up to its limit. Together the first ones by rank. */
+export const findFirsts = statement({
+  name: 'database.snapshot.find-firsts',
+  parameters: { keys: array(uuid), limits: array(int4), limit: int8 },
+  row: ROW,
+  sql: `SELECT first.* FROM unnest(:keys::uuid[], :limits::int[]) AS wanted (key, most)
+     CROSS JOIN LATERAL (
+       SELECT ${FIELDS} FROM pending_requests p
+        WHERE p.freeze_key = wanted.key AND p.status = 'pending' AND NOT p.wants_targets
+          AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))
+        ORDER BY p.rank, p.id LIMIT wanted.most
+     ) first
+     ORDER BY first.rank, first.id LIMIT :limit`,
+})
+
+/** SQL: each target once that a request waits for. Reads one index entry per target, however long the queue is. */
+export const EACH_WANTED = `wanted (target_id) AS (
+    (SELECT target_id FROM pending_targets ORDER BY target_id LIMIT 1)
+    UNION ALL
+    SELECT next.target_id FROM wanted CROSS JOIN LATERAL (
+      SELECT n.target_id FROM pending_targets n WHERE n.target_id > wanted.target_id ORDER BY n.target_id LIMIT 1) next)`
+
+/**
+ * The requests of the groups `keys` that come first for all their targets, of which nobody holds one. All other requests with locks
+ * wait for a target. Requests of the groups `open` keep targets from each other.
+ */
+export const findHeads = statement({
+  name: 'database.snapshot.find-heads',
+  parameters: { open: array(uuid), keys: array(uuid), limit: int8 },
+  row: { ...ROW, targets: json<WantedTarget[]>() },
+  sql: `WITH RECURSIVE ${EACH_WANTED}, heads AS (
+      SELECT first.request_id, count(*) AS targets
+        FROM wanted CROSS JOIN LATERAL (
+          SELECT n.request_id FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
+           WHERE n.target_id = wanted.target_id AND ${RESERVES} ORDER BY n.rank, n.request_id LIMIT 1) first
+       WHERE NOT EXISTS (SELECT FROM target_locks k WHERE k.target_id = wanted.target_id AND ${holds('k')})
+       GROUP BY first.request_id
+    )
+    SELECT ${FIELDS},
+           (SELECT coalesce(json_agg(json_build_object('id', t.id, 'name', t.name, 'policy', ${POLICY})), '[]')
+              FROM pending_targets n JOIN targets t ON t.id = n.target_id ${WITH_POLICY} WHERE n.request_id = p.id) AS targets
+      FROM heads h JOIN pending_requests p ON p.id = h.request_id
+     WHERE h.targets = (SELECT count(*) FROM pending_targets n WHERE n.request_id = p.id) AND p.status = 'pending'
+       AND p.freeze_key = ANY (:keys::uuid[])
+     ORDER BY p.rank, p.id LIMIT :limit`,
+})

@@ -1,0 +1,329 @@
+import {
+  concernPlaces,
+  type FreezeSubject,
+  type InstanceSelector,
+  type MaybeSelector,
+  type Plan,
+  type TargetPlace,
+} from '@slipway/domain'
+import {
+  type CheckRequest,
+  groupBlockersOf,
+  type Instance,
+  instancesOf,
+  type OlderRequest,
+  type Request,
+  type Snapshot,
+  type StartRequest,
+  type TargetState,
+  type WantedTarget,
+} from '@slipway/engine'
+import { COMPATIBLE_VERSION } from '@slipway/runtime'
+import type { Queryable } from '../queryable.ts'
+import type { RowOf } from '../sql/statement.ts'
+import { type FreezesNow, readFreezes } from './freezes.ts'
+import { findInstances } from './instances.sql.ts'
+import {
+  findFirsts,
+  findGroups,
+  findHeads,
+  findOlder,
+  findPlaces,
+  findStatus,
+  findWanted,
+  isAnyPolicy,
+} from './queue.sql.ts'
+import { countRunning, countRunningChecks, findDueChecks, findOrphans } from './runs.sql.ts'
+
+/** The most requests of a round, and the most targets that they want. */
+const MOST_REQUESTS = 500
+const MOST_TARGETS = 20_000
+/** The most bytes of stored commands in a round. A few large plans fill it. */
+const MOST_BYTES = 1_500_000
+/** The most steps that one round writes while no other dispatcher can decide. A larger plan is written before its round. */
+export const MOST_STEPS = 1_000
+const MOST_CHECKS = 500
+/** More of a tenant cannot start at once. */
+const CHECKS_OF_POOL = 2
+const SLOTS_FOR_CHECKS = 16
+
+/** A request to start that is not stored yet. */
+export interface NewRequest {
+  id: string
+  deadline: Date | null
+  plan: Plan
+  caller: FreezeSubject['caller']
+  /** Whether the caller overrides freezes. */
+  override: boolean
+}
+
+export interface RoundReading {
+  arrivals: readonly NewRequest[]
+  /** Deployments that lost their instance and cannot go on now. */
+  heldOrphans: readonly string[]
+  /** Deployments whose rows this transaction has written already. They do not run yet. */
+  prepared?: readonly string[]
+  /** Which checks of drift are decided: those that are due by this interval, or given ones. */
+  checks?: { every: number } | { given: readonly CheckRequest[] } | null
+}
+
+/** What the engine needs to decide about a round. */
+export interface ReadRound {
+  snapshot: Snapshot
+  requests: Request[]
+  /** How many steps each pending request has. */
+  steps: ReadonlyMap<string, number>
+}
+
+/**
+ * Reads a snapshot, and the requests that can matter: the new ones, deployments that lost their instance, and of the pending requests
+ * the first ones of each group that no freeze, pool or limit holds back. Requests that are frozen or locked hide no other. Takes two
+ * round trips, or one if nothing is pending and no target has a policy.
+ */
+export async function readRound(db: Queryable, reading: RoundReading): Promise<ReadRound> {
+  const { arrivals, heldOrphans, prepared = [], checks = null } = reading
+  const isAskedForChecks = checks !== null
+  const [freezes, limits, instances, orphans, groups, statuses, policy, runningChecks, due] = await Promise.all([
+    readFreezes(db),
+    countRunning.all(db, { except: prepared }),
+    findInstances.all(db, {
+      version: COMPATIBLE_VERSION,
+      wanted: arrivals.length + (isAskedForChecks ? SLOTS_FOR_CHECKS : 0),
+      most: MOST_REQUESTS,
+      exact: false,
+    }),
+    findOrphans.all(db, { limit: MOST_REQUESTS + 1, except: heldOrphans }),
+    findGroups.all(db),
+    readStatus(db, arrivals, prepared),
+    arrivals.length > 0 ? isAnyPolicy.one(db) : { any: false },
+    isAskedForChecks ? countRunningChecks.all(db, { except: prepared }) : [],
+    readChecks(db, checks),
+  ])
+  const seen: Snapshot = {
+    now: freezes.now,
+    freezes: freezes.freezes,
+    instances,
+    tenantLimit: limits[0]?.tenant_limit ?? null,
+    running: countsOf(limits),
+    targets: new Map(),
+    readUpTo: orphans.length > MOST_REQUESTS ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
+    runningChecks: countsOf(runningChecks),
+  }
+  const open = groups.map(groupOf).filter((group) => groupBlockersOf(seen, group, seen.now).length === 0)
+  const [places, wanted, pending] = await Promise.all([
+    readPlaces(db, freezes, arrivals),
+    policy.any ? readWanted(db, arrivals, open) : null,
+    readPending(db, seen, open),
+  ])
+  const starts = arrivals.map((arrival, index) => {
+    const status = statuses[index]
+    if (status === undefined) throw new Error(`The status of command ${arrival.id} was not read`)
+    return newStart(arrival, { status, places: places[index] ?? [], wanted: wanted?.lists[index] })
+  })
+  return {
+    snapshot: {
+      ...seen,
+      targets: wanted?.states ?? seen.targets,
+      readUpTo: Math.min(seen.readUpTo, pending.readUpTo),
+    },
+    requests: [
+      ...orphans.slice(0, MOST_REQUESTS).map((orphan) => ({ kind: 'orphan' as const, ...orphan })),
+      ...starts,
+      ...pending.requests,
+      ...due,
+    ],
+    steps: pending.steps,
+  }
+}
+
+const countsOf = (rows: readonly { tenant_id: string | null; running: number | null }[]) =>
+  new Map(rows.flatMap(({ tenant_id, running }) => (running === null ? [] : [[tenant_id ?? '', running]])))
+
+async function readChecks(db: Queryable, checks: RoundReading['checks']): Promise<readonly CheckRequest[]> {
+  if (checks == null) return []
+  if ('given' in checks) return checks.given
+  const rows = await findDueChecks.all(db, { every: checks.every, each: CHECKS_OF_POOL, limit: MOST_CHECKS })
+  return rows.map(({ deployment_id, ...row }) => ({ kind: 'check', id: deployment_id, ...row }))
+}
+
+// --- new requests --------------------------------------------------------------------------------------------------
+
+type Status = RowOf<typeof findStatus>
+
+function readStatus(db: Queryable, arrivals: readonly NewRequest[], prepared: readonly string[]): Promise<Status[]> {
+  if (arrivals.length === 0) return Promise.resolve([])
+  return findStatus.all(db, {
+    ids: arrivals.map(({ id }) => id),
+    deadlines: arrivals.map(({ deadline }) => deadline),
+    priorities: arrivals.map(({ plan }) => plan.options.priority),
+    prepared,
+  })
+}
+
+/** The places of the targets. Empty if no freeze names a tenant or an environment: then they do not matter. */
+async function readPlaces(
+  db: Queryable,
+  { freezes, now }: FreezesNow,
+  arrivals: readonly NewRequest[],
+): Promise<TargetPlace[][]> {
+  if (arrivals.length === 0 || !concernPlaces(freezes.presentAt(now))) return []
+  const lists = arrivals.map(({ plan }) => plan.targets.map(({ id }) => id))
+  const rows = await findPlaces.all(db, {
+    lists: lists.flatMap((ids, list) => ids.map(() => list)),
+    target_ids: lists.flat(),
+  })
+  return lists.map((_, index) => rows.flatMap(({ list, ...place }) => (list === index ? [place] : [])))
+}
+
+interface WantedOfRequest {
+  targets: WantedTarget[]
+  older: OlderRequest[]
+}
+
+async function readWanted(
+  db: Queryable,
+  arrivals: readonly NewRequest[],
+  open: readonly Group[],
+): Promise<{ lists: WantedOfRequest[]; states: Map<string, TargetState> }> {
+  const asked = arrivals.map(({ plan }) => ({
+    ...{ tenant_id: plan.tenant?.id ?? null, source_id: plan.source.id, priority: plan.options.priority },
+    target_ids: plan.targets.map(({ id }) => id),
+  }))
+  const [rows, older] = await Promise.all([
+    findWanted.all(db, { lists: asked, open: open.map(({ key }) => key) }),
+    findOlder.all(db, { lists: asked }),
+  ])
+  const lists: WantedOfRequest[] = arrivals.map(() => ({ targets: [], older: [] }))
+  const states = new Map<string, TargetState>()
+  for (const { list, id, name, policy, holder_id, holder_tenant_id, since, first_id, first_rank } of rows) {
+    if (policy !== 'allow') lists[list - 1]?.targets.push({ id, name, policy })
+    const { reservations } = states.get(id) ?? { reservations: [] }
+    const first = first_id === null || first_rank === null ? [] : [{ request_id: first_id, rank: first_rank }]
+    states.set(id, {
+      holder:
+        holder_id === null || since === null ? null : { deployment_id: holder_id, tenant_id: holder_tenant_id, since },
+      reservations: [...reservations, ...first],
+    })
+  }
+  for (const { list, id, queued_at, rank } of older)
+    lists[list - 1]?.older.push({ id, queued_at, rankInItsPlace: rank })
+  return { lists, states }
+}
+
+interface FactsOfNew {
+  status: Status
+  places: TargetPlace[]
+  wanted: WantedOfRequest | undefined
+}
+
+function newStart(
+  { id, plan, caller, override }: NewRequest,
+  { status, places, wanted = { targets: [], older: [] } }: FactsOfNew,
+): StartRequest {
+  const { started, queued, late, rank } = status
+  const tenant_id = plan.tenant?.id ?? null
+  return {
+    ...{ kind: 'start', id, tenant_id, selector: plan.instance_selector ?? null, rank, retry_at: null },
+    subject: { ...freezeSubject({ plan, caller, override }), targets: places },
+    targets: wanted.targets,
+    arrival: { status: started ? 'started' : queued ? 'queued' : late ? 'late' : 'new', older: wanted.older },
+  }
+}
+
+/** What freezes match of a request, but for the places of its targets. */
+export const freezeSubject = ({
+  plan,
+  caller: { may_override_freezes, tenant_id },
+  override,
+}: Pick<NewRequest, 'plan' | 'caller' | 'override'>): Omit<FreezeSubject, 'targets'> => ({
+  tenant_id: plan.tenant?.id ?? null,
+  environment_id: plan.environment?.id ?? null,
+  solution_id: plan.source.type === 'solution' ? plan.source.id : null,
+  caller: { may_override_freezes, tenant_id },
+  override,
+})
+
+// --- pending requests ----------------------------------------------------------------------------------------------
+
+interface Group {
+  key: string
+  tenant_id: string | null
+  subject: FreezeSubject
+  selector: MaybeSelector
+}
+
+const groupOf = ({
+  key,
+  subject,
+  selector,
+}: {
+  key: string
+  subject: FreezeSubject
+  selector: InstanceSelector | null
+}): Group => ({ key, subject, selector, tenant_id: subject.tenant_id })
+
+interface Pending {
+  requests: StartRequest[]
+  readUpTo: number
+  steps: Map<string, number>
+}
+
+type PendingRow = RowOf<typeof findFirsts> & { targets: WantedTarget[] }
+
+/** The requests of these groups that may start, in the order of the queue. */
+async function readPending(db: Queryable, snapshot: Snapshot, open: readonly Group[]): Promise<Pending> {
+  const rooms = open.map((group) => ({ group, most: roomOf(snapshot, group) })).filter(({ most }) => most > 0)
+  if (rooms.length === 0) return { requests: [], readUpTo: Number.POSITIVE_INFINITY, steps: new Map() }
+  const limit = MOST_REQUESTS
+  const keys = rooms.map(({ group }) => group.key)
+  const [firsts, heads] = await Promise.all([
+    findFirsts.all(db, { keys, limits: rooms.map(({ most }) => most), limit }),
+    findHeads.all(db, { open: open.map(({ key }) => key), keys, limit }),
+  ])
+  const rows: PendingRow[] = [...firsts.map((row) => ({ ...row, targets: [] })), ...heads]
+  const { taken, readUpTo } = withinBounds(rows.sort(byRank))
+  const last = (of: readonly { rank: number }[]) =>
+    of.length < limit ? Number.POSITIVE_INFINITY : (of.at(-1)?.rank ?? 0)
+  const groups = new Map(open.map((group) => [group.key, group]))
+  return {
+    requests: taken.flatMap(({ id, rank, key, targets }): StartRequest[] => {
+      const group = groups.get(key)
+      if (group === undefined) return []
+      const { tenant_id, subject, selector } = group
+      return [{ kind: 'start', id, tenant_id, subject, selector, rank, targets, retry_at: null, arrival: null }]
+    }),
+    readUpTo: Math.min(readUpTo, last(firsts), last(heads)),
+    steps: new Map(taken.map(({ id, steps }) => [id, steps])),
+  }
+}
+
+/** How many requests of a group can start: no more than its tenant may run, and than slots are free in its pool. */
+function roomOf({ tenantLimit, running, instances }: Snapshot, group: Group): number {
+  const { tenant_id } = group
+  const room = tenantLimit === null || tenant_id === null ? MOST_REQUESTS : tenantLimit - (running.get(tenant_id) ?? 0)
+  return Math.min(room, freeSlots(instances, group), MOST_REQUESTS)
+}
+
+const freeSlots = (instances: readonly Instance[], group: Group) =>
+  instancesOf(instances, group).reduce((total, { free }) => total + free.length, 0)
+
+const byRank = (one: PendingRow, other: PendingRow) =>
+  one.rank - other.rank || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0)
+
+/** The first requests that one round can start, at least one. A large plan does not count: it is written before its own round. */
+function withinBounds(rows: readonly PendingRow[]): { taken: PendingRow[]; readUpTo: number } {
+  let [steps, bytes, targets] = [0, 0, 0]
+  const taken: PendingRow[] = []
+  for (const row of rows) {
+    if (row.steps <= MOST_STEPS) {
+      steps += row.steps
+      bytes += row.size
+    }
+    targets += row.targets.length
+    const isWithin =
+      steps <= MOST_STEPS && bytes <= MOST_BYTES && targets <= MOST_TARGETS && taken.length < MOST_REQUESTS
+    if (taken.length > 0 && !isWithin) return { taken, readUpTo: taken.at(-1)?.rank ?? 0 }
+    taken.push(row)
+  }
+  return { taken, readUpTo: Number.POSITIVE_INFINITY }
+}

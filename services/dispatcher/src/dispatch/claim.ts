@@ -1,0 +1,42 @@
+import type { Queryable } from '@slipway/database'
+import { renewWanted } from '../locks/wanted.ts'
+import { vanishedRecords } from '../pending/check.ts'
+import { renewSubjects } from '../pending/queue.sql.ts'
+import { type ClaimedRequest, claim, markFailed } from '../pending/status.ts'
+
+/** A pending request that starts, with the ids of the targets that it locks. */
+export interface ReadyRequest {
+  request: ClaimedRequest
+  locks: readonly string[]
+}
+
+/**
+ * Locks pending requests and reads their commands. Ends those that use records which are gone. Returns those that may start: a request
+ * that was cancelled meanwhile may not, and one whose targets have another tenant, environment or policy is decided again.
+ */
+export async function claimRequests(
+  tx: Queryable,
+  ids: readonly string[],
+  { placesMatter }: { placesMatter: boolean },
+): Promise<ReadyRequest[]> {
+  if (ids.length === 0) return []
+  const claimed = await claim(tx, ids)
+  const inHand = claimed.map(({ id }) => id)
+  const [vanished, { locks, renewed }, moved] = await Promise.all([
+    vanishedRecords(tx, claimed),
+    renewWanted(tx, claimed),
+    placesMatter ? renewSubjects.all(tx, { ids: inHand }) : [],
+  ])
+  const changed = new Set([...renewed, ...moved.map(({ id }) => id)])
+  const stable = claimed.filter(({ id }) => !changed.has(id))
+  await markFailed(
+    tx,
+    stable.flatMap((request) => {
+      const reason = vanished.get(request.id)
+      return reason === undefined ? [] : [{ request, reason }]
+    }),
+  )
+  return stable
+    .filter(({ id }) => !vanished.has(id))
+    .map((request) => ({ request, locks: locks.get(request.id) ?? [] }))
+}

@@ -1,0 +1,156 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { recordCalls } from '@slipway/audit'
+import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
+import type { Queryable } from '@slipway/database'
+import { concernPlaces, type Problem } from '@slipway/domain'
+import type { Decision, Snapshot, Start, Wait } from '@slipway/engine'
+import { type Starting, writeStarted } from '../deployments/write.ts'
+import { enqueueRequests } from '../pending/queue.ts'
+import { type ClaimedRequest, markDispatched } from '../pending/status.ts'
+import { type Superseded, supersede } from '../pending/supersede.ts'
+import { resume } from '../runs/resume.ts'
+import { callRecord } from './call-record.ts'
+import { claimRequests } from './claim.ts'
+import type { StartCommand } from './start-commands.ts'
+
+type StartBody = CommandBody<'deployment.start'>
+export type StartOutcome = CommandReply<'deployment.start'>
+
+/** The answer to a command: null if it has no effect (its deadline is over, or it was refused), a Problem if it is refused. */
+export type StartResult = StartOutcome | Problem | null
+
+export interface Committing {
+  snapshot: Snapshot
+  /** The new commands, by id. */
+  commands: ReadonlyMap<string, StartCommand>
+  /** The deployments whose plans are written already. */
+  prepared: ReadonlySet<string>
+}
+
+export interface Committed {
+  /** The answers to new commands, by id. */
+  answers: Map<string, StartResult>
+  /** How many requests started or left the queue. */
+  changed: number
+}
+
+type Decided<D extends Start | Wait> = D & { received: StartCommand; superseded: Superseded }
+
+/**
+ * Carries out decisions, with a fixed number of statements. What is free in the snapshot must still be free.
+ * @throws Moved if a slot, an instance or a target has changed since the snapshot
+ */
+export async function commit(
+  tx: Queryable,
+  decisions: readonly Decision[],
+  committing: Committing,
+): Promise<Committed> {
+  const { snapshot, commands, prepared } = committing
+  const isNew = (id: string) => commands.has(id)
+  const starts = decisions.filter((decision) => decision.is === 'start')
+  const waits = decisions.filter((decision) => decision.is === 'wait')
+  const received = <D extends Start | Wait>(some: readonly D[]) =>
+    some.flatMap((decision) => {
+      const command = commands.get(decision.request.id)
+      return command === undefined ? [] : [{ ...decision, received: command }]
+    })
+  const fresh = received([...starts, ...waits])
+  const superseded = await supersede(
+    tx,
+    fresh.map((decision) => ({ ...decision.received, supersedes: decision.supersedes })),
+  )
+  const withSuperseded = <D extends Start | Wait>(some: readonly D[]): Decided<D>[] =>
+    received(some).map((decision) => ({
+      ...decision,
+      superseded: superseded.get(decision.request.id) ?? { ids: [], queued_at: null },
+    }))
+  const [newStarts, newWaits] = [withSuperseded(starts), withSuperseded(waits)]
+  const orphans = starts.filter(({ request }) => request.kind === 'orphan')
+  const stored = starts.filter(({ request }) => request.kind === 'start' && !isNew(request.id))
+  const isPlanned = (id: string) => prepared.has(id)
+
+  const [resumed, ready] = await Promise.all([
+    resume(tx, snapshot, orphans),
+    claimRequests(
+      tx,
+      stored.map(({ request }) => request.id),
+      { placesMatter: concernPlaces(snapshot.freezes.presentAt(snapshot.now)) },
+    ),
+  ])
+  const slots = new Map(stored.map(({ request, slot }) => [request.id, slot]))
+  const dispatched = ready.flatMap(({ request, locks }) => {
+    const slot = slots.get(request.id)
+    return slot === undefined ? [] : [{ request, locks, slot }]
+  })
+  // Postgres marks the requests while this process maps their plans to rows (`drain`, goal 4).
+  const write = async () => {
+    if (dispatched.length > 0) await nextTurn()
+    await writeStarted(tx, snapshot, [
+      ...dispatched.map(({ request, locks, slot }): Starting => {
+        const { id, request_id, traceparent } = request
+        // A caller finds what it has asked for under one id, whether it waits or runs.
+        return {
+          ...{ deployment_id: id, request_id, traceparent, slot, locks, command: withPriority(request) },
+          ...{ was_queued: true, is_planned: isPlanned(id) },
+        }
+      }),
+      ...newStarts.map(({ received: { command, request_id, traceparent }, slot, request }): Starting => {
+        return {
+          ...{ deployment_id: command.command_id, request_id, traceparent, slot, locks: locksOf(request), command },
+          ...{ was_queued: false, is_planned: isPlanned(command.command_id) },
+        }
+      }),
+    ])
+  }
+  await Promise.all([
+    markDispatched(tx, dispatched),
+    write(),
+    enqueueRequests(
+      tx,
+      newWaits.map(({ received: { command, request_id, traceparent }, request, superseded: { queued_at } }) => {
+        return { command, request_id, traceparent, queued_at, locks: locksOf(request) }
+      }),
+    ),
+    recordCalls(tx, [...newStarts, ...newWaits].map(callRecord)),
+  ])
+  return { answers: answersOf(decisions, commands), changed: resumed + stored.length }
+}
+
+const locksOf = (request: Start['request']) => (request.kind === 'start' ? request.targets.map(({ id }) => id) : [])
+
+function withPriority({ command, priority }: ClaimedRequest): StartBody {
+  const { plan } = command
+  return { ...command, plan: { ...plan, options: { ...plan.options, priority } } }
+}
+
+function answersOf(decisions: readonly Decision[], commands: Committing['commands']): Map<string, StartResult> {
+  const answers = new Map<string, StartResult>()
+  for (const decision of decisions) {
+    const { id } = decision.request
+    const command = commands.get(id)?.command
+    if (command !== undefined) answers.set(id, answerOf(decision, command))
+  }
+  return answers
+}
+
+function answerOf(decision: Decision, command: StartBody): StartResult {
+  switch (decision.is) {
+    case 'start':
+      return outcomeOf(command, 'started')
+    case 'wait':
+      return outcomeOf(command, 'queued')
+    case 'known':
+      return outcomeOf(command, decision.outcome)
+    case 'refuse':
+      return decision.problem
+    case 'dropped':
+      return null
+  }
+}
+
+function outcomeOf({ command_id, warnings = [], selection }: StartBody, outcome: 'started' | 'queued'): StartOutcome {
+  if (outcome === 'started') return { outcome, deployment_id: command_id, warnings }
+  const queued = { outcome, pending_request_id: command_id, message: QUEUED_MESSAGE, warnings } as const
+  const { unchanged_target_ids } = selection
+  return unchanged_target_ids === undefined ? queued : { ...queued, unchanged_target_ids }
+}

@@ -1,0 +1,259 @@
+import { unlessRefused } from '@slipway/audit'
+import {
+  attempt,
+  Collision,
+  countRowFailure,
+  type Database,
+  isCollision,
+  isUnavailable,
+  MOST_STEPS,
+  Quarantine,
+  type Queryable,
+  type ReadRound,
+  readRound,
+} from '@slipway/database'
+import { admit, type Decision, type Start } from '@slipway/engine'
+import type { Logger } from '@slipway/runtime'
+import { insertPlans } from '../deployments/write.ts'
+import { Moved } from '../leases/moved.ts'
+import { dropUnlocked } from '../locks/locks.sql.ts'
+import { claim, markRetry } from '../pending/status.ts'
+import { lockAdmission, lockCommandIds } from './admission.sql.ts'
+import { type Committing, commit, type StartResult } from './commit.ts'
+import { newRequestOf, type StartCommand } from './start-commands.ts'
+
+/** A decision whose rows have moved is made again so many times. Then it waits. */
+const MOST_TRIES = 3
+
+export interface AdmissionOptions {
+  database: Database
+  logger: Logger
+  /** Deployments that lost their instance and could not go on. All rounds of a process share them. */
+  orphans?: Quarantine
+}
+
+export type Admission = Required<AdmissionOptions>
+
+export const admissionOf = ({
+  database,
+  logger,
+  orphans = new Quarantine({ task: 'resume', logger }),
+}: AdmissionOptions): Admission => ({ database, logger, orphans })
+
+export interface Round {
+  /** The answers to the new commands, by id. An Error that is no Problem is a failure of this command alone. */
+  answers: Map<string, StartResult | Error>
+  /** New commands that are decided in the next round. */
+  undecided: StartCommand[]
+  /** Pending requests that may start, and whose plans are too large for this round. */
+  large: string[]
+  /** How many requests started or left the queue. */
+  changed: number
+}
+
+/**
+ * One round of admission: reads a snapshot, decides, and commits, while no other dispatcher decides. A create is a round with new
+ * commands; the queue is one without.
+ */
+export const runRound = ({ database, ...admission }: Admission, commands: readonly StartCommand[]): Promise<Round> =>
+  database.transaction(async (tx) => {
+    const { first, later } = withoutCopies(commands)
+    const [, , dropped, reading] = await Promise.all([
+      lockCommands(tx, first),
+      lockAdmission.run(tx),
+      first.length === 0 ? dropUnlocked.run(tx) : 0,
+      read(tx, admission, first),
+    ])
+    const round = await decideAndCommit(tx, admission, { commands: first, reading })
+    return { ...round, undecided: [...round.undecided, ...later], changed: round.changed + dropped }
+  })
+
+/**
+ * A round for a large plan: writes the rows of the plan before others must wait. It does so only if the plan would start now, and
+ * takes the rows back if it turns out that it waits.
+ */
+export const runLargeRound = ({ database, ...admission }: Admission, large: StartCommand | string): Promise<Round> =>
+  database.transaction(async (tx) => {
+    const commands = typeof large === 'string' ? [] : [large]
+    const id = typeof large === 'string' ? large : large.command.command_id
+    const [, seen] = await Promise.all([lockCommands(tx, commands), read(tx, admission, commands)])
+    if (startOf(id, decide(seen)) !== undefined) {
+      try {
+        return await attempt(tx, (inner) => startPlanned(inner, admission, { id, commands }))
+      } catch (error) {
+        if (!(error instanceof WaitsAfterAll)) throw error
+      }
+    }
+    const [, reading] = await Promise.all([lockAdmission.run(tx), read(tx, admission, commands)])
+    return decideAndCommit(tx, admission, { commands, reading })
+  })
+
+class WaitsAfterAll extends Error {
+  override name = 'WaitsAfterAll'
+}
+
+async function startPlanned(
+  tx: Queryable,
+  admission: Omit<Admission, 'database'>,
+  { id, commands }: { id: string; commands: readonly StartCommand[] },
+): Promise<Round> {
+  const planned = commands.length > 0 ? commands : await claimPlanned(tx, id)
+  await insertPlans(
+    tx,
+    planned.map((each) => ({ ...each, deployment_id: id })),
+  )
+  const prepared = [id]
+  const [, reading] = await Promise.all([lockAdmission.run(tx), read(tx, admission, commands, prepared)])
+  const round = await decideAndCommit(tx, admission, { commands, reading, prepared })
+  if (!round.started.has(id)) throw new WaitsAfterAll(`${id} has no slot any more`)
+  return round
+}
+
+async function claimPlanned(tx: Queryable, id: string): Promise<StartCommand[]> {
+  const claimed = await claim(tx, [id])
+  if (claimed.length === 0) throw new WaitsAfterAll(`${id} left the queue`)
+  return claimed.map(({ command, priority, request_id, traceparent }) => ({
+    command: { ...command, plan: { ...command.plan, options: { ...command.plan.options, priority } } },
+    ...{ request_id, traceparent },
+  }))
+}
+
+async function lockCommands(tx: Queryable, commands: readonly StartCommand[]): Promise<void> {
+  if (commands.length === 0) return
+  await lockCommandIds.run(tx, { ids: commands.map(({ command }) => command.command_id).sort() })
+}
+
+/** Copies of a command that came together are decided one after the other. */
+function withoutCopies(commands: readonly StartCommand[]): { first: StartCommand[]; later: StartCommand[] } {
+  const byId = new Map<string, StartCommand>()
+  const later: StartCommand[] = []
+  for (const each of commands) {
+    const { command_id } = each.command
+    if (byId.has(command_id)) later.push(each)
+    else byId.set(command_id, each)
+  }
+  return { first: [...byId.values()], later }
+}
+
+const read = (
+  tx: Queryable,
+  { orphans }: Pick<Admission, 'orphans'>,
+  commands: readonly StartCommand[],
+  prepared: readonly string[] = [],
+): Promise<ReadRound> => readRound(tx, { arrivals: commands.map(newRequestOf), heldOrphans: orphans.held, prepared })
+
+const decide = ({ snapshot, requests }: ReadRound) => admit(snapshot, requests, snapshot.now)
+
+const startOf = (id: string, decisions: readonly Decision[]): Start | undefined =>
+  decisions.find((decision): decision is Start => decision.is === 'start' && decision.request.id === id)
+
+interface Deciding {
+  commands: readonly StartCommand[]
+  reading: ReadRound
+  prepared?: readonly string[]
+}
+
+async function decideAndCommit(
+  tx: Queryable,
+  admission: Omit<Admission, 'database'>,
+  { commands, reading: first, prepared = [] }: Deciding,
+): Promise<Round & { started: ReadonlySet<string> }> {
+  const moved = new Set<string>()
+  for (let tries = 1, reading = first; ; tries += 1) {
+    const isLast = tries > MOST_TRIES
+    const stepsOf = stepsOfRequests(reading, commands)
+    const isLarge = (id: string) => stepsOf(id) > MOST_STEPS && !prepared.includes(id)
+    const decided = decide(reading)
+    const decisions = decided.flatMap((decision) => {
+      const { id } = decision.request
+      return decision.is === 'start' && (isLarge(id) || (isLast && moved.has(id))) ? waitInstead(decision) : [decision]
+    })
+    const committing = {
+      snapshot: reading.snapshot,
+      commands: new Map(commands.map((each) => [each.command.command_id, each])),
+      prepared: new Set(prepared),
+    }
+    try {
+      const { answers, changed } = await commitEach(tx, decisions, committing, admission)
+      return {
+        ...{ answers, changed },
+        undecided: commands.filter(({ command }) => !answers.has(command.command_id)),
+        large: decided.flatMap(({ is, request: { id } }) => (is === 'start' && isLarge(id) ? [id] : [])),
+        started: new Set(decisions.flatMap(({ is, request }) => (is === 'start' ? [request.id] : []))),
+      }
+    } catch (error) {
+      if (!(error instanceof Moved)) throw error
+      if (isLast) throw new Collision(error.message)
+      for (const id of error.deploymentIds) moved.add(id)
+    }
+    reading = await read(tx, admission, commands, prepared)
+  }
+}
+
+/** A pending request stays as it is. A new one is queued. */
+const waitInstead = ({ slot: _, ...decision }: Start): Decision[] =>
+  decision.request.kind === 'start' && decision.request.arrival !== null
+    ? [{ ...decision, is: 'wait', blockers: [] }]
+    : []
+
+function stepsOfRequests({ steps }: ReadRound, commands: readonly StartCommand[]): (id: string) => number {
+  const own = new Map(
+    commands.map(({ command: { command_id, plan } }) => [command_id, plan.targets.length * plan.actions.length]),
+  )
+  return (id) => own.get(id) ?? steps.get(id) ?? 0
+}
+
+/** Commits all decisions at once. If that fails, commits each alone: a wrong request must not stop the others. */
+async function commitEach(
+  tx: Queryable,
+  decisions: readonly Decision[],
+  committing: Committing,
+  admission: Omit<Admission, 'database'>,
+): Promise<{ answers: Round['answers']; changed: number }> {
+  if (decisions.length === 0) return { answers: new Map(), changed: 0 }
+  try {
+    const committed = await attempt(tx, (inner) => commit(inner, decisions, committing))
+    for (const { request } of decisions) if (request.kind === 'orphan') admission.orphans.release(request.id)
+    return committed
+  } catch (error) {
+    if (error instanceof Moved || isPassing(error)) throw error
+    const [only, ...rest] = decisions
+    if (only !== undefined && rest.length === 0) return failed(tx, only, { error, committing, admission })
+    const each: Awaited<ReturnType<typeof commitEach>>[] = []
+    for (const decision of decisions) each.push(await commitEach(tx, [decision], committing, admission))
+    return {
+      answers: new Map(each.flatMap(({ answers }) => [...answers])),
+      changed: each.reduce((total, { changed }) => total + changed, 0),
+    }
+  }
+}
+
+interface Failure {
+  error: unknown
+  committing: Committing
+  admission: Omit<Admission, 'database'>
+}
+
+/** Notes that a single request failed. */
+async function failed(
+  tx: Queryable,
+  { request }: Decision,
+  { error, committing, admission: { orphans, logger } }: Failure,
+): Promise<{ answers: Round['answers']; changed: number }> {
+  if (committing.commands.has(request.id)) {
+    const answer = await unlessRefused(Promise.reject(error)).catch((failure: unknown) => failure)
+    return { answers: new Map([[request.id, answer instanceof Error ? answer : null]]), changed: 0 }
+  }
+  if (request.kind === 'start') {
+    countRowFailure('dispatch')
+    logger.error('a pending request could not be dispatched', { pending_request_id: request.id, error })
+    const reason = 'The dispatch failed for an internal reason; see the log of the dispatcher'
+    for (const claimed of await claim(tx, [request.id])) await markRetry(tx, claimed, reason)
+    return { answers: new Map(), changed: 1 }
+  }
+  orphans.hold(request.id, error)
+  return { answers: new Map(), changed: 0 }
+}
+
+/** Whether the failure is not the fault of a request. Then the whole transaction is repeated. */
+const isPassing = (error: unknown) => isCollision(error) || isUnavailable(error)
