@@ -256,7 +256,9 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'Two dispatchers decide at the same time.',
     file: 'services/dispatcher/src/dispatch/round.ts',
     owners: ['services/dispatcher/test/dispatch-queue.test.ts'],
-    edits: [['      lockAdmission.run(tx),\n      first.length', '      null,\n      first.length']],
+    edits: [
+      ['lockAdmission.run(tx, { command_ids: idsOf(first) })', 'lockCommands.run(tx, { command_ids: idsOf(first) })'],
+    ],
   },
   {
     id: 'batch-too-large',

@@ -80,7 +80,7 @@ test('Postgres ends the session of a dispatcher that vanishes while it decides, 
   const gone = await asDispatcher.pool.connect()
   const lost = new Promise((resolve) => gone.once('error', resolve))
   await gone.query('BEGIN')
-  await lockAdmission.run(gone)
+  await lockAdmission.run(gone, { command_ids: [] })
   const { rows } = await gone.query('SHOW idle_in_transaction_session_timeout')
   expect(rows).toEqual([{ idle_in_transaction_session_timeout: '5s' }])
   const command = startCommand(catalog)

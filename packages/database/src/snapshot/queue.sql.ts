@@ -1,4 +1,3 @@
-import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import type { WantedTarget } from '@slipway/engine'
 import { targetConcurrency } from '../sql/enums.ts'
 import { statement } from '../sql/statement.ts'
@@ -105,29 +104,6 @@ export const findWanted = statement({
 })
 
 // --- pending requests ----------------------------------------------------------------------------------------------
-
-const nextGroup = (bound: string) =>
-  `(SELECT freeze_key, freeze_subject, instance_selector FROM pending_requests
-     WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
-
-/**
- * The groups of pending requests that freezes, limits and pools treat alike. Reads one index entry per group. If the cost grew with
- * the queue, `drain` would miss goal 5.
- */
-export const findGroups = statement({
-  name: 'database.snapshot.find-groups',
-  row: {
-    key: present(uuid),
-    subject: present(jsonb<FreezeSubject>()),
-    selector: nullable(jsonb<InstanceSelector>()),
-  },
-  sql: `WITH RECURSIVE found (key, subject, selector) AS (
-      ${nextGroup('')}
-      UNION ALL
-      SELECT next.* FROM found CROSS JOIN LATERAL ${nextGroup('AND freeze_key > found.key')} next
-    )
-    SELECT key, subject, selector FROM found`,
-})
 
 /** `size`: bytes of the command. */
 const FIELDS = 'p.id, p.rank, p.freeze_key AS key, pg_column_size(p.command) AS size, p.step_count AS steps'

@@ -1,11 +1,4 @@
-import {
-  concernPlaces,
-  type FreezeSubject,
-  type InstanceSelector,
-  type MaybeSelector,
-  type Plan,
-  type TargetPlace,
-} from '@slipway/domain'
+import { concernPlaces, type FreezeSubject, type MaybeSelector, type Plan, type TargetPlace } from '@slipway/domain'
 import {
   type CheckRequest,
   groupBlockersOf,
@@ -21,19 +14,11 @@ import {
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import type { Queryable } from '../queryable.ts'
 import type { RowOf } from '../sql/statement.ts'
+import { findFacts, type GroupRow } from './facts.sql.ts'
 import { type FreezesNow, readFreezes } from './freezes.ts'
 import { findInstances } from './instances.sql.ts'
-import {
-  findFirsts,
-  findGroups,
-  findHeads,
-  findOlder,
-  findPlaces,
-  findStatus,
-  findWanted,
-  isAnyPolicy,
-} from './queue.sql.ts'
-import { countRunning, countRunningChecks, findDueChecks, findOrphans } from './runs.sql.ts'
+import { findFirsts, findHeads, findOlder, findPlaces, findStatus, findWanted } from './queue.sql.ts'
+import { countRunningChecks, findDueChecks } from './runs.sql.ts'
 
 /** The most requests of a round, and the most targets that they want. */
 const MOST_REQUESTS = 500
@@ -83,36 +68,31 @@ export interface ReadRound {
 export async function readRound(db: Queryable, reading: RoundReading): Promise<ReadRound> {
   const { arrivals, heldOrphans, prepared = [], checks = null } = reading
   const isAskedForChecks = checks !== null
-  const [freezes, limits, instances, orphans, groups, statuses, policy, runningChecks, due] = await Promise.all([
+  const [{ freezes, now }, facts, instances, statuses, runningChecks, due] = await Promise.all([
     readFreezes(db),
-    countRunning.all(db, { except: prepared }),
+    findFacts.one(db, { prepared, held_orphans: heldOrphans, limit: MOST_REQUESTS + 1 }),
     findInstances.all(db, {
       version: COMPATIBLE_VERSION,
       wanted: arrivals.length + (isAskedForChecks ? SLOTS_FOR_CHECKS : 0),
       most: MOST_REQUESTS,
       exact: false,
     }),
-    findOrphans.all(db, { limit: MOST_REQUESTS + 1, except: heldOrphans }),
-    findGroups.all(db),
     readStatus(db, arrivals, prepared),
-    arrivals.length > 0 ? isAnyPolicy.one(db) : { any: false },
     isAskedForChecks ? countRunningChecks.all(db, { except: prepared }) : [],
     readChecks(db, checks),
   ])
+  const { tenant_limit, running, any_policy, orphans, groups } = facts
   const seen: Snapshot = {
-    now: freezes.now,
-    freezes: freezes.freezes,
-    instances,
-    tenantLimit: limits[0]?.tenant_limit ?? null,
-    running: countsOf(limits),
+    ...{ now, freezes, instances, tenantLimit: tenant_limit },
+    running: new Map(Object.entries(running ?? {})),
     targets: new Map(),
-    readUpTo: orphans.length > MOST_REQUESTS ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
-    runningChecks: countsOf(runningChecks),
+    readUpTo: (orphans ?? []).length > MOST_REQUESTS ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
+    runningChecks: new Map(runningChecks.map((row) => [row.tenant_id ?? '', row.running])),
   }
-  const open = groups.map(groupOf).filter((group) => groupBlockersOf(seen, group, seen.now).length === 0)
+  const open = (groups ?? []).map(groupOf).filter((group) => groupBlockersOf(seen, group, now).length === 0)
   const [places, wanted, pending] = await Promise.all([
-    readPlaces(db, freezes, arrivals),
-    policy.any ? readWanted(db, arrivals, open) : null,
+    readPlaces(db, { freezes, now }, arrivals),
+    any_policy && arrivals.length > 0 ? readWanted(db, arrivals, open) : null,
     readPending(db, seen, open),
   ])
   const starts = arrivals.map((arrival, index) => {
@@ -127,7 +107,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
       readUpTo: Math.min(seen.readUpTo, pending.readUpTo),
     },
     requests: [
-      ...orphans.slice(0, MOST_REQUESTS).map((orphan) => ({ kind: 'orphan' as const, ...orphan })),
+      ...(orphans ?? []).slice(0, MOST_REQUESTS).map((orphan) => ({ kind: 'orphan' as const, ...orphan })),
       ...starts,
       ...pending.requests,
       ...due,
@@ -135,9 +115,6 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     steps: pending.steps,
   }
 }
-
-const countsOf = (rows: readonly { tenant_id: string | null; running: number | null }[]) =>
-  new Map(rows.flatMap(({ tenant_id, running }) => (running === null ? [] : [[tenant_id ?? '', running]])))
 
 async function readChecks(db: Queryable, checks: RoundReading['checks']): Promise<readonly CheckRequest[]> {
   if (checks == null) return []
@@ -252,15 +229,9 @@ interface Group {
   selector: MaybeSelector
 }
 
-const groupOf = ({
-  key,
-  subject,
-  selector,
-}: {
-  key: string
-  subject: FreezeSubject
-  selector: InstanceSelector | null
-}): Group => ({ key, subject, selector, tenant_id: subject.tenant_id })
+const groupOf = ({ key, subject, selector }: GroupRow): Group => {
+  return { key, subject, selector, tenant_id: subject.tenant_id }
+}
 
 interface Pending {
   requests: StartRequest[]

@@ -18,37 +18,13 @@ export const ORPHANS = `leases l JOIN deployments d ON d.id = l.deployment_id
  * SQL: whether the lease `l` is the last one of such a deployment. The scalar subqueries make Postgres begin with the lost leases.
  * With the join of `ORPHANS` it reads every running deployment, and `create` misses goal 1.
  */
-const IS_LAST_OF_ORPHAN = `l.end_reason = 'lost'
+export const IS_LAST_OF_ORPHAN = `l.end_reason = 'lost'
     AND (SELECT d.completed_at IS NULL FROM deployments d WHERE d.id = l.deployment_id)
     AND (SELECT true FROM leases later
           WHERE later.deployment_id = l.deployment_id AND later.epoch > l.epoch LIMIT 1) IS NULL`
 
 /** SQL: whether there is such a deployment. */
 export const ANY_ORPHAN = `EXISTS (SELECT FROM leases l WHERE ${IS_LAST_OF_ORPHAN})`
-
-/** In the order in which they go on: by priority, then by age. */
-export const findOrphans = statement({
-  name: 'database.snapshot.find-orphans',
-  parameters: { limit: int8, except: array(uuid) },
-  row: { id: uuid, tenant_id: nullable(uuid), selector },
-  sql: `SELECT d.id, d.tenant_id, d.plan_head -> 'instance_selector' AS selector
-      FROM (SELECT l.deployment_id FROM leases l WHERE ${IS_LAST_OF_ORPHAN} OFFSET 0) lost JOIN deployments d ON d.id = lost.deployment_id
-     WHERE d.id <> ALL (:except)
-     ORDER BY (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id LIMIT :limit`,
-})
-
-/** The limit of running deployments per tenant, and how many each tenant runs. Without a limit, tenants are not counted. */
-export const countRunning = statement({
-  name: 'database.snapshot.count-running',
-  parameters: { except: array(uuid) },
-  row: { tenant_limit: nullable(int4), tenant_id: nullable(uuid), running: nullable(int8) },
-  sql: `SELECT s.tenant_running_limit AS tenant_limit, r.tenant_id, r.running
-      FROM queue_settings s
-      LEFT JOIN LATERAL (SELECT tenant_id, count(*) AS running FROM deployments
-                          WHERE completed_at IS NULL AND NOT is_check AND tenant_id IS NOT NULL
-                            AND s.tenant_running_limit IS NOT NULL AND id <> ALL (:except)
-                          GROUP BY tenant_id) r ON true`,
-})
 
 // --- checks of drift -----------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ import { insertPlans } from '../deployments/write.ts'
 import { Moved } from '../leases/moved.ts'
 import { dropUnlocked } from '../locks/locks.sql.ts'
 import { claim, markRetry } from '../pending/status.ts'
-import { lockAdmission, lockCommandIds } from './admission.sql.ts'
+import { lockAdmission, lockCommands } from './admission.sql.ts'
 import { type Committing, commit, type StartResult } from './commit.ts'
 import { newRequestOf, type StartCommand } from './start-commands.ts'
 
@@ -51,42 +51,59 @@ export interface Round {
   changed: number
 }
 
+/** What earlier tries of a round have shown. A try that fails is rolled back, and the round begins again. */
+interface Tries {
+  /** The deployments whose slots or targets were taken since the snapshot, and how often that happened. */
+  moved: Set<string>
+  moves: number
+  /** Whether each decision is committed alone, because one of them fails. */
+  careful: boolean
+}
+
+const firstTry = (): Tries => ({ moved: new Set(), moves: 0, careful: false })
+
 /**
  * One round of admission: reads a snapshot, decides, and commits, while no other dispatcher decides. A create is a round with new
  * commands; the queue is one without.
  */
-export const runRound = ({ database, ...admission }: Admission, commands: readonly StartCommand[]): Promise<Round> =>
-  database.transaction(async (tx) => {
+export function runRound({ database, ...admission }: Admission, commands: readonly StartCommand[]): Promise<Round> {
+  const tries = firstTry()
+  return database.transaction(async (tx) => {
     const { first, later } = withoutCopies(commands)
-    const [, , dropped, reading] = await Promise.all([
-      lockCommands(tx, first),
-      lockAdmission.run(tx),
+    const [, dropped, reading] = await Promise.all([
+      lockAdmission.run(tx, { command_ids: idsOf(first) }),
       first.length === 0 ? dropUnlocked.run(tx) : 0,
       read(tx, admission, first),
     ])
-    const round = await decideAndCommit(tx, admission, { commands: first, reading })
+    const round = await decideAndCommit(tx, admission, { commands: first, reading, tries })
     return { ...round, undecided: [...round.undecided, ...later], changed: round.changed + dropped }
   })
+}
 
 /**
  * A round for a large plan: writes the rows of the plan before others must wait. It does so only if the plan would start now, and
  * takes the rows back if it turns out that it waits.
  */
-export const runLargeRound = ({ database, ...admission }: Admission, large: StartCommand | string): Promise<Round> =>
-  database.transaction(async (tx) => {
+export function runLargeRound({ database, ...admission }: Admission, large: StartCommand | string): Promise<Round> {
+  const tries = firstTry()
+  return database.transaction(async (tx) => {
     const commands = typeof large === 'string' ? [] : [large]
     const id = typeof large === 'string' ? large : large.command.command_id
-    const [, seen] = await Promise.all([lockCommands(tx, commands), read(tx, admission, commands)])
+    const [, seen] = await Promise.all([
+      lockCommands.run(tx, { command_ids: idsOf(commands) }),
+      read(tx, admission, commands),
+    ])
     if (startOf(id, decide(seen)) !== undefined) {
       try {
-        return await attempt(tx, (inner) => startPlanned(inner, admission, { id, commands }))
+        return await attempt(tx, (inner) => startPlanned(inner, admission, { id, commands, tries }))
       } catch (error) {
         if (!(error instanceof WaitsAfterAll)) throw error
       }
     }
-    const [, reading] = await Promise.all([lockAdmission.run(tx), read(tx, admission, commands)])
-    return decideAndCommit(tx, admission, { commands, reading })
+    const [, reading] = await Promise.all([lockAdmission.run(tx, { command_ids: [] }), read(tx, admission, commands)])
+    return decideAndCommit(tx, admission, { commands, reading, tries })
   })
+}
 
 class WaitsAfterAll extends Error {
   override name = 'WaitsAfterAll'
@@ -95,7 +112,7 @@ class WaitsAfterAll extends Error {
 async function startPlanned(
   tx: Queryable,
   admission: Omit<Admission, 'database'>,
-  { id, commands }: { id: string; commands: readonly StartCommand[] },
+  { id, commands, tries }: { id: string; commands: readonly StartCommand[]; tries: Tries },
 ): Promise<Round> {
   const planned = commands.length > 0 ? commands : await claimPlanned(tx, id)
   await insertPlans(
@@ -103,8 +120,11 @@ async function startPlanned(
     planned.map((each) => ({ ...each, deployment_id: id })),
   )
   const prepared = [id]
-  const [, reading] = await Promise.all([lockAdmission.run(tx), read(tx, admission, commands, prepared)])
-  const round = await decideAndCommit(tx, admission, { commands, reading, prepared })
+  const [, reading] = await Promise.all([
+    lockAdmission.run(tx, { command_ids: [] }),
+    read(tx, admission, commands, prepared),
+  ])
+  const round = await decideAndCommit(tx, admission, { commands, reading, prepared, tries })
   if (!round.started.has(id)) throw new WaitsAfterAll(`${id} has no slot any more`)
   return round
 }
@@ -118,10 +138,8 @@ async function claimPlanned(tx: Queryable, id: string): Promise<StartCommand[]> 
   }))
 }
 
-async function lockCommands(tx: Queryable, commands: readonly StartCommand[]): Promise<void> {
-  if (commands.length === 0) return
-  await lockCommandIds.run(tx, { ids: commands.map(({ command }) => command.command_id).sort() })
-}
+/** In one order everywhere, so that transactions that lock several commands cannot deadlock. */
+const idsOf = (commands: readonly StartCommand[]) => commands.map(({ command }) => command.command_id).sort()
 
 /** Copies of a command that came together are decided one after the other. */
 function withoutCopies(commands: readonly StartCommand[]): { first: StartCommand[]; later: StartCommand[] } {
@@ -151,42 +169,34 @@ interface Deciding {
   commands: readonly StartCommand[]
   reading: ReadRound
   prepared?: readonly string[]
+  tries: Tries
 }
 
+/** @throws Collision if the round must begin again */
 async function decideAndCommit(
   tx: Queryable,
   admission: Omit<Admission, 'database'>,
-  { commands, reading: first, prepared = [] }: Deciding,
+  { commands, reading, prepared = [], tries }: Deciding,
 ): Promise<Round & { started: ReadonlySet<string> }> {
-  const moved = new Set<string>()
-  for (let tries = 1, reading = first; ; tries += 1) {
-    const isLast = tries > MOST_TRIES
-    const stepsOf = stepsOfRequests(reading, commands)
-    const isLarge = (id: string) => stepsOf(id) > MOST_STEPS && !prepared.includes(id)
-    const decided = decide(reading)
-    const decisions = decided.flatMap((decision) => {
-      const { id } = decision.request
-      return decision.is === 'start' && (isLarge(id) || (isLast && moved.has(id))) ? waitInstead(decision) : [decision]
-    })
-    const committing = {
-      snapshot: reading.snapshot,
-      commands: new Map(commands.map((each) => [each.command.command_id, each])),
-      prepared: new Set(prepared),
-    }
-    try {
-      const { answers, changed } = await commitEach(tx, decisions, committing, admission)
-      return {
-        ...{ answers, changed },
-        undecided: commands.filter(({ command }) => !answers.has(command.command_id)),
-        large: decided.flatMap(({ is, request: { id } }) => (is === 'start' && isLarge(id) ? [id] : [])),
-        started: new Set(decisions.flatMap(({ is, request }) => (is === 'start' ? [request.id] : []))),
-      }
-    } catch (error) {
-      if (!(error instanceof Moved)) throw error
-      if (isLast) throw new Collision(error.message)
-      for (const id of error.deploymentIds) moved.add(id)
-    }
-    reading = await read(tx, admission, commands, prepared)
+  const stepsOf = stepsOfRequests(reading, commands)
+  const isLarge = (id: string) => stepsOf(id) > MOST_STEPS && !prepared.includes(id)
+  const isGivenUp = (id: string) => tries.moves >= MOST_TRIES && tries.moved.has(id)
+  const decided = decide(reading)
+  const decisions = decided.flatMap((decision) => {
+    const { id } = decision.request
+    return decision.is === 'start' && (isLarge(id) || isGivenUp(id)) ? waitInstead(decision) : [decision]
+  })
+  const committing = {
+    snapshot: reading.snapshot,
+    commands: new Map(commands.map((each) => [each.command.command_id, each])),
+    prepared: new Set(prepared),
+  }
+  const { answers, changed } = await commitOrTryAgain(tx, admission, { decisions, committing, tries })
+  return {
+    ...{ answers, changed },
+    undecided: commands.filter(({ command }) => !answers.has(command.command_id)),
+    large: decided.flatMap(({ is, request: { id } }) => (is === 'start' && isLarge(id) ? [id] : [])),
+    started: new Set(decisions.flatMap(({ is, request }) => (is === 'start' ? [request.id] : []))),
   }
 }
 
@@ -203,29 +213,47 @@ function stepsOfRequests({ steps }: ReadRound, commands: readonly StartCommand[]
   return (id) => own.get(id) ?? steps.get(id) ?? 0
 }
 
-/** Commits all decisions at once. If that fails, commits each alone: a wrong request must not stop the others. */
+type Committed = Pick<Round, 'answers' | 'changed'>
+
+/** Commits all decisions at once. If a decision fails, the round begins again and commits each alone. */
+async function commitOrTryAgain(
+  tx: Queryable,
+  admission: Omit<Admission, 'database'>,
+  { decisions, committing, tries }: { decisions: readonly Decision[]; committing: Committing; tries: Tries },
+): Promise<Committed> {
+  try {
+    if (tries.careful) return await commitEach(tx, decisions, committing, admission)
+    const committed = await commit(tx, decisions, committing)
+    for (const { is, request } of decisions) if (is === 'start') admission.orphans.release(request.id)
+    return committed
+  } catch (error) {
+    if (error instanceof Moved) {
+      tries.moves += 1
+      for (const id of error.deploymentIds) tries.moved.add(id)
+    } else if (tries.careful || isPassing(error)) throw error
+    else tries.careful = true
+    throw new Collision('the round begins again', { cause: error })
+  }
+}
+
+/** Commits each decision alone: a wrong request must not stop the others. */
 async function commitEach(
   tx: Queryable,
   decisions: readonly Decision[],
   committing: Committing,
   admission: Omit<Admission, 'database'>,
-): Promise<{ answers: Round['answers']; changed: number }> {
-  if (decisions.length === 0) return { answers: new Map(), changed: 0 }
-  try {
-    const committed = await attempt(tx, (inner) => commit(inner, decisions, committing))
-    for (const { request } of decisions) if (request.kind === 'orphan') admission.orphans.release(request.id)
-    return committed
-  } catch (error) {
-    if (error instanceof Moved || isPassing(error)) throw error
-    const [only, ...rest] = decisions
-    if (only !== undefined && rest.length === 0) return failed(tx, only, { error, committing, admission })
-    const each: Awaited<ReturnType<typeof commitEach>>[] = []
-    for (const decision of decisions) each.push(await commitEach(tx, [decision], committing, admission))
-    return {
-      answers: new Map(each.flatMap(({ answers }) => [...answers])),
-      changed: each.reduce((total, { changed }) => total + changed, 0),
-    }
+): Promise<Committed> {
+  const answers: Round['answers'] = new Map()
+  let total = 0
+  for (const decision of decisions) {
+    const one = await attempt(tx, (inner) => commit(inner, [decision], committing)).catch((error: unknown) => {
+      if (error instanceof Moved || isPassing(error)) throw error
+      return failed(tx, decision, { error, committing, admission })
+    })
+    for (const [id, answer] of one.answers) answers.set(id, answer)
+    total += one.changed
   }
+  return { answers, changed: total }
 }
 
 interface Failure {
@@ -239,7 +267,7 @@ async function failed(
   tx: Queryable,
   { request }: Decision,
   { error, committing, admission: { orphans, logger } }: Failure,
-): Promise<{ answers: Round['answers']; changed: number }> {
+): Promise<Committed> {
   if (committing.commands.has(request.id)) {
     const answer = await unlessRefused(Promise.reject(error)).catch((failure: unknown) => failure)
     return { answers: new Map([[request.id, answer instanceof Error ? answer : null]]), changed: 0 }

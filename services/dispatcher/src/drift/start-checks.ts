@@ -90,7 +90,7 @@ async function startNow(tx: Queryable, check: CheckRequest, every: number): Prom
   await insertSteps.runRows(tx, [{ deployment_id: run_id, target_count: targets, action_count: actions }])
   const given = { ...check, id: run_id }
   const [, { snapshot, requests }] = await Promise.all([
-    lockAdmission.run(tx),
+    lockAdmission.run(tx, { command_ids: [] }),
     readRound(tx, { arrivals: [], heldOrphans: [], prepared: [run_id], checks: { given: [given] } }),
   ])
   const start = admit(snapshot, requests, snapshot.now).find(isStartOf(run_id))

@@ -26,6 +26,7 @@ export async function markDispatched(
   tx: Queryable,
   dispatched: readonly { request: ClaimedRequest; slot: Slot }[],
 ): Promise<void> {
+  if (dispatched.length === 0) return
   const requests = dispatched.map(({ request }) => request)
   await Promise.all([
     dispatchRequests.all(tx, {
