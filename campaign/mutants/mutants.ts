@@ -76,13 +76,13 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       [
         'const round = await runRound(admission, left)',
-        `const answers = new Map(
+        `const promised = new Map(
       left.map(({ command: { command_id: deployment_id } }): [string, Answer] => [
         deployment_id,
         { outcome: 'started', deployment_id, warnings: [] },
       ]),
     )
-    const round = await runRound(admission, left).catch((): Round => ({ answers, undecided: [], large: [], changed: 0 }))`,
+    const round = await runRound(admission, left).catch((): Round => ({ answers: promised, undecided: [], large: [], changed: 0 }))`,
       ],
     ],
     kinds: LOST_COMMITS,
