@@ -148,8 +148,9 @@ async function carryOut({ action: todo, diesAt }: Step): Promise<void> {
         'SELECT id FROM instances WHERE last_heartbeat_at > now() - interval $$30 s$$ ORDER BY id LIMIT 1',
       )
       if (lost) await loseInstance(database, lost.id)
-      await createSweep({ database: by, logger: quiet })()
+      // Before the sweep, which may die: without an instance nothing starts any more.
       await addInstance(database, 3)
+      await createSweep({ database: by, logger: quiet })()
       return
     }
     case 'stopped':
