@@ -2,7 +2,7 @@ import { type ActiveFreeze, frozen, judgeFreezes, type Problem } from '@slipway/
 import { type Blocker, blockersOf, reserves } from './blockers.ts'
 import { Bookings, type Slot } from './bookings.ts'
 import { targetsBusy } from './refusals.ts'
-import type { Arrival, CheckRequest, Request, Snapshot, StartRequest } from './snapshot.ts'
+import { type CheckRequest, isNew, type Request, type Snapshot, type StartRequest } from './snapshot.ts'
 
 export type Decision = Start | Wait | Refuse | Known | Dropped
 
@@ -47,8 +47,6 @@ export interface Dropped {
   is: 'dropped'
   request: StartRequest
 }
-
-type NewRequest = StartRequest & { arrival: Arrival }
 
 /**
  * Decides about requests in their order: deployments that lost their instance, then starts by rank, then checks. Each request that
@@ -151,8 +149,6 @@ class Round {
     return this.#superseded.has(id) || (this.#newer.get(id)?.size ?? 0) > 0
   }
 }
-
-const isNew = (request: Request): request is NewRequest => request.kind === 'start' && request.arrival !== null
 
 /**
  * Without new requests that may replace an earlier new one of the same round: this one is not stored yet, so that it cannot be

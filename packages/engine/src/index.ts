@@ -20,19 +20,21 @@ export { heldBy, type ShownHolder, shownHolder, targetHeld } from './holders.ts'
 export { type Part, type PartState, partState } from './part.ts'
 export { instancesOf, type PoolState, type PoolUser, poolState } from './pools.ts'
 export { IN_FORCE, type Release, type ReleasedDeployment, releaseOf, releaseState } from './release.ts'
-export type {
-  Arrival,
-  CheckRequest,
-  Holder,
-  IdleReason,
-  Instance,
-  Labels,
-  OlderRequest,
-  OrphanRequest,
-  Request,
-  Reservation,
-  Snapshot,
-  StartRequest,
-  TargetState,
-  WantedTarget,
+export {
+  type Arrival,
+  type CheckRequest,
+  type Holder,
+  type IdleReason,
+  type Instance,
+  isNew,
+  type Labels,
+  type NewStart,
+  type OlderRequest,
+  type OrphanRequest,
+  type Request,
+  type Reservation,
+  type Snapshot,
+  type StartRequest,
+  type TargetState,
+  type WantedTarget,
 } from './snapshot.ts'

@@ -113,5 +113,10 @@ export interface CheckRequest extends AnyRequest {
   kind: 'check'
 }
 
+/** A request that is not stored yet. A copy of its command may be stored, under the same id. */
+export type NewStart = StartRequest & { arrival: Arrival }
+
+export const isNew = (request: Request): request is NewStart => request.kind === 'start' && request.arrival !== null
+
 /** `admit` expects orphans and checks in the order in which each is due. */
 export type Request = StartRequest | OrphanRequest | CheckRequest

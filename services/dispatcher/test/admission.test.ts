@@ -164,6 +164,15 @@ describe('a plan of more than 1,000 steps', () => {
   })
 })
 
+test('a repeated command finds its request queued, although the request starts in the same round', async () => {
+  const command = startCommand(catalog)
+  await startDeployment(database, command, { request_id: null })
+  await addInstance(database, 2)
+  expect(await startDeployment(database, command, { request_id: null })).toMatchObject({ outcome: 'queued' })
+  expect((await pending(command.command_id)).status).toBe('dispatched')
+  expect((await database.query('SELECT FROM leases')).rowCount).toBe(1)
+})
+
 test('two starts that come together and replace each other are decided one after the other', async () => {
   await addTargets({ z: 'supersede' })
   const starter = createStarter({ database: asDispatcher, logger })

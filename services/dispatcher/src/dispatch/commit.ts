@@ -3,7 +3,7 @@ import { recordCalls } from '@slipway/audit'
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { concernPlaces, type Problem } from '@slipway/domain'
-import type { Decision, Snapshot, Start, Wait } from '@slipway/engine'
+import { type Decision, isNew, type Snapshot, type Start, type Wait } from '@slipway/engine'
 import { type Starting, writeStarted } from '../deployments/write.ts'
 import { enqueueRequests } from '../pending/queue.ts'
 import { type ClaimedRequest, markDispatched } from '../pending/status.ts'
@@ -46,12 +46,11 @@ export async function commit(
   committing: Committing,
 ): Promise<Committed> {
   const { snapshot, commands, prepared } = committing
-  const isNew = (id: string) => commands.has(id)
   const starts = decisions.filter((decision) => decision.is === 'start')
   const waits = decisions.filter((decision) => decision.is === 'wait')
   const received = <D extends Start | Wait>(some: readonly D[]) =>
     some.flatMap((decision) => {
-      const command = commands.get(decision.request.id)
+      const command = commandOf(decision, commands)
       return command === undefined ? [] : [{ ...decision, received: command }]
     })
   const fresh = received([...starts, ...waits])
@@ -66,7 +65,7 @@ export async function commit(
     }))
   const [newStarts, newWaits] = [withSuperseded(starts), withSuperseded(waits)]
   const orphans = starts.filter(({ request }) => request.kind === 'orphan')
-  const stored = starts.filter(({ request }) => request.kind === 'start' && !isNew(request.id))
+  const stored = starts.filter(({ request }) => request.kind === 'start' && !isNew(request))
   const isPlanned = (id: string) => prepared.has(id)
 
   const [resumed, ready] = await Promise.all([
@@ -116,6 +115,10 @@ export async function commit(
   return { answers: answersOf(decisions, commands), changed: resumed + stored.length }
 }
 
+/** The new command that a decision is about. The stored request of an earlier copy has the same id. */
+const commandOf = ({ request }: Decision, commands: Committing['commands']): StartCommand | undefined =>
+  isNew(request) ? commands.get(request.id) : undefined
+
 const locksOf = (request: Start['request']) => (request.kind === 'start' ? request.targets.map(({ id }) => id) : [])
 
 function withPriority({ command, priority }: ClaimedRequest): StartBody {
@@ -126,9 +129,8 @@ function withPriority({ command, priority }: ClaimedRequest): StartBody {
 function answersOf(decisions: readonly Decision[], commands: Committing['commands']): Map<string, StartResult> {
   const answers = new Map<string, StartResult>()
   for (const decision of decisions) {
-    const { id } = decision.request
-    const command = commands.get(id)?.command
-    if (command !== undefined) answers.set(id, answerOf(decision, command))
+    const command = commandOf(decision, commands)?.command
+    if (command !== undefined) answers.set(command.command_id, answerOf(decision, command))
   }
   return answers
 }

@@ -12,7 +12,7 @@ import {
   type ReadRound,
   readRound,
 } from '@slipway/database'
-import { admit, type Decision, type Start } from '@slipway/engine'
+import { admit, type Decision, isNew, type Start } from '@slipway/engine'
 import type { Logger } from '@slipway/runtime'
 import { insertPlans } from '../deployments/write.ts'
 import { Moved } from '../leases/moved.ts'
@@ -93,7 +93,7 @@ export function runLargeRound({ database, ...admission }: Admission, large: Star
       lockCommands.run(tx, { command_ids: idsOf(commands) }),
       read(tx, admission, commands),
     ])
-    if (startOf(id, decide(seen)) !== undefined) {
+    if (decide(seen).some((decision) => isStartOf(id, commands.length > 0, decision))) {
       try {
         return await attempt(tx, (inner) => startPlanned(inner, admission, { id, commands, tries }))
       } catch (error) {
@@ -162,8 +162,9 @@ const read = (
 
 const decide = ({ snapshot, requests }: ReadRound) => admit(snapshot, requests, snapshot.now)
 
-const startOf = (id: string, decisions: readonly Decision[]): Start | undefined =>
-  decisions.find((decision): decision is Start => decision.is === 'start' && decision.request.id === id)
+/** Whether the new or the stored request with this id starts. Both are there if the command is repeated. */
+const isStartOf = (id: string, isOfNew: boolean, { is, request }: Decision): boolean =>
+  is === 'start' && request.id === id && isNew(request) === isOfNew
 
 interface Deciding {
   commands: readonly StartCommand[]
@@ -202,9 +203,7 @@ async function decideAndCommit(
 
 /** A pending request stays as it is. A new one is queued. */
 const waitInstead = ({ slot: _, ...decision }: Start): Decision[] =>
-  decision.request.kind === 'start' && decision.request.arrival !== null
-    ? [{ ...decision, is: 'wait', blockers: [] }]
-    : []
+  isNew(decision.request) ? [{ ...decision, is: 'wait', blockers: [] }] : []
 
 function stepsOfRequests({ steps }: ReadRound, commands: readonly StartCommand[]): (id: string) => number {
   const own = new Map(
@@ -248,7 +247,7 @@ async function commitEach(
   for (const decision of decisions) {
     const one = await attempt(tx, (inner) => commit(inner, [decision], committing)).catch((error: unknown) => {
       if (error instanceof Moved || isPassing(error)) throw error
-      return failed(tx, decision, { error, committing, admission })
+      return failed(tx, decision, { error, admission })
     })
     for (const [id, answer] of one.answers) answers.set(id, answer)
     total += one.changed
@@ -258,7 +257,6 @@ async function commitEach(
 
 interface Failure {
   error: unknown
-  committing: Committing
   admission: Omit<Admission, 'database'>
 }
 
@@ -266,9 +264,9 @@ interface Failure {
 async function failed(
   tx: Queryable,
   { request }: Decision,
-  { error, committing, admission: { orphans, logger } }: Failure,
+  { error, admission: { orphans, logger } }: Failure,
 ): Promise<Committed> {
-  if (committing.commands.has(request.id)) {
+  if (isNew(request)) {
     const answer = await unlessRefused(Promise.reject(error)).catch((failure: unknown) => failure)
     return { answers: new Map([[request.id, answer instanceof Error ? answer : null]]), changed: 0 }
   }
