@@ -125,22 +125,23 @@ async function grant() {
   }
 }
 
-/** Only TypeScript knows the rule of names, so no migration can compute their keys. */
-async function fillKeys() {
-  const { fillNameKeys } = await import('../dist/name-keys.js')
-  const client = new pg.Client({ connectionString: url, options: '-c slipway.tenant=*' })
+/** @throws Error if the database was made before the baseline: its migrations would be applied to tables that exist */
+async function requireHistory() {
+  const { findHistoryProblem } = await import('../dist/history.js')
+  const client = new pg.Client(url)
   await client.connect()
   try {
-    await fillNameKeys(client)
+    const problem = await findHistoryProblem(client)
+    if (problem !== null) throw new Error(`DATABASE_URL ${problem}`)
   } finally {
     await client.end()
   }
 }
 
 async function migrate() {
+  await requireHistory()
   const engine = await openEngine(url)
   const result = await engine.applyMigrations({ migrationsList: migrations(), filters })
-  await fillKeys()
   return result.appliedMigrationNames
 }
 

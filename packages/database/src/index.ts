@@ -24,7 +24,6 @@ export type { Prisma, PrismaClient } from './generated/client.ts'
 export { type ResealProgress, resealAll } from './keys/reseal.ts'
 export { LOCK_KEYS, LOCK_KEYS_BY_VALUE } from './lock-keys.ts'
 export { measureConnections, measureOutbox } from './metrics.ts'
-export { ALL_NAMED_TABLES, fillNameKeys, type NamedTable } from './name-keys.ts'
 export {
   type CausedMessage,
   enqueue,

@@ -2,17 +2,17 @@ import { ConfigurationError, type ServiceContext, sleep } from '@slipway/runtime
 import type { Database } from './database.ts'
 import { sqlState } from './failures.ts'
 import { NEWEST_MIGRATION } from './generated/newest-migration.ts'
+import { BEFORE_MIGRATIONS, findHistoryProblem } from './history.ts'
 import { isApplied } from './wait-for-database.sql.ts'
 
 const AGAIN_MS = 500
 /** Time between two log lines with the same reason. */
 const REPORT_MS = 10_000
-/** A missing table, or a missing right: rights are granted after the migrations. */
-const BEFORE_MIGRATIONS = new Set(['42P01', '42501'])
 
 /**
  * Waits without limit until Postgres answers and has the migrations of this version, then runs `prepare`. Retries after every
  * failure except wrong configuration. Readiness names the missing part: `database` or `migrations`.
+ * @throws ConfigurationError if the database was made before the baseline
  * @throws Error if the service is told to stop
  */
 export async function waitForDatabase(
@@ -28,6 +28,8 @@ export async function waitForDatabase(
     try {
       isMigrated = await hasNewestMigration(database)
       if (isMigrated) return await prepare()
+      const problem = await findHistoryProblem(database)
+      if (problem !== null) throw new ConfigurationError([{ variable: 'DATABASE_URL', problem }])
       throw new Error(
         `the migration ${NEWEST_MIGRATION} was not applied, or this role has no rights: run the migrations of this version`,
       )

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { fillNameKeys } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
@@ -102,24 +101,4 @@ describe.each(Object.entries(KINDS))('names of the kind %s', (_, kind) => {
     for (const character of ['\u202e', '\u2066', '\u200f', '\u061c', '\u009b'])
       expect(refusal(await create(`a${character}b`))).toMatchObject(refused(400, 'VALIDATION_ERROR'))
   })
-})
-
-test('records of an earlier release get keys, the oldest of one name first; the others can still be changed', async () => {
-  const { database } = gateway
-  const ids = [uuidv7(), uuidv7(), uuidv7()]
-  await database.query(
-    `INSERT INTO environments (id, name, created_at)
-     SELECT id, name, now() - n * interval '1 s' FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS e (id, name, n)`,
-    [ids, ['legacy', 'Legacy', 'LEGACY']],
-  )
-  expect(await fillNameKeys(database)).toBeGreaterThan(0)
-  const { rows } = await database.query('SELECT id, name_key FROM environments WHERE id = ANY ($1)', [ids])
-  expect(Object.fromEntries(rows.map(({ id, name_key }) => [id, name_key]))).toEqual({
-    ...{ [ids[0] ?? '']: null, [ids[1] ?? '']: null, [ids[2] ?? '']: 'legacy' },
-  })
-  const [first] = ids
-  const change = (body: object) => admin.send('updateEnvironment', `/environments/${first}`, body)
-  expect((await change({ name: 'legacy', description: 'kept' })).status).toBe(200)
-  expect(refusal(await change({ name: 'LegacY' }))).toEqual(refused(409, 'CONFLICT'))
-  expect((await change({ name: 'modern' })).status).toBe(200)
 })

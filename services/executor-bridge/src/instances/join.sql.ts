@@ -44,7 +44,6 @@ export const countUse = statement({
 })
 
 /**
- * Of two instances of an earlier release with one key, only the first has it.
  * The credential becomes the current one when it is first used; until then the same join can be repeated. Without a
  * heartbeat an instance gets no runs. An instance with earlier leases keeps its last heartbeat, by which these leases end.
  */
@@ -57,7 +56,7 @@ export const saveInstance = statement({
   },
   sql: `INSERT INTO instances AS i (id, name, name_key, version, capacity, labels, enrolled_labels, allowed_labels, tenant_id,
                                 grant_id, service_account, credential_hash, next_credential_hash, join_key_hash, enrolled_at)
-    VALUES (:id, :name, (SELECT :name_key::text WHERE NOT EXISTS (SELECT FROM instances o WHERE o.name_key = :name_key AND o.id <> :id)),
+    VALUES (:id, :name, :name_key,
             :version, :capacity, :labels, :labels, :allowed_labels, :tenant_id,
             :grant_id, :service_account, '', :credential_hash, :join_key_hash, now())
     ON CONFLICT (id) DO UPDATE SET

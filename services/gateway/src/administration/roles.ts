@@ -87,7 +87,7 @@ export function roleHandlers({
               const data = { ...fields, permissions }
               const details = { changes: changesOf(old, data) }
               await call.audit.record(tx, { resource_id: id, tenant_id: null, details })
-              return prisma.role.update({ where: { id }, data: { ...data, ...keyOfName(body, old) } })
+              return prisma.role.update({ where: { id }, data: { ...data, ...keyOfName(body) } })
             }),
         )
         return { status: 200, body: toRecord(role) }

@@ -125,7 +125,7 @@ export function environmentHandlers({
               const fields = { ...pickGiven(body, ['name', 'description', 'concurrency', 'managed_by']), tenant_id }
               const selector = changedSelector(body)
               const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
-              const data: Prisma.EnvironmentUncheckedUpdateInput = { ...fields, ...keyOfName(body, old), ...selector }
+              const data: Prisma.EnvironmentUncheckedUpdateInput = { ...fields, ...keyOfName(body), ...selector }
               const variables = changedVariables(keys, 'environment', old, body)
               if (variables !== null) {
                 Object.assign(data, variables.columns)

@@ -164,7 +164,7 @@ export function freezeHandlers({
                 where: { id },
                 data: {
                   ...data,
-                  ...keyOfName(body, old),
+                  ...keyOfName(body),
                   ...(changesTimes ? { recurs_until: recursUntil(wanted) } : {}),
                 },
               })

@@ -251,7 +251,7 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
           await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, data) } })
           return prisma.source.update({
             where: { id },
-            data: { ...data, ...keyOfName(change, old) },
+            data: { ...data, ...keyOfName(change) },
             include: withVersions,
           })
         }),

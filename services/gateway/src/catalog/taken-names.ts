@@ -2,12 +2,9 @@ import type { Queryable } from '@slipway/database'
 import { nameKey } from '@slipway/domain'
 import { NAMES } from './taken-names.sql.ts'
 
-/**
- * The column with the key of a name; empty if the body does not change the name. A record of an earlier release may have the key of another
- * one, and everything but such a name can still be changed.
- */
-export const keyOfName = ({ name }: { name?: string | undefined }, old?: { name: string }): { name_key?: string } =>
-  name === undefined || name === old?.name ? {} : { name_key: nameKey(name) }
+/** The column with the key of a name; empty if the body has no name. */
+export const keyOfName = ({ name }: { name?: string | undefined }): { name_key?: string } =>
+  name === undefined ? {} : { name_key: nameKey(name) }
 
 export interface WantedName {
   name: string

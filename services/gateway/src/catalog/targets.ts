@@ -154,7 +154,7 @@ export function targetHandlers({
               const selector = changedSelector(body)
               requireMayPlaceLocal(caller, old, { connection: body.connection ?? old.connection, ...selector })
               const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
-              const data: Prisma.TargetUncheckedUpdateInput = { ...fields, ...keyOfName(body, old), ...selector }
+              const data: Prisma.TargetUncheckedUpdateInput = { ...fields, ...keyOfName(body), ...selector }
               if (body.tags !== undefined) {
                 const tags = distinct(body.tags)
                 data.tags = { deleteMany: {}, create: tags }

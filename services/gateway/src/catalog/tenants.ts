@@ -125,7 +125,7 @@ export function tenantHandlers({
               const fields = pickGiven(body, ['name', 'slug', 'description', 'managed_by'])
               const selector = changedSelector(body)
               const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
-              const data: Prisma.TenantUncheckedUpdateInput = { ...fields, ...keyOfName(body, old), ...selector }
+              const data: Prisma.TenantUncheckedUpdateInput = { ...fields, ...keyOfName(body), ...selector }
               const variables = changedVariables(keys, 'tenant', old, body)
               if (variables !== null) {
                 Object.assign(data, variables.columns)

@@ -11,13 +11,14 @@ export const seedRoles = statement({
   parameters: {
     ids: array(uuid),
     names: array(text),
+    keys: array(text),
     descriptions: array(text),
     permissions: array(jsonb<string[]>()),
   },
-  sql: `INSERT INTO roles AS present (id, name, description, permissions, built_in)
-    SELECT id, name, description, ARRAY(SELECT jsonb_array_elements_text(permissions)), true
-      FROM unnest(:ids::uuid[], :names::text[], :descriptions::text[], :permissions::jsonb[])
-        AS r (id, name, description, permissions)
+  sql: `INSERT INTO roles AS present (id, name, name_key, description, permissions, built_in)
+    SELECT id, name, key, description, ARRAY(SELECT jsonb_array_elements_text(permissions)), true
+      FROM unnest(:ids::uuid[], :names::text[], :keys::text[], :descriptions::text[], :permissions::jsonb[])
+        AS r (id, name, key, description, permissions)
     ON CONFLICT (name) DO UPDATE
       SET description = excluded.description, permissions = excluded.permissions, built_in = true, updated_at = now()
       WHERE (present.description, present.permissions, present.built_in)
@@ -32,9 +33,9 @@ export const hasUsers = statement({
 
 export const insertAdmin = statement({
   name: 'gateway.identity.insert-admin',
-  parameters: { id: uuid, email: text, username: text, password_hash: text },
+  parameters: { id: uuid, email: text, username: text, name_key: text, password_hash: text },
   sql: `WITH admin AS (
-      INSERT INTO users (id, email, username, display_name, password_hash, email_verified)
-      VALUES (:id, :email, :username, 'Administrator', :password_hash, true) RETURNING id)
+      INSERT INTO users (id, email, username, name_key, display_name, password_hash, email_verified)
+      VALUES (:id, :email, :username, :name_key, 'Administrator', :password_hash, true) RETURNING id)
     INSERT INTO user_roles (user_id, role_id) SELECT admin.id, roles.id FROM admin, roles WHERE roles.name = 'admin'`,
 })

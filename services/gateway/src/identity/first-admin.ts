@@ -1,5 +1,6 @@
 import { BUILT_IN_ROLES } from '@slipway/contracts'
-import { ALL_NAMED_TABLES, type Database, fillNameKeys } from '@slipway/database'
+import type { Database } from '@slipway/database'
+import { nameKey } from '@slipway/domain'
 import { ConfigurationError, type ConfigurationProblem, type Logger, uuidv7 } from '@slipway/runtime'
 import { normalizeEmail } from '../callers/calling-user.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type PasswordHasher } from '../credentials/passwords.ts'
@@ -25,20 +26,20 @@ export async function seedIdentity(
     await seedRoles.run(tx, {
       ids: roles.map(() => uuidv7()),
       names: roles.map(([name]) => name),
+      keys: roles.map(([name]) => nameKey(name)),
       descriptions: roles.map(([, { description }]) => description),
       permissions: roles.map(([, { permissions }]) => [...permissions]),
     })
     if ((await hasUsers.one(tx)).found) return
     const { email, password } = requireAdmin(admin)
     const username = email.split('@')[0] ?? email
-    await insertAdmin.run(tx, { id: uuidv7(), email, username, password_hash: await passwords.hash(password) })
+    await insertAdmin.run(tx, {
+      ...{ id: uuidv7(), email, username, name_key: nameKey(username) },
+      password_hash: await passwords.hash(password),
+    })
     logger.info('the first administrator was created', { email })
   })
-  // Gateways of the release before write names without keys until the last of them has ended.
-  await fillNameKeys(database, OWN_NAMES)
 }
-
-const OWN_NAMES = ALL_NAMED_TABLES.filter((table) => table !== 'instances')
 
 function requireAdmin({ email, password }: FirstAdmin): { email: string; password: string } {
   const problems: ConfigurationProblem[] = []
