@@ -21,6 +21,9 @@ const request = {
   priority: 0,
   position: 1,
   source_name: 'web',
+  source_version: '1.0.0',
+  target_count: 0,
+  targets: [],
   queued_at: '2026-07-01 12:30:00',
 }
 const content = { id: HASH, size: 4, uploaded_at: '2026-07-01T12:30:00Z', used_by: [], version_count: 0 }

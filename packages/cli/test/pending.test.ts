@@ -8,11 +8,14 @@ afterEach(async () => {
   server = undefined
 })
 
+const WHAT = { source_name: 'web', source_version: '1.0.0', target_count: 0, targets: [] }
+
 test('pending why shows the pool of a request, its position there, and the instances', async () => {
   const id = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
   const request = {
     ...{ id, status: 'pending', priority: 0, position: 7, retry_count: 0, queued_at: '2026-11-23 10:00:00' },
     ...{ waiting_for: 'capacity', waiting_reason: 'All 2 slots are taken' },
+    ...WHAT,
     instance_pool: {
       ...{ name: 'zone=a', selector: { match_labels: { zone: 'a' } }, position: 3 },
       ...{ known: 5, matching: 2, accepting: 1, slots: 2, taken: 2 },
@@ -56,7 +59,7 @@ test('pending list shows why a request ended', async () => {
   const error_message = 'Superseded by the request 028f6b1e'
   server = await startFakeServer({
     'GET /deployments/pending': (_request, response) =>
-      sendJson(response, 200, [{ ...ended, status: 'cancelled', error_message }]),
+      sendJson(response, 200, [{ ...ended, ...WHAT, status: 'cancelled', error_message }]),
   })
   const { stdout } = await runSlipway(server.url, ['pending', 'list', '--status', 'cancelled'])
   expect(stdout).toMatch(/ cancelled .* Superseded by the request 028f6b1e$/m)

@@ -16,6 +16,7 @@ const freeze = {
 const request = {
   ...{ id: ID, status: 'pending', priority: 0, position: 1, queued_at: '2026-07-01 12:30:00' },
   ...{ waiting_for: 'freeze', waiting_reason: 'Held back by freeze "nights" until 2026-07-02T04:00:00.000Z' },
+  ...{ source_name: 'web', source_version: '1.0.0', target_count: 0, targets: [] },
 }
 const action = {
   ...{ id: ID, sqid: 'abcdefgh', name: 'greet', latest_version: '1.0.0', tenant_id: null },

@@ -1,6 +1,5 @@
 import type { LogStreamMessage } from '@slipway/contracts'
 import { Connection, type ConnectionOptions } from './connection.ts'
-import { ValidationError } from './errors.ts'
 import { type LogFilter, type LogPage, readLogPage } from './log-pages.ts'
 import { type FollowOptions, followLogs } from './log-stream.ts'
 import type { Credentials } from './session.ts'
@@ -13,19 +12,8 @@ interface PageOf<T> {
   meta: Schema<'PageMeta'>
 }
 
-/** Where the next page of a list begins. */
-type Place = { cursor: string } | { page: number }
-
 interface ListRequest extends CallOptions {
   query: Record<string, string | number>
-}
-
-const isStart = ({ query }: ListRequest) => query['cursor'] === 'start'
-
-function findNextPlace(place: Place, { next_cursor, has_next }: Schema<'PageMeta'>): Place | null {
-  if (next_cursor !== undefined) return next_cursor === null ? null : { cursor: next_cursor }
-  if (!has_next) return null
-  return { page: 'page' in place ? place.page + 1 : 2 }
 }
 
 const LOG_PAGE = 1_000
@@ -67,32 +55,13 @@ export class SlipwayClient {
     operation: O,
     ...[input]: InputArguments<O>
   ): AsyncGenerator<Item<O>, void, undefined> {
-    const seen = new Set<unknown>()
     const { query, ...rest } = (input ?? {}) as { query?: Record<string, string> } & CallOptions
     const { page: _, ...filter } = query ?? {}
-    let place: Place | null = { cursor: 'start' }
-    while (place !== null) {
-      const request: ListRequest = { ...rest, query: { limit: PAGE, ...filter, ...place } }
-      const answer: PageOf<Item<O>> | null = await this.#readPage(operation, request)
-      for (const item of answer?.data ?? []) {
-        // Without cursors, a new record moves others to the next page, so a record may appear twice.
-        const { id } = item as { id?: string }
-        if (id !== undefined && seen.has(id)) continue
-        seen.add(id)
-        yield item as Awaited<Item<O>>
-      }
-      place = answer === null ? { page: 1 } : findNextPlace(place, answer.meta)
-    }
-  }
-
-  /** Returns null if the server is of an earlier release, which knows no cursors. */
-  async #readPage<T>(operation: ListOperation, request: ListRequest): Promise<PageOf<T> | null> {
-    try {
-      return (await this.#connection.call(operation, request)) as PageOf<T>
-    } catch (error) {
-      const isUnknown = (problem: { path: string }) => problem.path === 'query/cursor'
-      if (error instanceof ValidationError && isStart(request) && error.problems.some(isUnknown)) return null
-      throw error
+    for (let cursor: string | null = 'start'; cursor !== null; ) {
+      const request: ListRequest = { ...rest, query: { limit: PAGE, ...filter, cursor } }
+      const { data, meta } = (await this.#connection.call(operation, request)) as PageOf<Awaited<Item<O>>>
+      yield* data
+      cursor = meta.next_cursor ?? null
     }
   }
 

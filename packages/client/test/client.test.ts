@@ -317,34 +317,6 @@ describe('bytes', () => {
 })
 
 describe('lists', () => {
-  test('of an earlier release are read page by page, without items that the next page repeats', async () => {
-    const pages = [['a', 'b'], ['b', 'c'], ['d']]
-    const { url, requests } = await start({
-      'GET /targets': (request, response) => {
-        const { searchParams } = new URL(request.url ?? '', 'http://fake')
-        const details = { errors: [{ path: 'query/cursor', message: 'is not a known parameter' }] }
-        const error = { code: 'VALIDATION_ERROR', message: 'cursor', details }
-        if (searchParams.has('cursor')) return sendJson(response, 400, { error })
-        const page = Number(searchParams.get('page'))
-        const data = (pages[page - 1] ?? []).map((id) => ({ id }))
-        sendJson(response, 200, { data, meta: { has_next: page < pages.length } })
-      },
-    })
-    const client = new SlipwayClient({ url, token: 't' })
-    const ids: string[] = []
-    for await (const { id } of client.each('listTargets', { query: { search: 'web' } })) ids.push(id)
-    expect(ids).toEqual(['a', 'b', 'c', 'd'])
-    for await (const { id } of client.each('listTargets')) if (id === 'a') break
-    expect(requests.map(({ query }) => `${query.get('page')} ${query.get('search')}`)).toEqual([
-      'null web',
-      '1 web',
-      '2 web',
-      '3 web',
-      'null null',
-      '1 null',
-    ])
-  })
-
   test('are read by cursors to their end', async () => {
     const pages = new Map([
       ['start', { data: [{ id: 'a' }], meta: { has_next: true, next_cursor: 'b' } }],

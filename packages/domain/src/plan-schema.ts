@@ -96,7 +96,7 @@ export const PlannedTarget = Strict({
   name: Type.String(),
   /** Layer 3. */
   variables: VariableValues,
-  /** Equal for equal versions and values. Absent in plans of the release before. */
+  /** Equal for equal versions and values. Absent until the planner has computed the hashes of the complete plan. */
   values_hash: Type.Optional(Type.String()),
 })
 

@@ -136,6 +136,7 @@ export function startCommand(catalog: Catalog, options: CommandOptions = {}): St
       target_tags_match_all: false,
       version_requirement: null,
     },
+    warnings: [],
     source_deployment_id: null,
     freeze_override: options.freeze_override ?? null,
   }

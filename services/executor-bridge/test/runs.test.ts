@@ -97,8 +97,7 @@ describe('a run to start', () => {
   test('of a check has the check scripts of the actions in place of their scripts', async () => {
     const run = await newRun({ targets: 1, actions: 1 })
     const { rows } = await db.database.query<{ action_id: string }>(
-      `UPDATE deployments SET is_check = true, plan_head = jsonb_set(plan_head, '{options,is_check}', 'true')
-        WHERE id = $1 RETURNING source_id AS action_id`,
+      `UPDATE deployments SET is_check = true WHERE id = $1 RETURNING source_id AS action_id`,
       [run.deploymentId],
     )
     const declare = (check: object | undefined) =>

@@ -157,6 +157,8 @@ describe('creating a deployment', () => {
       warnings: ['careful'],
       target_summary: { total: 1, online: 1, offline: 0, stale: 0 },
       variables: {},
+      replaces: [],
+      unchanged_targets: [],
       source_type: 'action',
       source_name: 'a',
       source_version: '1.0.0',
@@ -196,7 +198,7 @@ describe('creating a deployment', () => {
         duration_ms: null,
         end_confirmed: null,
       }))
-      expect(body).toEqual({ ...rest, replaces: [], unchanged_targets: [], plan: { ...plan, steps } })
+      expect(body).toEqual({ ...rest, plan: { ...plan, steps } })
     }
     expect(commands).toMatchObject([
       ...Array(2).fill({ type: 'plan.preview' }),

@@ -37,6 +37,7 @@ test('pending requests are ordered by position; ended requests are listed only o
   expect(Object.keys(body[0]).sort()).toEqual(
     [
       ...['id', 'triggered_by', 'queued_at', 'created_at', 'retry_count', 'status', 'priority', 'position'],
+      ...['source_type', 'source_id', 'source_name', 'source_version', 'target_count', 'targets'],
       ...['waiting_for', 'waiting_reason'],
     ].sort(),
   )
@@ -277,8 +278,10 @@ describe('a pending request waits for', () => {
   })
 
   test('its turn in order, in a list of thousands of requests', async () => {
-    await query(`INSERT INTO pending_requests (id, priority, command)
-                 SELECT gen_random_uuid(), n % 7, '{}' FROM generate_series(1, 3000) n`)
+    await query(`INSERT INTO pending_requests (id, priority, command, source_type, source_id, source_name, source_version,
+                   target_count, first_targets)
+                 SELECT gen_random_uuid(), n % 7, '{}', 'action', gen_random_uuid(), 'deploy', '1.0.0', 0, '[]'
+                   FROM generate_series(1, 3000) n`)
     await deriveQueueColumns(gateway.database)
     const items = await waiting()
     expect(items.map(({ position }) => position)).toEqual(Array.from({ length: 3000 }, (_, index) => index + 1))

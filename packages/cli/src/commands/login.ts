@@ -52,7 +52,6 @@ export function addLogin(program: Command): void {
             ['server', url],
             ['user', `${user.username} <${user.email}>`],
             ['name', user.display_name],
-            // A server of the release before does not name the key.
             ['API key', user.api_key_name],
             ['roles', user.roles.join(', ')],
             ['permissions', user.permissions.join(', ')],

@@ -59,18 +59,14 @@ export function addPending(program: Command): void {
     )
 }
 
-/** Undefined for requests of earlier releases. */
-const formatSource = ({ source_name, source_version }: Pending) => source_name && `${source_name} ${source_version}`
+const formatSource = ({ source_name, source_version }: Pending) => `${source_name} ${source_version}`
 
-/** Requests of earlier releases do not name their targets. */
-const formatTargets = ({ targets, target_count = 0 }: Pending, most: number) =>
-  targets === undefined
-    ? target_count || undefined
-    : formatNames(
-        targets.map(({ name }) => name),
-        target_count,
-        most,
-      )
+const formatTargets = ({ targets, target_count }: Pending, most: number) =>
+  formatNames(
+    targets.map(({ name }) => name),
+    target_count,
+    most,
+  )
 
 const formatPlace = ({ tenant_name, environment_name }: Pending) =>
   [tenant_name, environment_name].filter((name) => name).join(', ') || undefined

@@ -39,11 +39,10 @@ export function formatPlan(preview: Schema<'Preview'>, output: Output): string[]
 
 function formatStepName({ sequence_name, action_name, action_version }: Schema<'Step'>): string {
   const name = sequence_name === action_name ? action_name : `${sequence_name} / ${action_name}`
-  // Servers of earlier releases do not tell the version.
-  return sanitize(`${name} ${action_version ?? ''}`.trimEnd())
+  return sanitize(`${name} ${action_version}`)
 }
 
-function formatUnchanged({ plan, unchanged_targets: targets = [] }: Schema<'Preview'>): string[] {
+function formatUnchanged({ plan, unchanged_targets: targets }: Schema<'Preview'>): string[] {
   const [first] = targets
   if (first === undefined) return []
   const isLeftOut = plan.steps.every(({ target_id }) => target_id !== first.id)
@@ -53,8 +52,7 @@ function formatUnchanged({ plan, unchanged_targets: targets = [] }: Schema<'Prev
   return [`${what} the same versions and values${hint}: ${formatNames(targets.map(({ name }) => name))}`]
 }
 
-/** Servers of earlier releases do not say what is replaced. */
-function formatReplaced({ replaces = [], source_version }: Schema<'Preview'>): string[] {
+function formatReplaced({ replaces, source_version }: Schema<'Preview'>): string[] {
   if (replaces.length === 0) return []
   return ['', 'replaces', ...formatReplacements(replaces, source_version).map((line) => `  ${line}`)]
 }

@@ -1399,9 +1399,9 @@ export interface components {
             tenant_id: string | null;
             /** @description Its name */
             tenant_name: string | null;
-            /** @description Equal for equal versions of all actions and equal values of all variables on the target, layer by layer. Null for deployments of earlier releases of Slipway. */
+            /** @description Equal for equal versions of all actions and equal values of all variables on the target, layer by layer. */
             values_hash: string | null;
-            /** @description Equal for equal versions of the source and of everything that it is made of. Null for a single action, and for deployments of earlier releases of Slipway that retention has deleted */
+            /** @description Equal for equal versions of the source and of everything that it is made of. Null for a single action */
             variant: string | null;
             /** @description How many variants of this version are in force on the targets that the filters leave */
             variants: number;
@@ -1794,13 +1794,13 @@ export interface components {
              * Format: uuid
              * @description What would be deployed, by UUID
              */
-            source_id?: string;
+            source_id: string;
             /** @description Its name */
-            source_name?: string;
+            source_name: string;
             /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
-            source_type?: components["schemas"]["SourceType"];
+            source_type: components["schemas"]["SourceType"];
             /** @description The version that would be deployed */
-            source_version?: string;
+            source_version: string;
             /** @description Where the request stands: `pending` waits, `processing` is being dispatched; the others are final */
             status: components["schemas"]["PendingStatus"];
             /**
@@ -1808,10 +1808,10 @@ export interface components {
              * @description The newer request of the same source that replaced it, or its deployment if that one started at once
              */
             superseded_by?: string;
-            /** @description How many targets the plan has. Like the source, absent in requests of earlier releases */
-            target_count?: number;
-            /** @description The first targets of the plan, in its order, at most 5; target_count counts all. Absent in requests of earlier releases */
-            targets?: {
+            /** @description How many targets the plan has */
+            target_count: number;
+            /** @description The first targets of the plan, in its order, at most 5; target_count counts all */
+            targets: {
                 /**
                  * Format: uuid
                  * @description The record, by UUID
@@ -2127,9 +2127,9 @@ export interface components {
             state: components["schemas"]["ShownReleaseState"];
             /** @description The name of the user who created the deployment */
             triggered_by: string | null;
-            /** @description Equal for equal versions of all actions and equal values of all variables on the target, layer by layer. Null for deployments of earlier releases of Slipway. */
+            /** @description Equal for equal versions of all actions and equal values of all variables on the target, layer by layer. */
             values_hash: string | null;
-            /** @description Equal for equal versions of the source and of everything that it is made of. Null for a single action, and for deployments of earlier releases of Slipway that retention has deleted */
+            /** @description Equal for equal versions of the source and of everything that it is made of. Null for a single action */
             variant: string | null;
             /** @description The version that it deployed */
             version: string;

@@ -18,6 +18,6 @@ export function sourceName(deployment: Source): string {
 
 type Request = Pick<Answer<'listPending'>[number], 'source_name' | 'source_version'>
 
-/** What a request in the queue deploys. Undefined for requests of earlier releases. */
-export const requestSourceName = ({ source_name, source_version }: Request): string | undefined =>
-  source_name && `${source_name} ${source_version}`
+/** What a request in the queue deploys. */
+export const requestSourceName = ({ source_name, source_version }: Request): string =>
+  `${source_name} ${source_version}`

@@ -486,18 +486,14 @@ export const PendingRequest = Strict(
     tenant_name: Type.Optional(Text('Its name', 'Acme')),
     environment_id: Type.Optional(Ref('environment', 'The environment that the request names; absent: none')),
     environment_name: Type.Optional(Text('Its name', 'production')),
-    source_type: Type.Optional(SourceType),
-    source_id: Type.Optional(Ref('solution', 'What would be deployed, by UUID')),
-    source_name: Type.Optional(Text('Its name', 'storefront')),
-    source_version: Type.Optional(Text('The version that would be deployed', '1.1.0')),
-    target_count: Type.Optional(
-      Count('How many targets the plan has. Like the source, absent in requests of earlier releases', 2),
-    ),
-    targets: Type.Optional(
-      describe(
-        Type.Array(NamedRecord, { maxItems: PENDING_TARGETS }),
-        `The first targets of the plan, in its order, at most ${PENDING_TARGETS}; target_count counts all. Absent in requests of earlier releases`,
-      ),
+    source_type: SourceType,
+    source_id: Ref('solution', 'What would be deployed, by UUID'),
+    source_name: Text('Its name', 'storefront'),
+    source_version: Text('The version that would be deployed', '1.1.0'),
+    target_count: Count('How many targets the plan has', 2),
+    targets: describe(
+      Type.Array(NamedRecord, { maxItems: PENDING_TARGETS }),
+      `The first targets of the plan, in its order, at most ${PENDING_TARGETS}; target_count counts all`,
     ),
     triggered_by: Type.Optional(Text('The name of the user who created it, also by an API key', 'pipeline')),
     queued_at: PlainTime('When the request was queued'),

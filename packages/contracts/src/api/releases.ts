@@ -68,14 +68,12 @@ const attempt = {
 
 const ValuesHash = describe(
   Nullable(Type.String()),
-  'Equal for equal versions of all actions and equal values of all variables on the target, layer by layer. Null for ' +
-    'deployments of earlier releases of Slipway.',
+  'Equal for equal versions of all actions and equal values of all variables on the target, layer by layer.',
   '7Hc1yQxL0pRw',
 )
 
 const Variant = NullableText(
-  'Equal for equal versions of the source and of everything that it is made of. Null for a single action, and for ' +
-    'deployments of earlier releases of Slipway that retention has deleted',
+  'Equal for equal versions of the source and of everything that it is made of. Null for a single action',
   '5f0c1e9a77b2d340',
 )
 

@@ -210,7 +210,7 @@ export const SyncResponse = Strict({
 const stepEvent = { at: Timestamp, target: index, action: index }
 const Tail = Type.String({ maxLength: 8_000 })
 
-/** Absent after a success, after an exit code, and in what an earlier release wrote. See CommandFailure. */
+/** Absent after a success and after an exit code. See CommandFailure. */
 export const failureReason = {
   reason: Type.Optional(literals(COMMAND_FAILURE_REASONS)),
   subject: Type.Optional(Type.String({ maxLength: 4_096 })),

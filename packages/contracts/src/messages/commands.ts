@@ -73,28 +73,21 @@ const Unchanged = Reply({
 })
 export const PlanOutcome = Type.Union([...StartOutcome.anyOf, Unchanged])
 
-const { plan, replaces, unchanged_targets, ...previewFields } = Preview.properties
-const { steps: _steps, versions, ...planFields } = plan.properties
+const { plan, ...previewFields } = Preview.properties
+const { steps: _steps, ...planFields } = plan.properties
 
 const { sequence_id, sequence_name, sequence_version, sequence_order } = PlannedAction.properties
 const { action_id, action_name, action_version, action_order } = PlannedAction.properties
 const PlacedAction = Reply({
-  ...{ sequence_id, sequence_name, sequence_order, action_id, action_name, action_order },
-  /** Absent from planners of the release before. */
-  sequence_version: Type.Optional(sequence_version),
-  action_version: Type.Optional(action_version),
+  ...{ sequence_id, sequence_name, sequence_version, sequence_order },
+  ...{ action_id, action_name, action_version, action_order },
 })
 
 /** A preview with targets and actions once each. The gateway multiplies them into steps. */
 export const PreviewTable = Reply({
   ...previewFields,
-  /** Absent from planners of the release before. */
-  replaces: Type.Optional(replaces),
-  unchanged_targets: Type.Optional(unchanged_targets),
   plan: Reply({
     ...planFields,
-    /** Absent from planners of the release before. */
-    versions: Type.Optional(versions),
     targets: Type.Array(NamedRecord),
     actions: Type.Array(PlacedAction),
   }),
@@ -136,8 +129,7 @@ export const COMMANDS = {
       selection: Selection,
       source_deployment_id: Nullable(Uuid),
       freeze_override: Nullable(Strict({ reason: Type.String() })),
-      /** Absent in requests that the previous release queued. */
-      warnings: Type.Optional(Warnings),
+      warnings: Warnings,
     }),
     reply: StartOutcome,
   }),

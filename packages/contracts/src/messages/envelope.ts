@@ -25,10 +25,7 @@ export interface Envelope<B = unknown> {
   traceparent?: string
   /** Only in command messages: after this time (ISO 8601) the command has no effect. */
   deadline?: string
-  /**
-   * Only in command messages: the API key of the call, if any. It is not in the body, because a service of the release before
-   * refuses bodies with unknown fields.
-   */
+  /** Only in command messages: the API key of the call, if any. */
   api_key?: CallingKey
   body: B
 }

@@ -47,7 +47,7 @@ export type RunFailureReason = (typeof RUN_FAILURE_REASONS)[number]
 /** How a run ended, in the report of the instance and in the event of the bridge. */
 export const runEnd = {
   outcome: literals(RUN_OUTCOMES),
-  /** Null after a success. Absent in messages of the previous release. */
+  /** Null or absent after a success. */
   reason: Type.Optional(Nullable(literals(RUN_FAILURE_REASONS))),
 }
 

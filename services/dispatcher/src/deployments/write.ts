@@ -117,7 +117,7 @@ function deploymentRow({
     freeze_override: command.freeze_override?.reason ?? null,
     timeout_seconds: options.deployment_timeout_seconds,
     traceparent,
-    warnings: command.warnings ?? [],
+    warnings: command.warnings,
     variant: variantOf(source, actions),
   }
 }

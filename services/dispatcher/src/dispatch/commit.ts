@@ -150,7 +150,7 @@ function answerOf(decision: Decision, command: StartBody): StartResult {
   }
 }
 
-function outcomeOf({ command_id, warnings = [], selection }: StartBody, outcome: 'started' | 'queued'): StartOutcome {
+function outcomeOf({ command_id, warnings, selection }: StartBody, outcome: 'started' | 'queued'): StartOutcome {
   if (outcome === 'started') return { outcome, deployment_id: command_id, warnings }
   const queued = { outcome, pending_request_id: command_id, message: QUEUED_MESSAGE, warnings } as const
   const { unchanged_target_ids } = selection

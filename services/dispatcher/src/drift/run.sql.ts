@@ -21,8 +21,7 @@ export const countCheckedActions = statement({
 })
 
 /**
- * A deployment that runs the checks of another one, with its values. Every check runs, whatever the others find. The bridge removes
- * the option `is_check`. A bridge of the release before, which would send the commands, sends it along, and the instance refuses the run.
+ * A deployment that runs the checks of another one, with its values. Every check runs, whatever the others find.
  */
 export const insertCheck = statement({
   name: 'dispatcher.drift.insert-deployment',
@@ -35,7 +34,7 @@ export const insertCheck = statement({
       tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name, source_version,
       plan_head || jsonb_build_object('options', plan_head -> 'options' || jsonb_build_object(
         'target_mode', 'parallel', 'failure_strategy', 'ignore_failures', 'rollback_strategy', 'none', 'max_retries', 0,
-        'priority', -100, 'deployment_timeout_seconds', ${LONGEST_SECONDS}, 'is_check', true)), selection
+        'priority', -100, 'deployment_timeout_seconds', ${LONGEST_SECONDS})), selection
       FROM deployments WHERE id = :deployment_id`,
 })
 

@@ -57,7 +57,6 @@ export function buildSpec(keys: KeyRing, run: LeasedRun, { plan, definitions, ac
   }
 }
 
-/** Omitted without a trace, because an instance of the release before refuses the field. */
 function specTrace(): Pick<RunSpec, 'traceparent'> {
   const traceparent = currentTraceparent()
   return traceparent === null ? {} : { traceparent }
@@ -113,7 +112,6 @@ function checkScripts(action: PlannedAction, { check, interpreter = 'sh', places
   }
 }
 
-/** Omitted without files, because an instance of the release before refuses the field. */
 function specFiles(files: ActionFile[] = []): Pick<RunAction, 'files'> {
   if (files.length === 0) return {}
   return {

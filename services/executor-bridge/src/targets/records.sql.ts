@@ -49,7 +49,7 @@ export const lockLeasedRuns = statement({
     ...{ traceparent: nullable(text), plan_head: present(jsonb<PlanHead>()), remaining_seconds: nullable(float8) },
     ...{ instance_id: uuid, open: bool, started: bool, finished: bool, next_line: int8, is_check: bool },
   },
-  sql: `SELECT l.deployment_id, l.epoch, d.state, d.request_id, d.traceparent, d.plan_head #- '{options,is_check}' AS plan_head, d.is_check, l.instance_id,
+  sql: `SELECT l.deployment_id, l.epoch, d.state, d.request_id, d.traceparent, d.plan_head, d.is_check, l.instance_id,
            CASE WHEN d.deadline_at IS NOT NULL
                 THEN greatest(0, extract(epoch FROM d.deadline_at - now()))::float8 END AS remaining_seconds,
            coalesce(p.epoch = l.epoch, false) AS open,

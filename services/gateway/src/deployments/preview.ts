@@ -27,11 +27,8 @@ export async function answerPreview(
     'deployment_id' in message
       ? await sendCommand(broker, 'plan.preview_redeploy', message, { requestId, bounds })
       : await sendCommand(broker, 'plan.preview', message, { requestId, bounds })
-  // A planner of the release before sends none of these.
-  const { replaces = [], unchanged_targets = [] } = preview
-  const { actions: planned, targets, versions = [], ...plan } = preview.plan
-  const actions = planned.map((action) => ({ sequence_version: '', action_version: '', ...action }))
+  const { actions, targets, ...plan } = preview.plan
   const rows = targets.map(({ id, name }) => ({ target_id: id, target_name: name }))
   const steps = new Batches(stepBatches(message.command_id, actions, rows))
-  return answerStream(200, { ...preview, replaces, unchanged_targets, plan: { ...plan, versions, steps } })
+  return answerStream(200, { ...preview, plan: { ...plan, steps } })
 }

@@ -28,7 +28,7 @@ const SOURCES_SHOWN = 3
 
 /** What the first requests deploy, each source once. */
 function sourcesOf(requests: Answer<'listPending'>): string {
-  const names = [...new Set(requests.flatMap((request) => requestSourceName(request) ?? []))]
+  const names = [...new Set(requests.map(requestSourceName))]
   const more = names.length - SOURCES_SHOWN
   if (names.length === 0) return ''
   return `: ${names.slice(0, SOURCES_SHOWN).join(', ')}${more > 0 ? ` and ${more.toLocaleString()} more` : ''}`

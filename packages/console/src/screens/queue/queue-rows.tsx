@@ -3,7 +3,6 @@ import type { Answer } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
-import { counted } from '../../components/counted.ts'
 import { withLocalTimes } from '../../components/local-times.ts'
 import { Named } from '../../components/named.tsx'
 import { requestSourceName } from '../../components/source-name.ts'
@@ -17,21 +16,11 @@ type Request = Answer<'listPending'>[number]
 const whereOf = ({ tenant_name, environment_name }: Request) =>
   [tenant_name, environment_name].filter(Boolean).join(' / ') || '–'
 
-/** Requests of earlier releases do not name their targets. */
-function Targets({ request: { targets, target_count = 0 } }: { request: Request }) {
-  return targets === undefined ? (
-    counted(target_count, 'target')
-  ) : (
-    <TargetNames targets={targets} count={target_count} size="xs" />
-  )
-}
-
 /** What the request deploys, and on which targets. */
 function SourceCell({ request }: { request: Request }) {
   const { can } = useSession()
-  const { source_type, source_id } = request
+  const { source_type, source_id, targets, target_count } = request
   const name = requestSourceName(request)
-  if (name === undefined) return <Table.Td>–</Table.Td>
   return (
     <Table.Td>
       <Named
@@ -45,7 +34,7 @@ function SourceCell({ request }: { request: Request }) {
           )
         }
       >
-        <Targets request={request} />
+        <TargetNames targets={targets} count={target_count} size="xs" />
       </Named>
     </Table.Td>
   )

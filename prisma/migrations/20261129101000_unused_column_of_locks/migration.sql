@@ -1,0 +1,2 @@
+-- Nothing reads or writes it.
+ALTER TABLE "target_locks" DROP COLUMN "target_index";
