@@ -9,7 +9,6 @@ import {
   json,
   jsonb,
   nullable,
-  present,
   type RowOf,
   STILL_HELD,
   statement,
@@ -46,7 +45,7 @@ export const lockLeasedRuns = statement({
   parameters: { deployment_ids: array(uuid), epochs: array(int8), instance_id: uuid },
   row: {
     ...{ deployment_id: uuid, epoch: int8, state: deploymentState, request_id: nullable(text) },
-    ...{ traceparent: nullable(text), plan_head: present(jsonb<PlanHead>()), remaining_seconds: nullable(float8) },
+    ...{ traceparent: nullable(text), plan_head: jsonb<PlanHead>(), remaining_seconds: nullable(float8) },
     ...{ instance_id: uuid, open: bool, started: bool, finished: bool, next_line: int8, is_check: bool },
   },
   sql: `SELECT l.deployment_id, l.epoch, d.state, d.request_id, d.traceparent, d.plan_head, d.is_check, l.instance_id,

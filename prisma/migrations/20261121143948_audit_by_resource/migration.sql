@@ -1,2 +1,0 @@
--- CreateIndex
-CREATE INDEX "audit_records_resource_id_idx" ON "audit_records"("resource_id");

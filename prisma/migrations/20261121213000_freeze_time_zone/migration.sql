@@ -1,1 +1,0 @@
-ALTER TABLE "freezes" ADD COLUMN "time_zone" TEXT;

@@ -1,2 +1,0 @@
--- Nothing reads or writes it.
-ALTER TABLE "target_locks" DROP COLUMN "target_index";
