@@ -178,7 +178,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'attempt-repeated-after-loss',
     breaks: 'A command whose instance was lost gets the same attempt again on another one.',
-    file: 'services/dispatcher/src/runs/runs.sql.ts',
+    file: 'packages/database/src/steps/steps.sql.ts',
     owners: ['services/dispatcher/test/leases.test.ts'],
     edits: [['THEN s.retry_count + 1 ELSE s.retry_count END', 'THEN s.retry_count ELSE s.retry_count END']],
     kinds: LOST_INSTANCES,
@@ -314,10 +314,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'wrong-counts',
     breaks: 'A step that completes is counted twice.',
-    file: 'services/executor-bridge/src/events/steps.ts',
+    file: 'packages/database/src/steps/write-steps.ts',
     owners: ['services/executor-bridge/test/events.test.ts'],
     edits: [
-      ["effect.completed += Number(state === 'completed')", "effect.completed += 2 * Number(state === 'completed')"],
+      ["counts.completed += Number(state === 'completed')", "counts.completed += 2 * Number(state === 'completed')"],
     ],
   },
   {
