@@ -48,13 +48,12 @@ test('the option has precedence over the files, and the files over the folder', 
   expect(chooseManager(undefined, 'of-files', [file])).toEqual({ name: 'of-files', isNamed: true })
   expect(chooseManager(undefined, null, [file])).toEqual({
     name: expect.stringMatching(/^order-[0-9a-f]{8}$/),
-    formerName: 'order',
     isNamed: false,
   })
   expect(() => chooseManager('no name', null, [file])).toThrow(/--manager no name/)
 })
 
-const derive = (...paths: string[]) => deriveManagerName(paths.map((one) => path.join(root, one))).name
+const derive = (...paths: string[]) => deriveManagerName(paths.map((one) => path.join(root, one)))
 
 test('a folder, a file in it and several files in it have one name, which a later apply keeps', () => {
   write('my shop/catalog/a.yaml', TENANT)
@@ -110,15 +109,13 @@ test('a worktree has the name of its repository', () => {
   expect(derive('worktree/catalog')).toBe(name)
 })
 
-test('a record with the former name is taken over only with consent, and the list says where the name is from', () => {
-  const file = write('former/a.yaml', TENANT)
+test('a record of another manager is taken over only with consent, and the list names that manager', () => {
+  const file = write('shop/a.yaml', TENANT)
   const [entry] = loadFileSet([file], { env: {} }).entries
   if (entry === undefined) throw new Error('there is no entry')
-  const { name, formerName } = deriveManagerName([file])
+  const name = deriveManagerName([file])
   const change = { entry, what: 'change' as const, differences: [] }
-  const takeOvers = listTakeOvers(markTakeOver(entry, [change], { managed_by: formerName }, name, false))
-  expect(takeOvers).toEqual([{ entry, from: 'former' }])
-  expect(formatTakeOvers(takeOvers, formerName)).toEqual([
-    expect.stringMatching(/tenant Acme .*managed by "former" \(earlier builds made this name/),
-  ])
+  const takeOvers = listTakeOvers(markTakeOver(entry, [change], { managed_by: 'other' }, name, false))
+  expect(takeOvers).toEqual([{ entry, from: 'other' }])
+  expect(formatTakeOvers(takeOvers)).toEqual([expect.stringMatching(/tenant Acme .*managed by "other"$/)])
 })

@@ -13,7 +13,7 @@ export async function findHistoryProblem(db: Queryable): Promise<string | null> 
     ? null
     : `names a database that was made before the baseline ${BASELINE}: its newest migration is ${newest}, and no migration leads on ` +
         'from there. Save its records with `slipway export` of the version that made it, name an empty database, migrate, and load ' +
-        'the records with `slipway apply` (docs/upgrading.md, "Databases of before the baseline")'
+        'the records with `slipway apply` (docs/upgrading.md, "Databases from before the baseline")'
 }
 
 async function newestBeforeBaseline(db: Queryable): Promise<string | null> {

@@ -80,7 +80,7 @@ describe('an outcome that the state of the deployment does not allow', () => {
     expect(await states(database, id)).toEqual(['running', 'rolling_back', 'failed'])
   })
 
-  test('from an earlier release is found by the sweep, which ends this and all other runs', async () => {
+  test('without its message is found by the sweep, which ends this and all other runs', async () => {
     await addInstance(database, 3)
     const runs = [await running(), await rollingBack(), await running()]
     for (const { id, epoch } of runs) {

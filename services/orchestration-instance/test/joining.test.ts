@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
@@ -198,25 +198,5 @@ describe('the folder of an instance', () => {
     await expect(instance.launch({ SLIPWAY_INSTANCE_NAME: 'another' })).rejects.toThrow(
       'SLIPWAY_INSTANCE_NAME differs from under-test',
     )
-  })
-
-  test('of the previous version keeps its membership, and the instance exchanges its credential at once', async () => {
-    bridge.credential = 'credential-of-before'
-    const enrolment = {
-      ...{
-        instance_id: bridge.instanceId,
-        credential: bridge.credential,
-        heartbeat_seconds: 5,
-        lost_after_seconds: 30,
-      },
-      as: { name: 'under-test', version: SLIPWAY_VERSION, base_url: 'http://127.0.0.1:1', capacity: 1, labels: {} },
-    }
-    const journal_key = `journal:${Buffer.alloc(32, 1).toString('base64')}`
-    writeFileSync(identityFile(), JSON.stringify({ callback_token: 'x', journal_key, enrolment }))
-    chmodSync(identityFile(), 0o600)
-    await instance.start()
-    await eventually('the credential is exchanged', () => bridge.credential !== 'credential-of-before')
-    expect(bridge.joinCalls).toBe(0)
-    expect(identity()).toMatchObject({ journal_key, membership: { instance_id: bridge.instanceId } })
   })
 })

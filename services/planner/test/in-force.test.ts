@@ -170,7 +170,7 @@ describe('only_changed', () => {
     expect(preview).toMatchObject({ ok: false, problem: { code: 'CONFLICT', details: unchanged } })
   })
 
-  test('includes releases without a hash, which earlier releases of Slipway wrote', async () => {
+  test('includes releases without a hash', async () => {
     const { request } = await scene()
     const first = await deployed(request())
     await database.query('UPDATE releases SET values_hash = NULL WHERE deployment_id = $1', [first.command_id])

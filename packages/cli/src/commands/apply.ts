@@ -130,9 +130,9 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
 type TakeOvers = ReturnType<typeof listTakeOvers>
 
 /** Throws RefusedError unless a person agrees. */
-async function confirmTakeOver(io: Io, takeOvers: TakeOvers, { name, formerName }: Manager): Promise<void> {
+async function confirmTakeOver(io: Io, takeOvers: TakeOvers, { name }: Manager): Promise<void> {
   if (takeOvers.length === 0) return
-  const list = formatTakeOvers(takeOvers, formerName)
+  const list = formatTakeOvers(takeOvers)
   const what = `${formatCount(takeOvers.length, 'record')} of these files ${takeOvers.length === 1 ? 'is' : 'are'} not managed by "${name}"`
   if (!hasTerminal(io)) {
     throw new RefusedError([`${what}: give --take-over to change them; nothing was changed`, ...list].join('\n'))
@@ -142,12 +142,12 @@ async function confirmTakeOver(io: Io, takeOvers: TakeOvers, { name, formerName 
   throw new RefusedError('nothing was changed')
 }
 
-function warnOfTakeOver(io: Io, takeOvers: TakeOvers, { name, formerName }: Manager, output: Output): void {
+function warnOfTakeOver(io: Io, takeOvers: TakeOvers, { name }: Manager, output: Output): void {
   if (takeOvers.length === 0) return
   const [need, them] = takeOvers.length === 1 ? ['needs', 'it'] : ['need', 'them']
   const needs = `${formatCount(takeOvers.length, 'record')} of these files ${need} --take-over, because "${name}" does not manage ${them}:`
   output.warn([needs])
-  for (const line of formatTakeOvers(takeOvers, formerName)) io.stderr.write(`${line}\n`)
+  for (const line of formatTakeOvers(takeOvers)) io.stderr.write(`${line}\n`)
 }
 
 async function confirmDeletions(io: Io, deletions: readonly Deletion[], output: Output): Promise<void> {

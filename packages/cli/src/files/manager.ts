@@ -12,8 +12,6 @@ export interface Manager {
   name: string
   /** False if the name comes from the folder of the files. */
   isNamed: boolean
-  /** The name that earlier builds derived from the folder. Other folders may have the same one. */
-  formerName?: string
 }
 
 const validateName = compile(ManagerName)
@@ -54,31 +52,22 @@ export function chooseManager(given: string | undefined, fromFiles: string | nul
     return { name: given, isNamed: true }
   }
   if (fromFiles !== null) return { name: fromFiles, isNamed: true }
-  return { ...deriveManagerName(paths), isNamed: false }
+  return { name: deriveManagerName(paths), isNamed: false }
 }
 
 /**
  * Derives a name from the folder that all paths share, and adds a hash of its place. The place is a path in a Git repository if the
  * repository has a remote, because pipelines check it out into other folders. Otherwise it is a path on this host.
  */
-export function deriveManagerName(paths: readonly string[]): { name: string; formerName: string } {
-  const given = paths.map(findFolder).reduce(findCommonFolder)
-  const folder = realpathSync(given)
+export function deriveManagerName(paths: readonly string[]): string {
+  const folder = realpathSync(paths.map(findFolder).reduce(findCommonFolder))
   const root = findRepository(folder)
   const remote = root === null ? null : readRemote(root)
   const inside = root === null ? '' : path.relative(root, folder)
   const place = remote === null ? [hostname(), folder] : [remote, inside]
   const hash = createHash('sha256').update(JSON.stringify(place)).digest('hex').slice(0, HASH_DIGITS)
   const readable = root === null ? path.basename(folder) : path.join(path.basename(remote ?? root), inside)
-  return {
-    name: `${toAllowedName(readable, MAX_LENGTH - HASH_DIGITS - 1)}-${hash}`,
-    formerName: deriveFormerName(given),
-  }
-}
-
-function deriveFormerName(folder: string): string {
-  const root = findRepository(folder)
-  return toAllowedName(root === null ? path.basename(folder) : path.relative(path.dirname(root), folder), MAX_LENGTH)
+  return `${toAllowedName(readable, MAX_LENGTH - HASH_DIGITS - 1)}-${hash}`
 }
 
 function toAllowedName(text: string, length: number): string {

@@ -66,10 +66,8 @@ export const summarizeDeletion = ({ kind, record: { id, name } }: Deletion) => (
   differences: [],
 })
 
-/** `formerName`: earlier builds gave this name to every folder that has the base name of this one. */
-export const formatTakeOvers = (takeOvers: ReturnType<typeof listTakeOvers>, formerName?: string): string[] =>
+export const formatTakeOvers = (takeOvers: ReturnType<typeof listTakeOvers>): string[] =>
   takeOvers.map(({ entry: { kind, name, document }, from }) => {
-    const former = from === formerName ? ' (earlier builds made this name from the name of the folder alone)' : ''
-    const owner = from === null ? 'no manager' : `managed by "${sanitize(from)}"${former}`
+    const owner = from === null ? 'no manager' : `managed by "${sanitize(from)}"`
     return `  ${kind} ${sanitize(name)} (${document.getPlace('')}): ${owner}`
   })

@@ -116,8 +116,7 @@ async function applyNew(
   ])
   await forRequest(run, () => enqueue(tx, sightings))
   await countDropped(tx, deploymentId, dropped)
-  if (folded.finished)
-    await checkOutcome(tx, deploymentId, folded.finished.outcome, wasRollingBack || folded.rollingBack)
+  if (folded.finished) checkOutcome(folded.finished.outcome, wasRollingBack || folded.rollingBack)
 
   const live: StreamBatch = {
     epoch: batch.epoch,

@@ -15,11 +15,3 @@ export const addChunk = statement({
   sql: `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines)
     VALUES (:deployment_id, :first_line, :line_count, :lines::text::jsonb)`,
 })
-
-/** Returns a row if a step of the deployment was rolled back, or is being rolled back. */
-export const findRollback = statement({
-  name: 'executor-bridge.events.find-rollback',
-  parameters: { deployment_id: uuid },
-  sql: `SELECT FROM steps WHERE deployment_id = :deployment_id
-       AND state IN ('rolling_back', 'rolled_back', 'rollback_failed') LIMIT 1`,
-})

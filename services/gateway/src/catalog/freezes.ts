@@ -152,7 +152,7 @@ export function freezeHandlers({
               const data = changedFields(body, references, caller)
               const wanted = { ...old, ...data }
               const { tenant_id } = wanted
-              // The times of an older freeze may break a newer rule. It can still be renamed.
+              // A later release may refuse times that an earlier one accepted. Such a freeze can still be renamed.
               const changesTimes = TIME_FIELDS.some((field) => data[field] !== undefined)
               const problems = changesTimes ? timeProblems(wanted, wanted.start_offset) : []
               if (problems.length > 0) throw validationProblem(problems)

@@ -141,10 +141,6 @@ function entryOf(
     stdout: s === 'o' ? m : null,
     stderr: s === 'e' ? m : null,
     metadata: { ...metadata, seq: number },
-    analysis:
-      analysis === undefined
-        ? null
-        : // Older lines have the fingerprint in their metadata only. Delete this when retention has dropped them.
-          (analyses.get(`${i}/${a}`) ?? { fingerprint: metadata['fingerprint'], ...(analysis as object) }),
+    analysis: analysis === undefined ? null : (analyses.get(`${i}/${a}`) ?? analysis),
   }
 }

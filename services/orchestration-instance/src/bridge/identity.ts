@@ -26,12 +26,6 @@ interface Stored {
   used_token_hash: string | null
 }
 
-/** The file of version 0.1.0 and earlier. Its credential is still valid. Delete when upgrades from 0.1.0 end. */
-interface StoredByEnrolment {
-  journal_key: string
-  enrolment: { instance_id: string; credential: string; lost_after_seconds: number; as: { name: string } } | null
-}
-
 /** The identity of this instance, in a file that no other user can read. It survives a restart. */
 export class Identity {
   readonly #file: string
@@ -51,12 +45,11 @@ export class Identity {
       if (error.code === 'ENOENT') return null
       throw error
     })
-    const known = text === null ? null : (JSON.parse(text) as Stored | StoredByEnrolment)
-    if (known !== null && 'join_key' in known) return new Identity(file, known)
+    if (text !== null) return new Identity(file, JSON.parse(text) as Stored)
     const identity = new Identity(file, {
-      journal_key: known?.journal_key ?? `journal:${randomBytes(32).toString('base64')}`,
+      journal_key: `journal:${randomBytes(32).toString('base64')}`,
       join_key: randomToken(),
-      membership: known === null ? null : membershipOf(known),
+      membership: null,
       used_token_hash: null,
     })
     await identity.#save()
@@ -153,12 +146,4 @@ export class Identity {
 
 function withChange(stored: Stored, change: Partial<Membership>): Stored {
   return stored.membership === null ? stored : { ...stored, membership: { ...stored.membership, ...change } }
-}
-
-function membershipOf({ enrolment }: StoredByEnrolment): Membership | null {
-  if (!enrolment) return null
-  const { instance_id, credential, lost_after_seconds, as } = enrolment
-  // An old date: the instance exchanges the credential at once.
-  const credential_since = new Date(0).toISOString()
-  return { instance_id, name: as.name, credential, next_credential: null, credential_since, lost_after_seconds }
 }
