@@ -1,7 +1,7 @@
-import { type ActiveFreeze, frozen, judgeFreezes, type Problem } from '@slipway/domain'
+import { type ActiveFreeze, judgeFreezes, type Problem } from '@slipway/domain'
 import { type Blocker, blockersOf, reserves } from './blockers.ts'
 import { Bookings, type Slot } from './bookings.ts'
-import { targetsBusy } from './refusals.ts'
+import { refusalOf } from './refusals.ts'
 import { type CheckRequest, isNew, type Request, type Snapshot, type StartRequest } from './snapshot.ts'
 
 export type Decision = Start | Wait | Refuse | Known | Dropped
@@ -33,6 +33,8 @@ export interface Refuse {
   is: 'refuse'
   request: StartRequest
   problem: Problem
+  /** All that is in its way: also what would keep it waiting without the reason of the refusal. */
+  blockers: readonly Blocker[]
 }
 
 /** An earlier copy of the command was carried out. */
@@ -61,6 +63,9 @@ export function admit(snapshot: Snapshot, requests: readonly Request[], at: Date
   return round.decisions
 }
 
+/** What keeps the request of a decision from starting. */
+export const blockersIn = (decision: Decision): readonly Blocker[] => ('blockers' in decision ? decision.blockers : [])
+
 class Round {
   readonly decisions: Decision[] = []
   readonly #bookings: Bookings
@@ -75,13 +80,17 @@ class Round {
   }
 
   decideStarts(requests: readonly StartRequest[]): void {
-    const open = withoutRivals(requests.filter((request) => !this.#isAnswered(request))).map(inItsPlace)
-    for (const { id, arrival } of open) {
+    const open = requests.filter((request) => !this.#isAnswered(request))
+    // A refused request replaces nothing.
+    const frozen = new Set(open.filter((request) => isNew(request) && this.#judgeFreezes(request).blocked))
+    const competing = withoutRivals(open.filter((request) => !frozen.has(request))).map(inItsPlace)
+    for (const { id, arrival } of competing) {
       for (const older of arrival?.older ?? []) {
         this.#newer.set(older.id, (this.#newer.get(older.id) ?? new Set()).add(id))
       }
     }
-    for (const request of open.sort(byRank)) if (!this.#mayBeReplaced(request.id)) this.decide(request)
+    const inTurn = [...competing, ...frozen].sort(byRank)
+    for (const request of inTurn) if (!this.#mayBeReplaced(request.id)) this.decide(request)
   }
 
   /** Tenants take turns: while a tenant without a running check has one that is due, no other tenant starts a second one. */
@@ -101,10 +110,10 @@ class Round {
   decide(request: Request): void {
     const blockers = blockersOf(this.#bookings, request, this.#at)
     if (isNew(request)) {
-      const problem = targetsBusy(request, blockers)
+      const problem = refusalOf(request, blockers)
       if (problem !== null) {
         for (const { id } of request.arrival.older) this.#newer.get(id)?.delete(request.id)
-        this.decisions.push({ is: 'refuse', request, problem })
+        this.decisions.push({ is: 'refuse', request, problem, blockers })
         return
       }
     }
@@ -123,11 +132,7 @@ class Round {
     const { status } = request.arrival
     if (status === 'late') this.decisions.push({ is: 'dropped', request })
     else if (status !== 'new') this.decisions.push({ is: 'known', request, outcome: status })
-    else {
-      const { blocked, can_override, active_freezes } = this.#judgeFreezes(request)
-      if (!blocked) return false
-      this.decisions.push({ is: 'refuse', request, problem: frozen(active_freezes, can_override) })
-    }
+    else return false
     return true
   }
 

@@ -4,7 +4,7 @@ import type { Holder, Request, Reservation, Snapshot, StartRequest, WantedTarget
 
 /** A reason that keeps a request from starting. A new reason is a member here; the compiler names each place that needs it. */
 export type Blocker =
-  | { code: 'freeze'; freezes: readonly ActiveFreeze[]; can_override: boolean; until: Date }
+  | { code: 'freeze'; freezes: readonly BlockingFreeze[]; until: Date }
   /** No instance that takes runs has the labels. */
   | { code: 'instance_pool'; pool: PoolState }
   /** No instance takes runs. */
@@ -20,6 +20,11 @@ export type Blocker =
   | { code: 'check_limit'; running: number }
 
 export type BlockerCode = Blocker['code']
+
+export interface BlockingFreeze extends ActiveFreeze {
+  /** The tenant that the freeze belongs to; null: all. */
+  tenant_id: string | null
+}
 
 export interface HeldTarget extends WantedTarget {
   holder: Holder
@@ -74,10 +79,13 @@ export const reserves = (blockers: readonly Blocker[]) =>
   blockers.every(({ code }) => code === 'target_lock' || code === 'capacity')
 
 function freeze({ freezes }: Snapshot, subject: FreezeSubject, at: Date): Blocker[] {
-  const { blocked, can_override, active_freezes } = judgeFreezes(freezes.presentAt(at), subject)
+  const inForce = freezes.presentAt(at)
+  const { blocked, active_freezes } = judgeFreezes(inForce, subject)
   if (!blocked) return []
+  const tenants = new Map(inForce.map(({ id, tenant_id }) => [id, tenant_id]))
+  const blocking = active_freezes.map((each) => ({ ...each, tenant_id: tenants.get(each.id) ?? null }))
   const until = new Date(Math.max(...active_freezes.map(({ ends_at }) => new Date(ends_at).getTime())))
-  return [{ code: 'freeze', freezes: active_freezes, can_override, until }]
+  return [{ code: 'freeze', freezes: blocking, until }]
 }
 
 function instancePool({ instances }: Snapshot, user: PoolUser): Blocker[] {

@@ -1,10 +1,12 @@
-import type { ActiveFreeze } from '@slipway/domain'
-import type { Blocker } from './blockers.ts'
+import { type ActiveFreeze, canOverrideFreezes, type FreezeSubject, type MaybeSelector } from '@slipway/domain'
+import type { Blocker, BlockingFreeze } from './blockers.ts'
 import { byHoldingTime, heldBy, type ShownHolder, shownHolder } from './holders.ts'
 import type { PoolState } from './pools.ts'
+import { withoutTenant } from './refusals.ts'
+import type { WantedTarget } from './snapshot.ts'
 
-/** A reason as it is shown. Several blockers can have the same code: they share one explanation. */
-export type WaitingCode =
+/** The code of a reason as it is shown, in the order in which reasons are shown. */
+export type ShownCode =
   | 'freeze'
   | 'instance_pool'
   | 'no_compatible_instance'
@@ -12,31 +14,44 @@ export type WaitingCode =
   | 'target_lock'
   | 'capacity'
 
-export interface Explanation {
-  code: WaitingCode
+/** All that keeps a request from starting for the reason of this code. */
+export interface ShownBlocker {
+  code: ShownCode
   message: string
-  /** When none of the blockers of this code blocks any more; null: nobody knows. */
+  /** When none of it blocks any more; null: nobody knows. */
   until: Date | null
   /** Whether the viewer could start the deployment in spite of it. */
   can_override: boolean
-  details: ExplanationDetails
+  details: BlockerDetails
 }
 
-export type ExplanationDetails =
-  | { freezes: readonly ActiveFreeze[] }
-  | { pool: PoolState }
-  | { running: number; limit: number }
-  | {
-      held_targets: readonly ShownHolder[]
-      held: number
-      reserved: readonly { target_id: string; target_name: string }[]
-    }
-  | Record<string, never>
+/** Only what belongs to the code is there. */
+export interface BlockerDetails {
+  /** Those that the viewer may see. */
+  freezes?: ActiveFreeze[]
+  instances?: ShownPool
+  running?: number
+  limit?: number
+  /** At most `NAMED`; the counts are of all. */
+  held_targets?: ShownHolder[]
+  held_count?: number
+  reserved_targets?: { target_id: string; target_name: string }[]
+  reserved_count?: number
+}
+
+/** The instances that a request needs. */
+export interface ShownPool {
+  name: string
+  selector: MaybeSelector
+  known: number
+  matching: number
+  accepting: number
+  slots: number
+  taken: number
+}
 
 /** Who reads the explanation. A viewer without a tenant sees all deployments. */
-export interface Viewer {
-  tenant_id: string | null
-}
+export type Viewer = FreezeSubject['caller']
 
 /** What sentences need besides the blockers. */
 export interface Asked {
@@ -53,83 +68,95 @@ export interface Asked {
   runSeconds: number | null
 }
 
-/** The most held targets that an explanation names. */
+/** The most targets that an explanation names. */
 const NAMED = 3
 
 /** What keeps a request from starting, one entry for each code, in the order of the blockers. The first is `waiting_for`. */
-export function explain(blockers: readonly Blocker[], asked: Asked): Explanation[] {
-  const entries = new Map<WaitingCode, Explanation>()
+export function explain(blockers: readonly Blocker[], asked: Asked): ShownBlocker[] {
+  const entries = new Map<ShownCode, ShownBlocker>()
   for (const blocker of blockers) {
-    const entry = explanationOf(blocker, asked)
-    if (entry !== null && !entries.has(entry.code)) entries.set(entry.code, entry)
+    const entry = shown(blocker, asked)
+    if (entry === null) continue
+    const first = entries.get(entry.code)
+    entries.set(entry.code, first === undefined ? entry : { ...first, until: laterOf(first.until, entry.until) })
   }
   return [...entries.values()]
 }
 
-function explanationOf(blocker: Blocker, asked: Asked): Explanation | null {
+/** When the last blocker ends; null: nobody knows. The present time if there is none. */
+export const earliestStart = (blockers: readonly Pick<ShownBlocker, 'until'>[], now: Date): Date | null =>
+  blockers.reduce<Date | null>((latest, { until }) => laterOf(latest, until), now)
+
+const laterOf = (one: Date | null, other: Date | null) =>
+  one === null || other === null ? null : one > other ? one : other
+
+/** What is said of a pending request without a blocker: the next round starts it. */
+export function aboutToStart(pool: PoolState): Pick<ShownBlocker, 'code' | 'message'> {
+  return { code: 'capacity', message: `About to start: ${freeSlots(pool)} of ${allSlots(pool)} free` }
+}
+
+export const shownPool = ({ name, selector, known, matching, accepting, slots, taken }: PoolState): ShownPool => {
+  return { name, selector, known, matching, accepting, slots, taken }
+}
+
+/** Null for a blocker that only checks of drift have. They are no requests of a user. */
+function shown(blocker: Blocker, asked: Asked): ShownBlocker | null {
   const entry = { until: null, can_override: false }
   switch (blocker.code) {
     case 'freeze': {
-      const { freezes, can_override, until } = blocker
-      const reasons = freezes.map(({ name, ends_at }) => `freeze "${name}" until ${ends_at}`)
-      const message = `Held back by ${reasons.join(' and ')}`
-      return { code: 'freeze', message, until, can_override, details: { freezes } }
+      const can_override = canOverrideFreezes(asked.viewer, blocker.freezes)
+      return { code: 'freeze', until: blocker.until, can_override, ...heldBack(blocker.freezes, asked.viewer) }
     }
     case 'instance_pool':
-      return {
-        ...entry,
-        code: blocker.code,
-        message: withoutMatch(blocker.pool, asked),
-        details: { pool: blocker.pool },
-      }
-    case 'no_compatible_instance':
-      return {
-        ...entry,
-        code: blocker.code,
-        message: withoutInstance(blocker.pool, asked),
-        details: { pool: blocker.pool },
-      }
+    case 'no_compatible_instance': {
+      const { code, pool } = blocker
+      const message = code === 'instance_pool' ? withoutMatch(pool, asked) : withoutInstance(pool, asked)
+      return { ...entry, code, message, details: { instances: shownPool(pool) } }
+    }
     case 'tenant_limit': {
-      const { running, limit } = blocker
+      const { code, running, limit } = blocker
       const tenant = asked.tenant_name === null ? 'Its tenant' : `Tenant "${asked.tenant_name}"`
       const message = `${tenant} runs ${pluralize(running, 'deployment')}, as many as a tenant may at once (${limit})`
-      return { ...entry, code: blocker.code, message, details: { running, limit } }
+      return { ...entry, code, message, details: { running, limit } }
     }
     case 'target_lock':
       return { ...entry, code: blocker.code, ...targetLock(blocker, asked.viewer) }
-    case 'retry_delay':
-      return {
-        ...entry,
-        code: 'capacity',
-        message: 'Its dispatch failed and is about to be tried again',
-        until: blocker.until,
-        details: {},
-      }
+    case 'retry_delay': {
+      const message = 'Its dispatch failed and is about to be tried again'
+      return { ...entry, code: 'capacity', message, until: blocker.until, details: {} }
+    }
     case 'capacity': {
-      const { pool } = blocker
-      return {
-        ...entry,
-        code: blocker.code,
-        message: capacityTaken(pool, asked),
-        until: startOf(pool, asked),
-        details: { pool },
-      }
+      const { code, pool } = blocker
+      const details = { instances: shownPool(pool) }
+      return { ...entry, code, message: capacityTaken(pool, asked), until: startOf(pool, asked), details }
     }
     case 'check_limit':
-      // Checks of drift are no requests of somebody who could read it.
       return null
   }
 }
 
+function heldBack(
+  freezes: readonly BlockingFreeze[],
+  { tenant_id }: Viewer,
+): Pick<ShownBlocker, 'message' | 'details'> {
+  const isVisible = (freeze: BlockingFreeze) =>
+    tenant_id === null || freeze.tenant_id === null || freeze.tenant_id === tenant_id
+  const reasons = freezes.map((freeze) => {
+    const name = isVisible(freeze) ? `freeze "${freeze.name}"` : 'a freeze of another tenant'
+    return `${name} until ${freeze.ends_at}`
+  })
+  const details = { freezes: freezes.filter(isVisible).map(withoutTenant) }
+  return { message: `Held back by ${reasons.join(' and ')}`, details }
+}
+
 type TargetLock = Extract<Blocker, { code: 'target_lock' }>
 
-function targetLock({ held, reserved }: TargetLock, viewer: Viewer): Pick<Explanation, 'message' | 'details'> {
+function targetLock({ held, reserved }: TargetLock, viewer: Viewer): Pick<ShownBlocker, 'message' | 'details'> {
   const named = [...held].sort(byHoldingTime).slice(0, NAMED)
   const held_targets = named.map((target) => shownHolder(target, viewer.tenant_id))
   const details = {
-    held_targets,
-    held: held.length,
-    reserved: reserved.slice(0, NAMED).map(({ id, name }) => ({ target_id: id, target_name: name })),
+    ...{ held_targets, held_count: held.length },
+    ...{ reserved_targets: reserved.slice(0, NAMED).map(shownTarget), reserved_count: reserved.length },
   }
   const [first] = held_targets
   if (first === undefined)
@@ -138,6 +165,8 @@ function targetLock({ held, reserved }: TargetLock, viewer: Viewer): Pick<Explan
   const others = more > 0 ? `; ${more} more of its targets ${more === 1 ? 'is' : 'are'} held` : ''
   return { message: `Waits for the target "${first.target_name}", ${heldBy(first)}${others}`, details }
 }
+
+const shownTarget = ({ id, name }: WantedTarget) => ({ target_id: id, target_name: name })
 
 function withoutMatch(pool: PoolState, asked: Asked): string {
   const { name, known, matching } = pool
@@ -169,24 +198,30 @@ function idleReasons({ idle }: PoolState, { lostAfterSeconds, version }: Asked):
   ].filter((reason) => reason !== '')
 }
 
-function capacityTaken({ name, selector, slots, taken, accepting }: PoolState, { position }: Asked): string {
+function capacityTaken(pool: PoolState, { position }: Asked): string {
+  const free = freeSlots(pool)
+  if (position !== null && position <= free) return aboutToStart(pool).message
+  const taken = `${free === 0 ? 'All' : `${pool.taken} of`} ${allSlots(pool)} are taken`
+  if (position === null) return taken
+  return `${taken}; ${position === 1 ? 'it is next' : `${pluralize(position - 1, 'request')} before it`}`
+}
+
+/** An instance whose number of slots was lowered may run more deployments than it has slots. */
+const freeSlots = ({ slots, taken }: PoolState) => Math.max(0, slots - taken)
+
+function allSlots({ name, selector, slots, accepting }: PoolState): string {
   const matching = selector === null ? '' : ` that match${accepting === 1 ? 'es' : ''} ${name}`
-  const all = `${pluralize(slots, 'slot')} of ${pluralize(accepting, 'orchestration instance')}${matching}`
-  const free = slots - taken
-  // The dispatcher fills free slots within moments.
-  if (position !== null && position <= free) return `About to start: ${free} of ${all} free`
-  const before = position === null || position === 1 ? 'it is next' : `${pluralize(position - 1, 'request')} before it`
-  return `${free === 0 ? 'All' : `${taken} of`} ${all} are taken; ${before}`
+  return `${pluralize(slots, 'slot')} of ${pluralize(accepting, 'orchestration instance')}${matching}`
 }
 
 /** Longer estimates are too uncertain to show. */
 const LONGEST_ESTIMATE_SECONDS = 30 * 24 * 3_600
 
 /** When a request that waits for a slot probably starts. */
-function startOf({ slots, taken }: PoolState, { now, position, runSeconds }: Asked): Date | null {
+function startOf(pool: PoolState, { now, position, runSeconds }: Asked): Date | null {
   if (position === null) return null
-  const free = slots - taken
-  const seconds = position <= free ? 0 : runSeconds === null ? null : ((position - free) * runSeconds) / slots
+  const free = freeSlots(pool)
+  const seconds = position <= free ? 0 : runSeconds === null ? null : ((position - free) * runSeconds) / pool.slots
   if (seconds === null || seconds > LONGEST_ESTIMATE_SECONDS) return null
   return new Date(now.getTime() + seconds * 1_000)
 }

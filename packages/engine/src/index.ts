@@ -1,7 +1,17 @@
-export { admit, type Decision, type Dropped, type Known, type Refuse, type Start, type Wait } from './admit.ts'
+export {
+  admit,
+  blockersIn,
+  type Decision,
+  type Dropped,
+  type Known,
+  type Refuse,
+  type Start,
+  type Wait,
+} from './admit.ts'
 export {
   type Blocker,
   type BlockerCode,
+  type BlockingFreeze,
   blockersOf,
   groupBlockersOf,
   type HeldTarget,
@@ -10,11 +20,15 @@ export {
 export type { Slot } from './bookings.ts'
 export {
   type Asked,
-  type Explanation,
-  type ExplanationDetails,
+  aboutToStart,
+  type BlockerDetails,
+  earliestStart,
   explain,
+  type ShownBlocker,
+  type ShownCode,
+  type ShownPool,
+  shownPool,
   type Viewer,
-  type WaitingCode,
 } from './explain.ts'
 export { heldBy, type ShownHolder, shownHolder, targetHeld } from './holders.ts'
 export { type Part, type PartState, partState } from './part.ts'

@@ -1,13 +1,25 @@
-import { conflict, type Problem } from '@slipway/domain'
-import type { Blocker } from './blockers.ts'
+import { type ActiveFreeze, canOverrideFreezes, conflict, frozen, type Problem } from '@slipway/domain'
+import type { Blocker, BlockingFreeze } from './blockers.ts'
 import { byHoldingTime, shownHolder, targetHeld } from './holders.ts'
 import type { StartRequest, WantedTarget } from './snapshot.ts'
 
 /** The most targets that a refusal names. */
 const NAMED = 20
 
-/** The refusal of a new deployment for targets with the policy `reject` that are not free. Null if there are none. */
-export function targetsBusy({ subject }: StartRequest, blockers: readonly Blocker[]): Problem | null {
+/** The refusal of a new deployment that must not wait for what blocks it. Null if it may wait, or start. */
+export const refusalOf = (request: StartRequest, blockers: readonly Blocker[]): Problem | null =>
+  deploymentFrozen(request, blockers) ?? targetsBusy(request, blockers)
+
+function deploymentFrozen({ subject }: StartRequest, blockers: readonly Blocker[]): Problem | null {
+  const freeze = blockers.find((blocker) => blocker.code === 'freeze')
+  if (freeze === undefined) return null
+  return frozen(freeze.freezes.map(withoutTenant), canOverrideFreezes(subject.caller, freeze.freezes))
+}
+
+export const withoutTenant = ({ tenant_id: _, ...freeze }: BlockingFreeze): ActiveFreeze => freeze
+
+/** For targets with the policy `reject` that are not free. */
+function targetsBusy({ subject }: StartRequest, blockers: readonly Blocker[]): Problem | null {
   const lock = blockers.find((blocker) => blocker.code === 'target_lock')
   if (lock === undefined) return null
   const held = lock.held.filter(isRejecting).sort(byHoldingTime)

@@ -122,6 +122,16 @@ describe('new requests', () => {
     })
   })
 
+  test('that are refused name all that is in their way', () => {
+    const facts = { freezes: new FreezeSet([freezeOf('x')]), targets: new Map([['p', held]]) }
+    const request = arrival('r', { tenant_id: 'x', targets: [target('p', 'reject')] })
+    const [decision] = admit(snapshot({ ...world, ...facts }), [request], NOW)
+    expect(decision).toMatchObject({
+      ...{ is: 'refuse', problem: { code: 'DEPLOYMENT_FROZEN' } },
+      blockers: [{ code: 'freeze' }, { code: 'target_lock' }],
+    })
+  })
+
   test('replace older ones and take over the earliest of their places', () => {
     const older = [{ id: 'old', queued_at: '2026-03-14', rankInItsPlace: 1 }]
     const targets = [target('r', 'supersede')]
