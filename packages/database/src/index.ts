@@ -62,6 +62,7 @@ export {
   type RoundReading,
   readRound,
 } from './snapshot/read-round.ts'
+export { type ReadShown, readShown, type ShownReading } from './snapshot/read-shown.ts'
 export { ANY_ORPHAN, CHECK_INTERVAL, DUE_CHECKS, ORPHANS } from './snapshot/runs.sql.ts'
 export { deploymentState, pendingStatus, releaseState, sourceKind, stepState, targetConcurrency } from './sql/enums.ts'
 export { type Columns, type RowOf, Statement, statement, statements } from './sql/statement.ts'

@@ -1,3 +1,4 @@
+import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import type { WantedTarget } from '@slipway/engine'
 import { targetConcurrency } from '../sql/enums.ts'
 import { statement } from '../sql/statement.ts'
@@ -78,6 +79,22 @@ export const findOlder = statement({
 const RESERVES = `p.freeze_key = ANY (:open::uuid[])
   AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))`
 
+/** SQL: who keeps the target of this expression: the deployment that holds it, and the first pending request that wants it. */
+const keepersOf = (target: string, isReplaced = 'false') => `
+      LEFT JOIN target_locks k ON k.target_id = ${target} AND ${holds('k')}
+      LEFT JOIN deployments d ON d.id = k.deployment_id
+      LEFT JOIN LATERAL (
+        SELECT n.request_id, n.rank FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
+         WHERE n.target_id = ${target} AND ${RESERVES} AND NOT ${isReplaced}
+         ORDER BY n.rank, n.request_id LIMIT 1) first ON true`
+const KEEPERS = `k.deployment_id AS holder_id, d.tenant_id AS holder_tenant_id, k.taken_at AS since,
+           first.request_id AS first_id, first.rank AS first_rank`
+const KEPT_ROW = {
+  ...{ id: uuid, name: text, policy: targetConcurrency },
+  ...{ holder_id: nullable(uuid), holder_tenant_id: nullable(uuid), since: nullable(timestamptz) },
+  ...{ first_id: nullable(uuid), first_rank: nullable(int8) },
+}
+
 /**
  * The targets with a policy other than `allow` in each list, by the records as they are now, with the deployment that holds each, and
  * the first pending request that keeps it and is not replaced by the new one.
@@ -85,22 +102,10 @@ const RESERVES = `p.freeze_key = ANY (:open::uuid[])
 export const findWanted = statement({
   name: 'database.snapshot.find-wanted',
   parameters: { lists: jsonb<readonly AskedTargets[]>(), open: array(uuid) },
-  row: {
-    ...{ list: int8, id: uuid, name: text, policy: targetConcurrency },
-    ...{ holder_id: nullable(uuid), holder_tenant_id: nullable(uuid), since: nullable(timestamptz) },
-    ...{ first_id: nullable(uuid), first_rank: nullable(int8) },
-  },
+  row: { list: int8, ...KEPT_ROW },
   sql: `WITH ${ASKED}, ${OLDER}
-    SELECT a.list, a.target_id AS id, a.name, a.policy, k.deployment_id AS holder_id, d.tenant_id AS holder_tenant_id,
-           k.taken_at AS since, first.request_id AS first_id, first.rank AS first_rank
-      FROM asked a
-      LEFT JOIN target_locks k ON k.target_id = a.target_id AND ${holds('k')}
-      LEFT JOIN deployments d ON d.id = k.deployment_id
-      LEFT JOIN LATERAL (
-        SELECT n.request_id, n.rank FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
-         WHERE n.target_id = a.target_id AND ${RESERVES}
-           AND NOT EXISTS (SELECT FROM older o WHERE o.list = a.list AND o.id = n.request_id)
-         ORDER BY n.rank, n.request_id LIMIT 1) first ON true`,
+    SELECT a.list, a.target_id AS id, a.name, a.policy, ${KEEPERS}
+      FROM asked a ${keepersOf('a.target_id', 'EXISTS (SELECT FROM older o WHERE o.list = a.list AND o.id = n.request_id)')}`,
 })
 
 // --- pending requests ----------------------------------------------------------------------------------------------
@@ -154,4 +159,37 @@ export const findHeads = statement({
      WHERE h.targets = (SELECT count(*) FROM pending_targets n WHERE n.request_id = p.id) AND p.status = 'pending'
        AND p.freeze_key = ANY (:keys::uuid[])
      ORDER BY p.rank, p.id LIMIT :limit`,
+})
+
+// --- requests that are shown ---------------------------------------------------------------------------------------
+
+/** Pending requests by id. `retry_at`: when a failed dispatch is tried again; null: it may start now. */
+export const findPending = statement({
+  name: 'database.snapshot.find-pending',
+  parameters: { ids: array(uuid) },
+  row: {
+    ...{
+      id: uuid,
+      rank: int8,
+      subject: present(jsonb<FreezeSubject>()),
+      selector: nullable(jsonb<InstanceSelector>()),
+    },
+    ...{ wants_targets: bool, retry_at: nullable(timestamptz) },
+  },
+  sql: `SELECT p.id, p.rank, p.freeze_subject AS subject, p.instance_selector AS selector, p.wants_targets,
+           CASE WHEN p.last_retry_at >= now() - make_interval(secs => p.retry_count)
+                THEN p.last_retry_at + make_interval(secs => p.retry_count) END AS retry_at
+      FROM pending_requests p WHERE p.id = ANY (:ids) AND p.status = 'pending'`,
+})
+
+/** Each target that these requests wait for, once, with the requests. Thousands of requests often want the same few targets. */
+export const findWaitedFor = statement({
+  name: 'database.snapshot.find-waited-for',
+  parameters: { ids: array(uuid), open: array(uuid) },
+  row: { request_ids: array(uuid), ...KEPT_ROW },
+  sql: `SELECT w.request_ids, t.id, t.name, ${POLICY} AS policy, ${KEEPERS}
+      FROM (SELECT n.target_id, array_agg(n.request_id) AS request_ids FROM pending_targets n
+             WHERE n.request_id = ANY (:ids) GROUP BY n.target_id) w
+      JOIN targets t ON t.id = w.target_id ${WITH_POLICY} ${keepersOf('t.id')}
+     ORDER BY t.name, t.id`,
 })

@@ -50,6 +50,8 @@ export interface RoundReading {
   prepared?: readonly string[]
   /** Which checks of drift are decided: those that are due by this interval, or given ones. */
   checks?: { every: number } | { given: readonly CheckRequest[] } | null
+  /** Whether the taken slots of each instance are counted, even if no decision needs it. */
+  exact?: boolean
 }
 
 /** What the engine needs to decide about a round. */
@@ -58,6 +60,8 @@ export interface ReadRound {
   requests: Request[]
   /** How many steps each pending request has. */
   steps: ReadonlyMap<string, number>
+  /** The groups without a blocker, by key. Their requests keep the targets that they want. */
+  open: readonly string[]
 }
 
 /**
@@ -66,7 +70,7 @@ export interface ReadRound {
  * round trips, or one if nothing is pending and no target has a policy.
  */
 export async function readRound(db: Queryable, reading: RoundReading): Promise<ReadRound> {
-  const { arrivals, heldOrphans, prepared = [], checks = null } = reading
+  const { arrivals, heldOrphans, prepared = [], checks = null, exact = false } = reading
   const isAskedForChecks = checks !== null
   const [{ freezes, now }, facts, instances, statuses, runningChecks, due] = await Promise.all([
     readFreezes(db),
@@ -75,7 +79,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
       version: COMPATIBLE_VERSION,
       wanted: arrivals.length + (isAskedForChecks ? SLOTS_FOR_CHECKS : 0),
       most: MOST_REQUESTS,
-      exact: false,
+      exact,
     }),
     readStatus(db, arrivals, prepared),
     isAskedForChecks ? countRunningChecks.all(db, { except: prepared }) : [],
@@ -113,6 +117,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
       ...due,
     ],
     steps: pending.steps,
+    open: open.map(({ key }) => key),
   }
 }
 
@@ -172,19 +177,33 @@ async function readWanted(
   ])
   const lists: WantedOfRequest[] = arrivals.map(() => ({ targets: [], older: [] }))
   const states = new Map<string, TargetState>()
-  for (const { list, id, name, policy, holder_id, holder_tenant_id, since, first_id, first_rank } of rows) {
+  for (const row of rows) {
+    const { list, id, name, policy } = row
     if (policy !== 'allow') lists[list - 1]?.targets.push({ id, name, policy })
-    const { reservations } = states.get(id) ?? { reservations: [] }
-    const first = first_id === null || first_rank === null ? [] : [{ request_id: first_id, rank: first_rank }]
-    states.set(id, {
-      holder:
-        holder_id === null || since === null ? null : { deployment_id: holder_id, tenant_id: holder_tenant_id, since },
-      reservations: [...reservations, ...first],
-    })
+    states.set(id, withKeepers(states.get(id), row))
   }
   for (const { list, id, queued_at, rank } of older)
     lists[list - 1]?.older.push({ id, queued_at, rankInItsPlace: rank })
   return { lists, states }
+}
+
+/** The state of a target with the keepers of one more row about it. */
+export function withKeepers(
+  known: TargetState | undefined,
+  {
+    holder_id,
+    holder_tenant_id,
+    since,
+    first_id,
+    first_rank,
+  }: Pick<RowOf<typeof findWanted>, 'holder_id' | 'holder_tenant_id' | 'since' | 'first_id' | 'first_rank'>,
+): TargetState {
+  const first = first_id === null || first_rank === null ? [] : [{ request_id: first_id, rank: first_rank }]
+  return {
+    holder:
+      holder_id === null || since === null ? null : { deployment_id: holder_id, tenant_id: holder_tenant_id, since },
+    reservations: [...(known?.reservations ?? []), ...first],
+  }
 }
 
 interface FactsOfNew {
