@@ -33,6 +33,7 @@ import {
   VersionRequirement,
 } from '../schema.ts'
 import { MOMENTS, STORY } from '../story.ts'
+import { BLOCKER_CODES, Blockers, EarliestStart, HeldTarget } from './blockers.ts'
 import { Replacement } from './releases.ts'
 
 export { FailureStrategy, RollbackStrategy, SourceType, TargetMode }
@@ -435,15 +436,6 @@ export const Unstarted = Type.Union([Preview, NothingToDeploy])
 const PlainTime = (description: string, example = '2026-03-14 09:00:00') =>
   describe(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' }), `${description}, in UTC`, example)
 
-export const WAITING_FOR = [
-  'capacity',
-  'freeze',
-  'instance_pool',
-  'no_compatible_instance',
-  'target_lock',
-  'tenant_limit',
-] as const
-
 /** The instances that a pending request needs, and those that there are now. */
 export const InstancePool = Strict(
   {
@@ -460,15 +452,6 @@ export const InstancePool = Strict(
 )
 
 const CANCEL_CAUSES = ['user', 'superseded'] as const
-
-export const HeldTarget = Strict({
-  target_id: Ref('target', 'The target, by UUID'),
-  target_name: Text('Its name', 'web-1'),
-  deployment_id: Type.Optional(
-    Ref('formerDeployment', 'The deployment that holds the target; absent if it is of another tenant'),
-  ),
-  since: Moment('Since when that deployment holds the target'),
-})
 
 /** How many targets a pending request names. */
 export const PENDING_TARGETS = 5
@@ -505,7 +488,7 @@ export const PendingRequest = Strict(
       describe(Type.Integer({ minimum: 1 }), 'Place in the queue, from 1; absent unless the request waits', 1),
     ),
     waiting_for: Type.Optional(
-      describe(literals(WAITING_FOR), 'What the request waits for; absent unless it waits', 'target_lock'),
+      describe(literals(BLOCKER_CODES), 'What the request waits for; absent unless it waits', 'target_lock'),
     ),
     waiting_reason: Type.Optional(
       Text('The same for people, with names and numbers', 'Waits for web-1: a deployment of storefront works there'),
@@ -516,6 +499,8 @@ export const PendingRequest = Strict(
         'The targets that other deployments hold, at most 3, those held longest first; with `target_lock`',
       ),
     ),
+    blockers: Type.Optional(Blockers),
+    earliest_start: Type.Optional(EarliestStart),
     instance_pool: Type.Optional(InstancePool),
     estimated_start: Type.Optional(
       PlainTime(
@@ -566,6 +551,18 @@ export const PendingRequest = Strict(
         position: 1,
         waiting_for: 'capacity',
         waiting_reason: 'All 4 slots of 1 orchestration instance are taken; it is next',
+        blockers: [
+          {
+            code: 'capacity',
+            message: 'All 4 slots of 1 orchestration instance are taken; it is next',
+            until: '2026-03-14T09:01:00.000Z',
+            can_override: false,
+            details: {
+              instances: { name: 'any', selector: null, known: 1, matching: 1, accepting: 1, slots: 4, taken: 4 },
+            },
+          },
+        ],
+        earliest_start: '2026-03-14T09:01:00.000Z',
         estimated_start: '2026-03-14 09:01:00',
       },
     ],
