@@ -1,6 +1,6 @@
 import { type ActiveFreeze, type FreezeSubject, judgeFreezes } from '@slipway/domain'
-import { instancesOf, type PoolState, type PoolUser, poolState } from './pools.ts'
-import type { Holder, Request, Reservation, Snapshot, StartRequest, WantedTarget } from './snapshot.ts'
+import { instancesOf, type PoolState, type PoolUser, poolState, takesRuns } from './pools.ts'
+import type { Holder, Instance, Request, Reservation, Snapshot, StartRequest, WantedTarget } from './snapshot.ts'
 
 /** A reason that keeps a request from starting. A new reason is a member here; the compiler names each place that needs it. */
 export type Blocker =
@@ -89,10 +89,12 @@ function freeze({ freezes }: Snapshot, subject: FreezeSubject, at: Date): Blocke
 }
 
 function instancePool({ instances }: Snapshot, user: PoolUser): Blocker[] {
-  if (instancesOf(instances, user).some(({ idle, slots }) => idle === null && slots > 0)) return []
+  if (instancesOf(instances, user).some(hasSlots)) return []
   const pool = poolState(instances, user)
   return [{ code: user.selector === null ? 'no_compatible_instance' : 'instance_pool', pool }]
 }
+
+const hasSlots = (instance: Instance) => takesRuns(instance) && instance.slots > 0
 
 function tenantLimit({ tenantLimit: limit, running }: Snapshot, tenantId: string | null): Blocker[] {
   if (limit === null || tenantId === null) return []
@@ -121,9 +123,10 @@ function comesBefore({ request_id, rank }: Reservation, { id, arrival, rank: own
 const retryDelay = ({ retry_at }: StartRequest, at: Date): Blocker[] =>
   retry_at === null || retry_at <= at ? [] : [{ code: 'retry_delay', until: retry_at }]
 
+/** Without an instance that takes runs, `instancePool` is the reason: no slot is taken then. */
 function capacity({ instances, readUpTo }: Snapshot, user: PoolUser, rank: number): Blocker[] {
-  const isFree = instancesOf(instances, user).some(({ idle, free }) => idle === null && free.length > 0)
-  if (isFree && rank <= readUpTo) return []
+  const serving = instancesOf(instances, user).filter(hasSlots)
+  if (serving.length === 0 || (rank <= readUpTo && serving.some(({ free }) => free.length > 0))) return []
   return [{ code: 'capacity', pool: poolState(instances, user) }]
 }
 

@@ -1,4 +1,4 @@
-import { instancesOf } from './pools.ts'
+import { instancesOf, takesRuns } from './pools.ts'
 import type { Instance, Request, Reservation, Snapshot, StartRequest, TargetState } from './snapshot.ts'
 
 /** A slot of an instance. */
@@ -65,7 +65,7 @@ export class Bookings implements Snapshot {
   #takeSlot(request: Request): Slot {
     let best: OpenInstance | undefined
     for (const instance of instancesOf(this.instances, request)) {
-      if (instance.idle !== null || instance.free.length === 0) continue
+      if (!takesRuns(instance) || instance.free.length === 0) continue
       if (best === undefined || this.#compare(instance, best) < 0) best = instance
     }
     const slot = best?.free.shift()

@@ -44,12 +44,15 @@ export function instancesOf(instances: readonly Instance[], { tenant_id, selecto
   return found
 }
 
+/** Whether an instance takes runs in its free slots. */
+export const takesRuns = ({ idle }: Instance): boolean => idle === null
+
 const serves = (instance: Instance, tenantId: string | null) =>
   instance.tenant_id === null || instance.tenant_id === tenantId
 
 export function poolState(instances: readonly Instance[], user: PoolUser): PoolState {
   const matching = instancesOf(instances, user)
-  const accepting = matching.filter(({ idle }) => idle === null)
+  const accepting = matching.filter(takesRuns)
   const count = (reason: IdleReason) => matching.filter(({ idle }) => idle === reason).length
   return {
     name: poolName(user.selector),

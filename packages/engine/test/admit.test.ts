@@ -65,12 +65,12 @@ describe('blockers', () => {
     }
     const request = start('r', { tenant_id: 'x', targets: [target('p')], retry_at: new Date(NOW.getTime() + 1) })
     expect(decide(world, request)).toEqual({
-      r: 'freeze no_compatible_instance tenant_limit target_lock retry_delay capacity',
+      r: 'freeze no_compatible_instance tenant_limit target_lock retry_delay',
     })
     expect(
       decide({ ...world, instances: [instance('i', 1)] }, { ...request, selector: { match_labels: { a: 'b' } } }),
     ).toEqual({
-      r: 'freeze instance_pool tenant_limit target_lock retry_delay capacity',
+      r: 'freeze instance_pool tenant_limit target_lock retry_delay',
     })
   })
 
