@@ -140,7 +140,7 @@ describe('the queue', () => {
     const holder = await hold()
     const waiting = cli.start(['deploy', 'greet', '-t', 'held', '--follow'])
     await waitFor(() => /queued, position \d+: Waits for the target "held"/.test(waiting.stdout()))
-    expect((await cli.run(['preview', 'greet', '-t', 'held'])).stdout).toContain('the deployment would wait')
+    expect((await cli.run(['preview', 'greet', '-t', 'held'])).stdout).toContain('Waits for the target "held"')
 
     const queued = await queue()
     expect(queued).toContain('queued as')

@@ -155,22 +155,8 @@ function placesOf(freeze: Freeze, request: FreezePlace): TargetPlace[] | null {
 export const concernPlaces = (freezes: readonly Pick<Freeze, 'tenant_id' | 'environment_id'>[]): boolean =>
   freezes.some(({ tenant_id, environment_id }) => tenant_id !== null || environment_id !== null)
 
-/** Groups targets by the tenant and the environment to which they belong. */
-export function targetPlaces(
-  targets: readonly { id: string; tenant_id: string | null; environment_id: string | null }[],
-): TargetPlace[] {
-  const places = new Map<string, TargetPlace & { target_ids: string[] }>()
-  for (const { id, tenant_id, environment_id } of targets) {
-    const key = `${tenant_id} ${environment_id}`
-    const place = places.get(key) ?? { tenant_id, environment_id, target_ids: [] }
-    place.target_ids.push(id)
-    places.set(key, place)
-  }
-  return [...places.values()]
-}
-
 /**
- * Whether a deployment may start during these freezes: the one rule for previews, creates, redeploys and pending requests. A
+ * Whether a deployment may start during these freezes: the one rule for new and for pending requests. A
  * freeze that begins after an override counts too, because the caller may not be allowed to override it.
  */
 export function judgeFreezes(inForce: readonly Freeze[], { caller, override, ...place }: FreezeSubject): FreezeVerdict {

@@ -26,7 +26,6 @@ import {
   splitLine,
   stepId,
   type TargetPlace,
-  targetPlaces,
 } from '../src/index.ts'
 
 const KINDS: SqidKind[] = ['action', 'sequence', 'solution', 'target', 'tenant', 'environment']
@@ -265,11 +264,6 @@ describe('freezes', () => {
         targets,
       })
       expect(judged).toMatchObject({ blocked: true, can_override: false })
-    })
-
-    test('group the targets by tenant and environment', () => {
-      const targets = ['1', '2', '3'].map((id) => ({ id, tenant_id: null, environment_id: id === '2' ? 'e' : null }))
-      expect(targetPlaces(targets)).toEqual([place(null, null, '1', '3'), place(null, 'e', '2')])
     })
   })
 

@@ -32,7 +32,8 @@ export {
 } from './explain.ts'
 export { heldBy, type ShownHolder, shownHolder, targetHeld } from './holders.ts'
 export { type Part, type PartState, partState } from './part.ts'
-export { instancesOf, type PoolState, type PoolUser, poolState } from './pools.ts'
+export { instancesOf, type PoolState, type PoolUser, poolState, takesRuns } from './pools.ts'
+export { type PreviewedStart, previewStart } from './preview.ts'
 export { IN_FORCE, type Release, type ReleasedDeployment, releaseOf, releaseState } from './release.ts'
 export {
   type Arrival,

@@ -1,6 +1,6 @@
 import { type ActiveFreeze, canOverrideFreezes, conflict, frozen, type Problem } from '@slipway/domain'
 import type { Blocker, BlockingFreeze } from './blockers.ts'
-import { byHoldingTime, shownHolder, targetHeld } from './holders.ts'
+import { byHoldingTime, type ShownHolder, shownHolder, targetHeld } from './holders.ts'
 import type { StartRequest, WantedTarget } from './snapshot.ts'
 
 /** The most targets that a refusal names. */
@@ -19,22 +19,42 @@ function deploymentFrozen({ subject }: StartRequest, blockers: readonly Blocker[
 export const withoutTenant = ({ tenant_id: _, ...freeze }: BlockingFreeze): ActiveFreeze => freeze
 
 /** For targets with the policy `reject` that are not free. */
-function targetsBusy({ subject }: StartRequest, blockers: readonly Blocker[]): Problem | null {
-  const lock = blockers.find((blocker) => blocker.code === 'target_lock')
-  if (lock === undefined) return null
-  const held = lock.held.filter(isRejecting).sort(byHoldingTime)
-  const reserved = lock.reserved.filter(isRejecting)
+function targetsBusy(request: StartRequest, blockers: readonly Blocker[]): Problem | null {
+  const busy = busyTargets(request, blockers)
+  if (busy === null) return null
+  const { held, reserved, message } = busy
   const count = held.length + reserved.length
-  if (count === 0) return null
-  const holders = held.slice(0, NAMED).map((target) => shownHolder(target, subject.caller.tenant_id))
-  const [first] = holders
-  const message =
-    first === undefined ? `A pending request comes first for the target "${reserved[0]?.name}"` : targetHeld(first)
   const more = count > 1 ? `, and ${count - 1} more of its targets are not free` : ''
   return conflict(`${message}${more}: its policy is to refuse. Try again later, or change the policy`, {
-    held_targets: holders,
+    held_targets: held.slice(0, NAMED),
     reserved_targets: reserved.slice(0, NAMED).map(({ id, name }) => ({ target_id: id, target_name: name })),
   })
+}
+
+/** What a preview says of a deployment that would be refused for its targets. Null if it would not. */
+export function targetsBusyInPreview(request: StartRequest, blockers: readonly Blocker[]): string | null {
+  const busy = busyTargets(request, blockers)
+  return busy === null ? null : `${busy.message}: the deployment would be refused`
+}
+
+interface BusyTargets {
+  /** Those held longest first, as the caller sees them. */
+  held: readonly ShownHolder[]
+  reserved: readonly WantedTarget[]
+  /** What is in the way of the first one. */
+  message: string
+}
+
+function busyTargets({ subject }: StartRequest, blockers: readonly Blocker[]): BusyTargets | null {
+  const lock = blockers.find((blocker) => blocker.code === 'target_lock')
+  const reserved = lock?.reserved.filter(isRejecting) ?? []
+  const held = (lock?.held.filter(isRejecting) ?? [])
+    .sort(byHoldingTime)
+    .map((target) => shownHolder(target, subject.caller.tenant_id))
+  const [holder, reservation] = [held[0], reserved[0]]
+  if (holder !== undefined) return { held, reserved, message: targetHeld(holder) }
+  if (reservation === undefined) return null
+  return { held, reserved, message: `A pending request comes first for the target "${reservation.name}"` }
 }
 
 const isRejecting = ({ policy }: WantedTarget) => policy === 'reject'

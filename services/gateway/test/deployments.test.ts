@@ -155,6 +155,16 @@ describe('creating a deployment', () => {
         created_at: '2026-01-01T00:00:00.000Z',
       },
       warnings: ['careful'],
+      blockers: [
+        {
+          code: 'tenant_limit' as const,
+          message: 'm',
+          until: null,
+          can_override: false,
+          details: { running: 1, limit: 1 },
+        },
+      ],
+      earliest_start: null,
       target_summary: { total: 1, online: 1, offline: 0, stale: 0 },
       variables: {},
       replaces: [],

@@ -1,8 +1,20 @@
 import { describe, expect, test } from '@jest/globals'
-import { compile, PreviewTable } from '@slipway/contracts'
+import { type CommandReply, compile, PreviewTable } from '@slipway/contracts'
 import { uuidv7 } from '@slipway/runtime'
 import { OTHER_VERSIONS } from '@slipway/testing'
-import { addFreeze, addSource, addTarget, heartbeat, type StartCommand, storeDeployment } from './fixtures.ts'
+import {
+  ADMIN,
+  addEnvironment,
+  addFreeze,
+  addSource,
+  addTarget,
+  addTenant,
+  heartbeat,
+  OPERATOR,
+  type Request,
+  type StartCommand,
+  storeDeployment,
+} from './fixtures.ts'
 import { testRig } from './rig.ts'
 
 const rig = await testRig()
@@ -97,83 +109,114 @@ test('a new ssh target counts as reachable until its first probe, an agent targe
   expect(await warned((await addTarget(database, { connection: { type: 'agent' } })).id)).toBe(true)
 })
 
-describe('the warnings of a preview', () => {
-  test('say that a deployment would be queued, and why', async () => {
+describe('a preview tells what keeps the deployment from starting', () => {
+  const codesOf = ({ blockers }: CommandReply<'plan.preview'>) => blockers.map(({ code }) => code)
+
+  test('with the warnings that explain it, until a slot is free', async () => {
     const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
-    const capacity = async () => {
-      const { warnings } = await rig.previewed(request)
-      return warnings.filter((warning) => /instance|come first/.test(warning))
-    }
-    await database.query('DELETE FROM pending_requests')
-    expect(await capacity()).toEqual([
-      'No compatible orchestration instance is online: the deployment would be queued until one is',
-    ])
+    const without = await rig.previewed(request)
+    expect(without).toMatchObject({ blockers: [{ code: 'no_compatible_instance' }], earliest_start: null })
     await heartbeat(database, 0)
-    await database.query(`UPDATE instances SET version = '9.9.0'`)
-    expect(await capacity()).toHaveLength(1)
     await database.query(`UPDATE instances SET version = '${OTHER_VERSIONS.patch}'`)
-    expect(await capacity()).toEqual(['No orchestration instance is free: the deployment would be queued'])
     await database.query('INSERT INTO instance_slots (instance_id, slot) SELECT id, 0 FROM instances')
-    expect(await capacity()).toEqual([])
-    // Instances of a tenant take deployments of that tenant only.
-    await database.query('UPDATE instances SET tenant_id = gen_random_uuid()')
-    expect(await capacity()).toEqual([
-      'No compatible orchestration instance is online: the deployment would be queued until one is',
+    await database.query('INSERT INTO leases (instance_id, slot, deployment_id) SELECT id, 0, $1 FROM instances', [
+      uuidv7(),
     ])
-    await database.query('UPDATE instances SET tenant_id = NULL')
-    await database.query(
-      `INSERT INTO pending_requests (id, priority, triggered_by, command) VALUES ($1, 0, 'olga', '{}')`,
-      [uuidv7()],
-    )
-    expect(await capacity()).toEqual(['Other requests wait that come first: the deployment may be queued'])
-    await database.query('DELETE FROM pending_requests')
-    await database.query('DELETE FROM instance_slots')
+    const full = await rig.previewed(request)
+    expect(codesOf(full)).toEqual(['capacity'])
+    for (const { blockers, warnings } of [without, full])
+      expect(warnings).toEqual(expect.arrayContaining(blockers.map(({ message }) => message)))
+    await database.query('DELETE FROM leases')
+    const free = await rig.previewed(request)
+    expect(free).toMatchObject({ blockers: [], earliest_start: free.plan.created_at, warnings: [] })
   })
 
-  test('name targets that another deployment holds, and what the policy of the target does', async () => {
-    const instance = uuidv7()
+  test('also a hold of a target, and what its policy does', async () => {
+    await heartbeat(database, 0)
+    await database.query('UPDATE instances SET capacity = 2')
     await database.query(
-      `INSERT INTO instances (id, name, version, capacity, credential_hash) VALUES ($1, 'holder', '1.0.0', 1, '')`,
-      [instance],
+      'INSERT INTO instance_slots (instance_id, slot) SELECT id, generate_series(0, 1) FROM instances',
     )
-    await database.query('INSERT INTO instance_slots (instance_id, slot) VALUES ($1, 0)', [instance])
     const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
     const { rows } = await database.query<{ deployment_id: string }>(
       `WITH lease AS (
-         INSERT INTO leases (instance_id, slot, deployment_id) VALUES ($1, 0, gen_random_uuid()) RETURNING epoch, deployment_id
+         INSERT INTO leases (instance_id, slot, deployment_id) SELECT id, 0, gen_random_uuid() FROM instances
+         RETURNING epoch, deployment_id
        )
-       INSERT INTO target_locks (target_id, deployment_id, epoch) SELECT $2, deployment_id, epoch FROM lease
+       INSERT INTO target_locks (target_id, deployment_id, epoch) SELECT $1, deployment_id, epoch FROM lease
        RETURNING deployment_id`,
-      [instance, request.target_ids[0]],
+      [request.target_ids[0]],
     )
-    const warnings = async (policy: string) => {
+    const holder = rows[0]?.deployment_id ?? ''
+    const previewWith = async (policy: string) => {
       await database.query('UPDATE targets SET concurrency = $2::target_concurrency WHERE id = $1', [
         request.target_ids[0],
         policy,
       ])
-      return (await rig.previewed(request)).warnings.filter((warning) => warning.includes('is held by'))
+      const preview = await rig.previewed(request)
+      return { codes: codesOf(preview), warnings: preview.warnings.join() }
     }
-    const held = (effect: string) => [
-      expect.stringMatching(
-        new RegExp(`is held by deployment ${rows[0]?.deployment_id} since .*: the deployment ${effect}$`),
-      ),
-    ]
-    expect(await warnings('allow')).toEqual([])
-    expect(await warnings('queue')).toEqual(held('would wait'))
-    expect(await warnings('reject')).toEqual(held('would be refused'))
+    expect(await previewWith('allow')).toEqual({ codes: [], warnings: '' })
+    const waits = await previewWith('queue')
+    expect(waits).toMatchObject({
+      codes: ['target_lock'],
+      warnings: expect.stringContaining(`held by deployment ${holder}`),
+    })
+    const refused = await previewWith('reject')
+    expect(refused).toMatchObject({
+      codes: ['target_lock'],
+      warnings: expect.stringMatching(/: the deployment would be refused$/),
+    })
+    await database.query('DELETE FROM target_locks')
   })
 
-  test('name freezes and their end, also overridden ones', async () => {
-    const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
-    const id = await addFreeze(database)
-    const ofFreezes = ({ warnings }: { warnings: string[] }) => warnings.filter((warning) => warning.includes(id))
-    expect(ofFreezes(await rig.previewed(request))).toEqual([
-      expect.stringMatching(/^Freeze "freeze-[0-9a-f-]+" blocks this deployment until \d{4}-\d\d-\d\dT[0-9:.]+Z$/),
-    ])
+  test('also freezes, by the tenant, the environment, the solution and the targets of the plan, and by the caller', async () => {
+    const [tenant_id, environment_id] = [await addTenant(database), await addEnvironment(database)]
+    const action = await addSource(database)
+    const sequence = await addSource(database, {
+      kind: 'sequence',
+      versions: { '1.0.0': { actions: [{ action_id: action.id }] } },
+    })
+    const solution = await addSource(database, {
+      kind: 'solution',
+      versions: { '1.0.0': { sequences: [{ sequence_id: sequence.id }] } },
+    })
+    const [target, frozen] = [await addTarget(database), await addTarget(database, { environment_id })]
+    const on = { target_ids: [target.id] }
+    const request = { ...on, action_id: action.id }
+    const freezesOf = async (of: Request, caller = ADMIN) => {
+      const { blockers } = await rig.previewed(of, caller)
+      return blockers.flatMap(({ code, can_override, details }) =>
+        code === 'freeze' ? [{ can_override, ids: details.freezes?.map(({ id }) => id) }] : [],
+      )
+    }
+    const ofEnvironment = await addFreeze(database, { environment_id })
+    expect(await freezesOf(request)).toEqual([])
+    expect(await freezesOf({ ...request, environment_id })).toEqual([{ can_override: true, ids: [ofEnvironment] }])
+    const through = await rig.previewed({ ...request, target_ids: [target.id, frozen.id] })
+    expect(through.blockers[0]?.details.freezes).toMatchObject([{ id: ofEnvironment, target_ids: [frozen.id] }])
+    expect(through.warnings[0]).toMatch(
+      /^Freeze "freeze-[0-9a-f-]+" \(by 1 of its targets\) blocks this deployment until /,
+    )
+
+    const ofSolution = await addFreeze(database, { solution_id: solution.id })
+    expect(await freezesOf({ ...on, sequence_id: sequence.id })).toEqual([])
+    expect(await freezesOf({ ...on, solution_id: solution.id })).toMatchObject([{ ids: [ofSolution] }])
+
+    const tenantAdmin = { ...ADMIN, tenant_id }
+    const ofTenant = await addFreeze(database, { tenant_id })
+    expect(await freezesOf(request, tenantAdmin)).toEqual([{ can_override: true, ids: [ofTenant] }])
+    expect(await freezesOf(request, { ...OPERATOR, tenant_id })).toEqual([{ can_override: false, ids: [ofTenant] }])
     const overriding = { ...request, override_freeze: true, override_reason: 'must' }
-    expect(ofFreezes(await rig.previewed(overriding))).toEqual([
-      expect.stringContaining('is overridden and stays in force until'),
-    ])
+    const overridden = await rig.previewed(overriding, tenantAdmin)
+    expect(codesOf(overridden)).not.toContain('freeze')
+    expect(overridden.warnings[0]).toMatch(/ is overridden and stays in force until \d{4}-\d\d-\d\dT[0-9:.]+Z$/)
+    // The dispatcher decides about a create: it gets the override, and the warning of the preview.
+    expect(await rig.planned(overriding, tenantAdmin)).toMatchObject({
+      freeze_override: { reason: 'must' },
+      warnings: overridden.warnings.filter((warning) => !warning.startsWith('No orchestration instance')),
+    })
+    await rig.planned(request, tenantAdmin)
   })
 })
 

@@ -1,17 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { encodeSqid } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import {
-  ADMIN,
-  addEnvironment,
-  addFreeze,
-  addSource,
-  addTarget,
-  addTenant,
-  OPERATOR,
-  type Request,
-  type StartCommand,
-} from './fixtures.ts'
+import { ADMIN, addEnvironment, addSource, addTarget, addTenant, OPERATOR, type Request } from './fixtures.ts'
 import { testRig } from './rig.ts'
 
 const rig = await testRig()
@@ -130,94 +120,5 @@ describe('a request is refused with', () => {
     const request = { action_id: action.id, target_ids: [target.id], override_freeze: true, override_reason: 'now' }
     expect((await rig.refused(request, OPERATOR)).code).toBe('INSUFFICIENT_PERMISSIONS')
     expect((await rig.planned(request)).freeze_override).toEqual({ reason: 'now' })
-  })
-
-  test('a freeze that covers it, unless a permitted caller overrides it', async () => {
-    const tenant_id = await addTenant(database)
-    const action = await addSource(database)
-    const target = await addTarget(database)
-    const request = { action_id: action.id, target_ids: [target.id] }
-    const create = async (more: Request, caller: StartCommand['caller']) => {
-      const reply = await rig.ask('plan.create', { ...request, ...more }, caller)
-      return reply.ok ? 'started' : reply.problem
-    }
-    const override = { override_freeze: true, override_reason: 'hot fix' }
-    const tenantAdmin = { ...ADMIN, tenant_id }
-
-    const own = await addFreeze(database, { tenant_id })
-    expect(await create({}, ADMIN)).toBe('started')
-    expect(await create({}, tenantAdmin)).toMatchObject({
-      code: 'DEPLOYMENT_FROZEN',
-      details: { active_freezes: [{ id: own, name: `freeze-${own}` }], can_override: true },
-    })
-    expect(await create(override, tenantAdmin)).toBe('started')
-
-    await addFreeze(database)
-    expect(await create({}, OPERATOR)).toMatchObject({ code: 'DEPLOYMENT_FROZEN', details: { can_override: false } })
-    expect(await create(override, tenantAdmin)).toMatchObject({
-      code: 'DEPLOYMENT_FROZEN',
-      details: { can_override: false },
-    })
-    expect(await create(override, ADMIN)).toBe('started')
-  })
-
-  test('a freeze of a solution, but not for other sources', async () => {
-    const action = await addSource(database)
-    const sequence = await addSource(database, {
-      kind: 'sequence',
-      versions: { '1.0.0': { actions: [{ action_id: action.id }] } },
-    })
-    const solution = await addSource(database, {
-      kind: 'solution',
-      versions: { '1.0.0': { sequences: [{ sequence_id: sequence.id }] } },
-    })
-    const target = await addTarget(database)
-    await addFreeze(database, { solution_id: solution.id })
-    await rig.planned({ sequence_id: sequence.id, target_ids: [target.id] })
-    const reply = await rig.ask('plan.create', { solution_id: solution.id, target_ids: [target.id] })
-    expect(reply.ok ? 'started' : reply.problem.code).toBe('DEPLOYMENT_FROZEN')
-  })
-
-  test('a freeze of the environment of a selected target', async () => {
-    const action = await addSource(database)
-    const environment_id = await addEnvironment(database)
-    const [frozen, free] = [
-      await addTarget(database, { environment_id, tags: [{ key: 'role', value: 'web' }] }),
-      await addTarget(database),
-    ]
-    const ofEnvironment = await addFreeze(database, { environment_id })
-    const freezesOf = async (request: object, caller = ADMIN) => {
-      const reply = await rig.ask('plan.create', { action_id: action.id, ...request }, caller)
-      const { code, details } = (reply.ok ? {} : reply.problem) as { code?: string; details?: Record<string, unknown> }
-      return code === 'DEPLOYMENT_FROZEN' ? details?.['active_freezes'] : code
-    }
-    expect(await freezesOf({ target_ids: [free.id, frozen.id] })).toMatchObject([
-      { id: ofEnvironment, target_ids: [frozen.id] },
-    ])
-    expect(await freezesOf({ target_tags: [{ key: 'role', value: 'web' }] })).toMatchObject([
-      { target_ids: [frozen.id] },
-    ])
-    const [named] = (await freezesOf({ target_ids: [frozen.id], environment_id })) as object[]
-    expect(named).toMatchObject({ id: ofEnvironment })
-    expect(named).not.toHaveProperty('target_ids')
-    await rig.planned({ action_id: action.id, target_ids: [free.id] })
-    const { warnings } = await rig.previewed({ action_id: action.id, target_ids: [free.id, frozen.id] })
-    expect(warnings.join()).toMatch(/^Freeze "freeze-[0-9a-f-]+" \(by 1 of its targets\) blocks this deployment until /)
-  })
-
-  test('a recurring freeze, in its windows', async () => {
-    const action = await addSource(database)
-    const target = await addTarget(database)
-    const request = { action_id: action.id, target_ids: [target.id] }
-    await addFreeze(database, { days_ago: 21 })
-    await addFreeze(database, { days_ago: 22, recurrence: 'FREQ=WEEKLY' })
-    await rig.planned(request)
-    const id = await addFreeze(database, { days_ago: 21, recurrence: 'FREQ=WEEKLY' })
-    const reply = await rig.ask('plan.create', request)
-    const { code, details } = (reply.ok ? {} : reply.problem) as { code?: string; details?: unknown }
-    expect({ code, details }).toMatchObject({ code: 'DEPLOYMENT_FROZEN', details: { active_freezes: [{ id }] } })
-    const [{ ends_at }] = (details as { active_freezes: [{ ends_at: string }] }).active_freezes
-    expect(Date.parse(ends_at)).toBeGreaterThan(Date.now())
-    expect(Date.parse(ends_at)).toBeLessThanOrEqual(Date.now() + 3_600_000)
   })
 })

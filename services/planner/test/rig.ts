@@ -28,7 +28,10 @@ export interface Rig {
   /** Returns the command that the dispatcher received. The request must be accepted. */
   planned(request: Request, caller?: StartCommand['caller']): Promise<StartCommand>
   /** Returns the preview. The request must be accepted. */
-  previewed(request: Request): Promise<CommandReply<'plan.preview'> & { command_id: string }>
+  previewed(
+    request: Request,
+    caller?: StartCommand['caller'],
+  ): Promise<CommandReply<'plan.preview'> & { command_id: string }>
   /** Returns the refusal. Create and preview must refuse the request in the same way. */
   refused(request: Request, caller?: StartCommand['caller']): Promise<Extract<ReplyEnvelope, { ok: false }>['problem']>
   redeploy(
@@ -111,8 +114,8 @@ export async function testRig(thread?: Pick<PlanningThread, 'outcomeOf'>): Promi
       if (!command) throw new Error(`refused: ${JSON.stringify(reply)}`)
       return command
     },
-    async previewed(request) {
-      const reply = await ask('plan.preview', request)
+    async previewed(request, caller) {
+      const reply = await ask('plan.preview', request, caller)
       if (!reply.ok) throw new Error(JSON.stringify(reply.problem))
       return { ...reply.result, command_id: reply.command_id }
     },

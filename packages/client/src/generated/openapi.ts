@@ -1965,6 +1965,97 @@ export interface components {
             }[];
         };
         Preview: {
+            /** @description All reasons that keep it from starting, one for each code, in the order freeze, instance_pool, no_compatible_instance, tenant_limit, target_lock, capacity. Empty: it can start */
+            blockers: {
+                /** @description Whether the caller may start the deployment in spite of it. Always false in streams and webhooks */
+                can_override: boolean;
+                /**
+                 * @description What keeps the deployment from starting
+                 * @enum {string}
+                 */
+                code: "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
+                /** @description What blocks. Only the members of the code are there */
+                details: {
+                    /** @description The freezes, without those of other tenants; with `freeze` */
+                    freezes?: {
+                        /**
+                         * Format: date-time
+                         * @description When its present window ends
+                         */
+                        ends_at: string;
+                        /**
+                         * Format: uuid
+                         * @description The freeze, by UUID
+                         */
+                        id: string;
+                        /** @description Its name */
+                        name: string;
+                        /** @description The targets because of which it applies; absent if it covers the deployment itself */
+                        target_ids?: string[];
+                    }[];
+                    /** @description How many targets other deployments hold; with `target_lock` */
+                    held_count?: number;
+                    /** @description The targets that other deployments hold, at most 3, those held longest first; with `target_lock` */
+                    held_targets?: {
+                        /**
+                         * Format: uuid
+                         * @description The deployment that holds the target; absent if it is of another tenant
+                         */
+                        deployment_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description Since when that deployment holds the target
+                         */
+                        since: string;
+                        /**
+                         * Format: uuid
+                         * @description The target, by UUID
+                         */
+                        target_id: string;
+                        /** @description Its name */
+                        target_name: string;
+                    }[];
+                    /** @description The instances that the deployment needs; with `instance_pool`, `no_compatible_instance` and `capacity` */
+                    instances?: {
+                        /** @description How many of those take runs: online, compatible and not draining */
+                        accepting: number;
+                        /** @description Instances that serve the tenant */
+                        known: number;
+                        /** @description How many of them have the labels */
+                        matching: number;
+                        /** @description The selector as text; `any` if every instance will do */
+                        name: string;
+                        /** @description The labels that it needs; null: every instance will do */
+                        selector: components["schemas"]["InstanceSelector"] | null;
+                        /** @description Slots of the instances that take runs */
+                        slots: number;
+                        /** @description How many of these slots are taken */
+                        taken: number;
+                    };
+                    /** @description How many a tenant may run at once; with `tenant_limit` */
+                    limit?: number;
+                    /** @description How many such targets there are; with `target_lock` */
+                    reserved_count?: number;
+                    /** @description Free targets for which an earlier request comes first, at most 3; with `target_lock` */
+                    reserved_targets?: {
+                        /**
+                         * Format: uuid
+                         * @description The target, by UUID
+                         */
+                        target_id: string;
+                        /** @description Its name */
+                        target_name: string;
+                    }[];
+                    /** @description How many deployments the tenant runs; with `tenant_limit` */
+                    running?: number;
+                };
+                /** @description The same for people, with names and numbers */
+                message: string;
+                /** @description When it blocks no more; null: nobody can know */
+                until: string | null;
+            }[];
+            /** @description The latest `until` of the blockers; null if one of them has none. The present time if there is no blocker */
+            earliest_start: string | null;
             /** @description What runs where, in which order, with which values */
             plan: components["schemas"]["PlanView"];
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
@@ -2000,7 +2091,7 @@ export interface components {
             }[];
             /** @description Values that hold for all targets; sensitive ones are `***` */
             variables: components["schemas"]["Variables"];
-            /** @description The warnings of a create, and whether it would be queued */
+            /** @description The warnings of a create, and a sentence for each blocker */
             warnings: string[];
         };
         PublishedSource: {

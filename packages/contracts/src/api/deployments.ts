@@ -405,9 +405,11 @@ export const RedeployStarted = Strict({ ...DeploymentDetail.properties, warnings
 
 export const Preview = Strict({
   plan: PlanView,
-  warnings: describe(Type.Array(Type.String()), 'The warnings of a create, and whether it would be queued', [
+  warnings: describe(Type.Array(Type.String()), 'The warnings of a create, and a sentence for each blocker', [
     'Target "web-2" is stale',
   ]),
+  blockers: Blockers,
+  earliest_start: EarliestStart,
   target_summary: Strict(
     {
       total: Count('Targets of the plan', 2),

@@ -357,7 +357,7 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   target_lock_holds: ['gateway', 'planner', 'dispatcher', 'log-stream'],
   waiting_position: ['gateway', 'dispatcher', 'log-stream'],
   waiting_places: ['gateway'],
-  waiting_pool_position: ['gateway', 'dispatcher', 'log-stream'],
+  waiting_pool_position: ['gateway', 'planner', 'dispatcher', 'log-stream'],
   matches_labels: ['executor-bridge'],
   audit_dropped: ['gateway'],
   ensure_log_partition: ['executor-bridge'],

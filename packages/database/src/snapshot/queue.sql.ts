@@ -35,14 +35,15 @@ export const isAnyPolicy = statement({
   sql: `SELECT ${ANY_POLICY} AS any`,
 })
 
-/** For each list of targets, the tenants and environments of the targets now. */
+/** For each list of targets, the tenants and environments of the targets now, in the order of the list. */
 export const findPlaces = statement({
   name: 'database.snapshot.find-places',
   parameters: { lists: array(int4), target_ids: array(uuid) },
   row: { list: int4, tenant_id: nullable(uuid), environment_id: nullable(uuid), target_ids: array(text) },
-  sql: `SELECT l.list, t.tenant_id, t.environment_id, array_agg(t.id::text) AS target_ids
-      FROM unnest(:lists::int[], :target_ids::uuid[]) AS l (list, target_id) JOIN targets t ON t.id = l.target_id
-     GROUP BY l.list, t.tenant_id, t.environment_id`,
+  sql: `SELECT l.list, t.tenant_id, t.environment_id, array_agg(t.id::text ORDER BY l.place) AS target_ids
+      FROM unnest(:lists::int[], :target_ids::uuid[]) WITH ORDINALITY AS l (list, target_id, place)
+      JOIN targets t ON t.id = l.target_id
+     GROUP BY l.list, t.tenant_id, t.environment_id ORDER BY min(l.place)`,
 })
 
 interface AskedTargets {

@@ -1,17 +1,17 @@
 import { callHandler, MAX_MESSAGE_BYTES } from '@slipway/broker'
 import type { CommandBody, CommandReply, CommandSteps, Envelope, ReplyEnvelope } from '@slipway/contracts'
+import type { NewRequest } from '@slipway/database'
 import { comparedDeployments, conflict, missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
 import { type Logger, SecretError } from '@slipway/runtime'
 import { readComparedPlans, sealPlan } from '@slipway/views'
-import { checkOverride, passFreezes } from '../freezes/blocking.ts'
+import { checkOverride, overrideOf } from '../freezes/override.ts'
 import { findOriginal } from '../records/original.sql.ts'
-import { lockWarnings } from '../records/target-locks.ts'
 import { checkPlanHash, planHash } from './plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest, type Unchanged } from './planning.ts'
-import { startWarnings } from './pools.ts'
 import { previewOf } from './preview.ts'
 import { missingInRedeploy, redeployRequest } from './redeploy.ts'
 import { createRequest, openValues, type PlanningRequest, pinsOfDeployment } from './request.ts'
+import { createWarnings, readStart } from './start.ts'
 
 /** The result of a command message as JSON: an answer, or the message that starts the plan. */
 export interface Outcome {
@@ -109,32 +109,36 @@ async function preview(
   if (planned.outcome === 'unchanged') {
     throw conflict(planned.message, { unchanged_target_ids: planned.unchanged_target_ids })
   }
-  const capacity = await startWarnings(database, planned.plan)
-  const held = await lockWarnings(database, planned.plan, command.caller.tenant_id)
+  const start = await readStart(database, planned, newRequest(command, planned))
   const compared = comparedDeployments(planned.inForce)
   const plans = await readComparedPlans(database, compared, command.caller.tenant_id)
-  const previewed = { ...planned, warnings: [...planned.warnings, ...capacity, ...held] }
-  return { answer: previewOf(previewed, planHash(keyRing, planned.plan), plans) }
+  return { answer: previewOf({ planned, start, plans, plan_hash: planHash(keyRing, planned.plan) }) }
 }
 
-function start(
-  { keyRing }: PlanningResources,
-  { command: { command_id, caller, request }, planned }: PlannedCommand<Command>,
+async function start(
+  { database, keyRing }: PlanningResources,
+  { command, planned }: PlannedCommand<Command>,
   sourceDeploymentId: string | null,
-): PlanDecision {
+): Promise<PlanDecision> {
   if (planned.outcome === 'unchanged') return { answer: planned }
+  const { command_id, caller, request } = command
   checkPlanHash(keyRing, planned.plan, request.expected_plan_hash)
-  const command: CommandBody<'deployment.start'> = {
+  const start: CommandBody<'deployment.start'> = {
     command_id,
     caller,
-    freeze_override: passFreezes(planned.freezes, request),
+    freeze_override: overrideOf(request),
     plan: sealPlan(keyRing, planned.plan),
     selection: { ...planned.selection, target_ids: [...new Set(planned.selection.target_ids)] },
     source_deployment_id: sourceDeploymentId,
-    warnings: planned.warnings,
+    warnings: await createWarnings(database, planned, newRequest(command, planned)),
   }
-  return { start: command }
+  return { start }
 }
+
+/** What the dispatcher would decide about. */
+const newRequest = ({ command_id, caller, request }: Command, { plan }: Planned): NewRequest => ({
+  ...{ id: command_id, deadline: null, plan, caller, override: overrideOf(request) !== null },
+})
 
 /** The error for the caller. Undefined for a temporary failure: then the message is retried. */
 function refusalOf(error: unknown, logger: Logger): Problem | undefined {

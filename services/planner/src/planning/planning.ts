@@ -1,9 +1,8 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
-import { type Database, readFreezes } from '@slipway/database'
+import type { Database } from '@slipway/database'
 import {
   buildPlan,
   type FieldError,
-  type FreezeVerdict,
   type Plan,
   type PlanTargetRecord,
   Problem,
@@ -14,19 +13,17 @@ import {
   secretLimitProblem,
   selectTargets,
   strictProblem,
-  targetPlaces,
   targetSummary,
   validationProblem,
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import { openVariables } from '@slipway/views'
-import { freezeWarnings, judge } from '../freezes/blocking.ts'
 import { type EnvironmentRecord, loadEnvironments, loadTenant, type TenantRecord } from '../records/scope.ts'
 import type { SensitiveNames } from '../records/sensitive-names.ts'
 import { type LoadedSource, loadSource } from '../records/sources.ts'
 import { loadTargets, type TargetCandidates, type TargetRecord } from '../records/targets.ts'
 import { findInForce, type TargetInForce } from './in-force.ts'
-import { poolWarnings, scopeSelectors, selectingTarget } from './pools.ts'
+import { type PoolSelection, scopeSelectors, selectingTarget } from './pools.ts'
 import type { PlanningRequest } from './request.ts'
 import { valuesHashes } from './values-hash.ts'
 
@@ -44,13 +41,12 @@ export interface Planned {
   inForce: TargetInForce[]
   /** Targets with the same versions and values in force. Empty unless the request asks for it. */
   unchanged: { id: string; name: string }[]
+  /** About the request itself. */
   warnings: string[]
+  pools: PoolSelection
   /** With repeated ids, as the request has them. */
   selection: CommandBody<'deployment.start'>['selection']
   target_summary: ReturnType<typeof targetSummary>
-  /** The decision about freezes at `planned_at`, by the database's clock. */
-  freezes: FreezeVerdict
-  planned_at: Date
 }
 
 /** With `only_changed`: what the request asks for is in force on every target. */
@@ -80,20 +76,18 @@ export async function planRequest(
 ): Promise<Planned | Unchanged> {
   const { database, keyRing } = resources
   const { caller, tenant_id, environment_id } = request
-  const [source, targets, tenant, [environment = null], freezes, sensitiveNames] = await database.together(
-    (connection) =>
-      Promise.all([
-        loadSource(connection, keyRing, caller, {
-          source: request.source,
-          requirement: request.version_requirement,
-          pins: request.pins?.versions,
-        }),
-        loadTargets(connection, caller, request),
-        tenant_id === null ? null : loadTenant(connection, keyRing, caller, tenant_id),
-        loadEnvironments(connection, keyRing, caller, environment_id === null ? [] : [environment_id]),
-        readFreezes(connection),
-        resources.sensitiveNames.read(connection),
-      ]),
+  const [source, targets, tenant, [environment = null], sensitiveNames] = await database.together((connection) =>
+    Promise.all([
+      loadSource(connection, keyRing, caller, {
+        source: request.source,
+        requirement: request.version_requirement,
+        pins: request.pins?.versions,
+      }),
+      loadTargets(connection, caller, request),
+      tenant_id === null ? null : loadTenant(connection, keyRing, caller, tenant_id),
+      loadEnvironments(connection, keyRing, caller, environment_id === null ? [] : [environment_id]),
+      resources.sensitiveNames.read(connection),
+    ]),
   )
   const records: Records = { source, targets, tenant, environment }
   const missing = [...missingOf(request, records), ...alsoMissing]
@@ -144,17 +138,13 @@ export async function planRequest(
     ...withValuesHashes(keyRing, named),
     ...(instance_selector === null ? {} : { instance_selector }),
   }
-  const verdict = judge(plan, targetPlaces(chosen), freezes, caller, request.freeze_override)
   return {
     outcome: 'planned',
     plan,
     inForce: found.filter(({ id }) => !leftOut.has(id)),
     unchanged: unchanged.map(({ id, name }) => ({ id, name })),
-    warnings: [
-      ...freezeWarnings(verdict),
-      ...built.warnings,
-      ...(await poolWarnings(database, plan, scope, selecting)),
-    ],
+    warnings: built.warnings,
+    pools: { scope, targets: selecting },
     selection: {
       target_ids: selection.target_ids,
       target_tags: [...request.target_tags],
@@ -163,8 +153,6 @@ export async function planRequest(
       ...(request.only_changed ? { unchanged_target_ids: [...leftOut] } : {}),
     },
     target_summary: targetSummary(chosen),
-    freezes: verdict,
-    planned_at: freezes.now,
   }
 }
 

@@ -2,17 +2,15 @@ import type { Queryable } from '@slipway/database'
 import {
   type InstanceSelector,
   type MaybeSelector,
-  matchesLabels,
   type Plan,
   poolName,
   type SelectingTarget,
   type TargetPool,
   targetPools,
 } from '@slipway/domain'
-import { COMPATIBLE_VERSION } from '@slipway/runtime'
-import { capacityWarnings } from '../records/capacity.ts'
-import { findInstances, findMissed, type OnlineInstance } from '../records/instances.sql.ts'
+import { type Instance, instancesOf, takesRuns } from '@slipway/engine'
 import type { EnvironmentRecord, TenantRecord } from '../records/scope.ts'
+import { findMissed } from '../records/target-facts.sql.ts'
 import type { TargetRecord } from '../records/targets.ts'
 
 const isGiven = (selector: InstanceSelector | null | undefined): selector is InstanceSelector =>
@@ -29,39 +27,24 @@ export function selectingTarget(target: TargetRecord): SelectingTarget {
   return { id, name, selectors: [instance_selector, environment_selector, tenant_selector].filter(isGiven) }
 }
 
-const onlineInstances = (db: Queryable, { tenant }: Plan): Promise<OnlineInstance[]> =>
-  findInstances.all(db, { version: COMPATIBLE_VERSION, tenant_id: tenant?.id ?? null })
-
-const matching = (online: readonly OnlineInstance[], selector: MaybeSelector) =>
-  online.filter(({ labels }) => matchesLabels(selector, labels))
-
-/** Warns if the deployment would not start at once at this moment. The dispatcher decides later. */
-export async function startWarnings(db: Queryable, plan: Plan): Promise<string[]> {
-  const { instance_selector: selector = null, options, tenant } = plan
-  const instances = selector === null ? null : matching(await onlineInstances(db, plan), selector)
-  // `poolWarnings` has said so.
-  if (instances?.length === 0) return []
-  return capacityWarnings(db, {
-    priority: options.priority,
-    tenantId: tenant?.id ?? null,
-    selector,
-    instanceIds: instances?.map(({ id }) => id) ?? null,
-  })
+/** What selects the instances of a plan. */
+export interface PoolSelection {
+  scope: readonly InstanceSelector[]
+  targets: readonly SelectingTarget[]
 }
 
-/** Warns of targets that no online instance matches, and of targets that a matching instance did not reach. */
+/** Names targets that no instance matches, and targets that a matching instance did not reach. Only for a plan with a selector. */
 export async function poolWarnings(
   db: Queryable,
-  plan: Plan,
-  scope: readonly InstanceSelector[],
-  targets: readonly SelectingTarget[],
+  { plan, pools: { scope, targets } }: { plan: Plan; pools: PoolSelection },
+  instances: readonly Instance[],
 ): Promise<string[]> {
-  const { instance_selector: selector } = plan
-  if (selector === undefined) return []
-  const online = await onlineInstances(db, plan)
-  const fit = matching(online, selector)
+  const matching = (selector: MaybeSelector) =>
+    instancesOf(instances, { tenant_id: plan.tenant?.id ?? null, selector }).filter(takesRuns)
+  const selector = plan.instance_selector ?? null
+  const fit = matching(selector)
   if (fit.length > 0) return missedWarnings(db, targets, fit)
-  const unmatched = targetPools(scope, targets).filter((pool) => matching(online, pool.selector).length === 0)
+  const unmatched = targetPools(scope, targets).filter((pool) => matching(pool.selector).length === 0)
   if (unmatched.length > 0) return unmatched.map(unmatchedWarning)
   return [
     `No online instance matches ${poolName(selector)}, which the targets need together: the deployment waits until one does`,
@@ -81,7 +64,7 @@ const NAMED_TARGETS = 100
 async function missedWarnings(
   db: Queryable,
   targets: readonly SelectingTarget[],
-  instances: readonly OnlineInstance[],
+  instances: readonly Instance[],
 ): Promise<string[]> {
   const missed = await findMissed.all(db, {
     ids: targets.map(({ id }) => id),

@@ -7,15 +7,21 @@ import {
   resolvedVariables,
 } from '@slipway/domain'
 import type { Planned } from './planning.ts'
+import type { StartOfPlan } from './start.ts'
 
 export type Preview = CommandReply<'plan.preview'>
 
-/**
- * The answer of a preview: the plan like that of a deployment with all steps pending. Freezes are warnings. `plans`: the plans
- * of the deployments that it is compared with.
- */
-export function previewOf(planned: Planned, plan_hash: string, plans: ReadonlyMap<string, ComparedPlan>): Preview {
-  const { plan, planned_at } = planned
+interface Previewed {
+  planned: Planned
+  start: StartOfPlan
+  plan_hash: string
+  /** The plans of the deployments that it is compared with. */
+  plans: ReadonlyMap<string, ComparedPlan>
+}
+
+/** The answer of a preview: the plan like that of a deployment with all steps pending. What blocks the start is no error. */
+export function previewOf({ planned, start, plan_hash, plans }: Previewed): Preview {
+  const { plan } = planned
   const variables = resolvedVariables(plan)
   return {
     plan: {
@@ -26,9 +32,11 @@ export function previewOf(planned: Planned, plan_hash: string, plans: ReadonlyMa
       resolved_variables: variables,
       tenant_name: plan.tenant?.name ?? null,
       environment_name: plan.environment?.name ?? null,
-      created_at: planned_at.toISOString(),
+      created_at: start.now.toISOString(),
     },
-    warnings: planned.warnings,
+    warnings: start.warnings,
+    blockers: start.blockers,
+    earliest_start: start.earliest_start,
     target_summary: planned.target_summary,
     variables,
     source_type: plan.source.type,

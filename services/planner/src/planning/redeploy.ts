@@ -42,7 +42,6 @@ export function redeployRequest(
       prompted_values: given.prompted_values,
     },
     sensitive: Object.keys(head.override_variables).filter((name) => isSealed(head.override_variables[name])),
-    freeze_override: request,
   }
 }
 

@@ -11,7 +11,6 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import type { FreezeOverride } from '../freezes/blocking.ts'
 import type { findOriginal } from '../records/original.sql.ts'
 import type { SourceReference } from '../records/sources.ts'
 
@@ -39,7 +38,6 @@ export interface PlanningRequest {
   given_names: readonly string[]
   /** Names that an earlier deployment sealed. Their values are sealed again. */
   sensitive?: readonly string[]
-  freeze_override: FreezeOverride
 }
 
 /** The versions in the plan of a deployment. */
@@ -103,7 +101,6 @@ export function createRequest(
     compare,
     given_names: namesOf(values),
     options: { ...optionsOf(request), deployment_timeout_seconds: request.deployment_timeout_seconds, ...values },
-    freeze_override: request,
   }
 }
 

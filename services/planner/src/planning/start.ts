@@ -1,0 +1,32 @@
+import { findInstances, type NewRequest, type Queryable } from '@slipway/database'
+import type { Instance } from '@slipway/engine'
+import { COMPATIBLE_VERSION } from '@slipway/runtime'
+import { readPreviewedStart, type ShownStart } from '@slipway/views'
+import type { Planned } from './planning.ts'
+import { poolWarnings } from './pools.ts'
+
+/** What a preview says of the start of a plan, with all its warnings. */
+export interface StartOfPlan extends ShownStart {
+  warnings: string[]
+  /** The time of the decision, by the clock of the database. */
+  now: Date
+}
+
+/** Reads what the dispatcher would decide about the plan now. */
+export async function readStart(db: Queryable, planned: Planned, request: NewRequest): Promise<StartOfPlan> {
+  const { start, now, freezes, others, instances } = await readPreviewedStart(db, request)
+  const pools = hasPools(planned) ? await poolWarnings(db, planned, instances) : []
+  return { ...start, now, warnings: [...freezes, ...others, ...planned.warnings, ...pools] }
+}
+
+/** The warnings of a create. The dispatcher decides whether it starts, so they say nothing of slots and locks. */
+export async function createWarnings(db: Queryable, planned: Planned, request: NewRequest): Promise<string[]> {
+  const freezes = request.override ? (await readPreviewedStart(db, request)).freezes : []
+  const pools = hasPools(planned) ? await poolWarnings(db, planned, await readInstances(db)) : []
+  return [...freezes, ...planned.warnings, ...pools]
+}
+
+const hasPools = ({ plan }: Planned) => plan.instance_selector !== undefined
+
+const readInstances = (db: Queryable): Promise<Instance[]> =>
+  findInstances.all(db, { version: COMPATIBLE_VERSION, wanted: 0, most: 0, exact: false })
