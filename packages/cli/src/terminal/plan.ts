@@ -3,7 +3,7 @@ import { sanitize } from './controls.ts'
 import { formatNames } from './name-list.ts'
 import type { Output } from './output.ts'
 import { formatReplacements } from './replacements.ts'
-import { formatCount, localizeTimes } from './table.ts'
+import { formatCount, formatTime, localizeTimes } from './table.ts'
 
 const MAX_NAMES_SHOWN = 20
 
@@ -30,6 +30,7 @@ export function formatPlan(preview: Schema<'Preview'>, output: Output): string[]
     ...formatReplaced(preview),
     ...(values.length > 0 ? ['', 'variables'] : []),
     ...values.map(([name, value]) => `  ${name} = ${sanitize(JSON.stringify(value) ?? '')}`),
+    ...formatBlockers(preview).map((line) => output.paint(line, 'yellow')),
     ...(warnings.length > 0 ? [''] : []),
     ...warnings.map((warning) => output.paint(`warning: ${sanitize(localizeTimes(warning))}`, 'yellow')),
     '',
@@ -40,6 +41,20 @@ export function formatPlan(preview: Schema<'Preview'>, output: Output): string[]
 function formatStepName({ sequence_name, action_name, action_version }: Schema<'Step'>): string {
   const name = sequence_name === action_name ? action_name : `${sequence_name} / ${action_name}`
   return sanitize(`${name} ${action_version}`)
+}
+
+/** Says what keeps the deployment from starting, and until when. The warnings say it in sentences. */
+function formatBlockers({ blockers, earliest_start }: Schema<'Preview'>): string[] {
+  if (blockers.length === 0) return []
+  return [
+    '',
+    'blocked by',
+    ...blockers.map(({ code, until, can_override }) => {
+      const end = until === null ? 'with no known end' : `until ${formatTime(until)}`
+      return `  ${code.replaceAll('_', ' ')} ${end}${can_override ? ' (you may override it)' : ''}`
+    }),
+    `earliest start: ${earliest_start === null ? 'not known' : formatTime(earliest_start)}`,
+  ]
 }
 
 function formatUnchanged({ plan, unchanged_targets: targets }: Schema<'Preview'>): string[] {

@@ -4,6 +4,7 @@ import { ErrorAlert } from '../../components/error-alert.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
 import { Page } from '../../components/page.tsx'
 import { Replacements } from '../releases/replacements.tsx'
+import { Blockers } from './blockers.tsx'
 import { NothingToDeploy, OnlyChanged, unchangedTargets } from './only-changed.tsx'
 import { PlanSteps } from './plan-steps.tsx'
 import type { Previewed } from './previewed.ts'
@@ -44,6 +45,7 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
         </Text>
         <Text size="sm">{strategyOf(previewed.request)}</Text>
         <QueuePlace priority={previewed.request.priority ?? 0} />
+        <Blockers plan={previewed.plan} />
         {warnings.length > 0 && (
           <Alert color="yellow" title={warnings.length === 1 ? 'Warning' : `${warnings.length} warnings`} role="status">
             <List size="sm">
