@@ -1,4 +1,4 @@
-import { findInstances, type NewRequest, type Queryable } from '@slipway/database'
+import { type Database, findInstances, type NewRequest, type Queryable } from '@slipway/database'
 import type { Instance } from '@slipway/engine'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import { readPreviewedStart, type ShownStart } from '@slipway/views'
@@ -13,18 +13,21 @@ export interface StartOfPlan extends ShownStart {
 }
 
 /** Reads what the dispatcher would decide about the plan now. */
-export async function readStart(db: Queryable, planned: Planned, request: NewRequest): Promise<StartOfPlan> {
-  const { start, now, freezes, others, instances } = await readPreviewedStart(db, request)
+export async function readStart(db: Database, planned: Planned, request: NewRequest): Promise<StartOfPlan> {
+  const { start, now, freezes, others, instances } = await readDecision(db, request)
   const pools = hasPools(planned) ? await poolWarnings(db, planned, instances) : []
   return { ...start, now, warnings: [...freezes, ...others, ...planned.warnings, ...pools] }
 }
 
 /** The warnings of a create. The dispatcher decides whether it starts, so they say nothing of slots and locks. */
-export async function createWarnings(db: Queryable, planned: Planned, request: NewRequest): Promise<string[]> {
-  const freezes = request.override ? (await readPreviewedStart(db, request)).freezes : []
+export async function createWarnings(db: Database, planned: Planned, request: NewRequest): Promise<string[]> {
+  const freezes = request.override ? (await readDecision(db, request)).freezes : []
   const pools = hasPools(planned) ? await poolWarnings(db, planned, await readInstances(db)) : []
   return [...freezes, ...planned.warnings, ...pools]
 }
+
+/** All facts of one decision are of one moment. */
+const readDecision = (db: Database, request: NewRequest) => db.snapshot((tx) => readPreviewedStart(tx, request))
 
 const hasPools = ({ plan }: Planned) => plan.instance_selector !== undefined
 
