@@ -116,7 +116,7 @@ const record = recordSoak({
     return `${purpose} ${requestId} at minute ${minutes}, after ${milliseconds} ms: ${status} ${code} ${message}`
   }),
   ended: [...exits, ...complaints.map((complaint) => complaint.split('\n')[0] ?? '')],
-  series: measurements.judge(warmUp, Math.floor(minutes)),
+  series: measurements.trends(warmUp, Math.floor(minutes)),
 })
 const growing = record.series.filter(({ verdict, isJudged }) => verdict === 'growing' && isJudged)
 for (const { place, name, unit, mean, slope, low, high } of growing) {

@@ -46,7 +46,7 @@ export class Measurements {
   }
 
   /** The trends after the warm-up. The last minute is left out: it is seldom a whole one. */
-  judge(fromMinute: number, toMinute: number): JudgedSeries[] {
+  trends(fromMinute: number, toMinute: number): JudgedSeries[] {
     const judged = (samples: readonly Sample[]) =>
       samples.filter(({ minute }) => minute >= fromMinute && minute < toMinute)
     const floor = judged(this.#series.get(keyOf(FLOOR.place, FLOOR.name))?.samples ?? [])

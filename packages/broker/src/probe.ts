@@ -57,12 +57,12 @@ export class Probe {
 
   async #tick(): Promise<void> {
     const isLate = this.#askedAt > 0
-    if (isLate) await this.#judge()
+    if (isLate) await this.#checkAnswer()
     else this.#ask()
     if (this.#open) this.#timer = this.#tickAfter(isLate ? LATE_MS : INTERVAL_MS)
   }
 
-  async #judge(): Promise<void> {
+  async #checkAnswer(): Promise<void> {
     // If this process was busy, the answer may be in the socket. Read it first.
     await nextTurn()
     await nextTurn()

@@ -63,7 +63,7 @@ export class ConnectionWatch {
   readonly #watched = new Map<WatchedClient, Watched>()
   readonly #timer: NodeJS.Timeout
   #bytesOfEnded = 0
-  #judging = false
+  #checking = false
 
   constructor(options: WatchOptions) {
     this.#options = options
@@ -106,16 +106,16 @@ export class ConnectionWatch {
       watched.bytesRead = bytesRead
     }
     const suspects = this.#silentFor(SUSPECT_TICKS)
-    if (suspects.length === 0 || this.#judging) return
-    this.#judging = true
+    if (suspects.length === 0 || this.#checking) return
+    this.#checking = true
     try {
-      await this.#judge(suspects)
+      await this.#checkSuspects(suspects)
     } finally {
-      this.#judging = false
+      this.#checking = false
     }
   }
 
-  async #judge(suspects: WatchedClient[]): Promise<void> {
+  async #checkSuspects(suspects: WatchedClient[]): Promise<void> {
     const sessions = suspects.map((client) => this.#watched.get(client)?.session ?? null)
     const asked = sessions.filter((session) => session !== null)
     const heardBefore = this.bytesRead

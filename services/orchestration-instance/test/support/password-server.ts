@@ -46,14 +46,14 @@ export class PasswordServer {
   }
 
   #authenticate(context: AuthContext): void {
-    const judge = (password: string | undefined) => {
+    const decide = (password: string | undefined) => {
       if (context.username === this.#username && password === this.#password) context.accept()
       else context.reject([this.method])
     }
     if (context.method !== this.method) context.reject([this.method])
-    else if (context.method === 'password') judge(context.password)
+    else if (context.method === 'password') decide(context.password)
     else if (context.method === 'keyboard-interactive') {
-      context.prompt([{ prompt: 'Password: ', echo: false }], ([answer]) => judge(answer))
+      context.prompt([{ prompt: 'Password: ', echo: false }], ([answer]) => decide(answer))
     }
   }
 }
