@@ -59,7 +59,10 @@ test('a freeze refuses a deployment, and an administrator overrides it with a re
       error: { code: 'DEPLOYMENT_FROZEN', details: { active_freezes: [{ name: 'stocktaking' }], can_override: true } },
     },
   })
-  expect((await api.post('/deployments/preview', request)).body.warnings.join()).toContain('stocktaking')
+  expect((await api.post('/deployments/preview', request)).body).toMatchObject({
+    blockers: [{ code: 'freeze', can_override: true, details: { freezes: [{ name: 'stocktaking' }] } }],
+    warnings: [expect.stringContaining('stocktaking')],
+  })
   const override = { override_freeze: true, override_reason: 'urgent fix' }
   const created = await api.post('/deployments', { ...request, ...override })
   expect(created.status).toBe(201)

@@ -140,7 +140,8 @@ describe('the queue', () => {
     const holder = await hold()
     const waiting = cli.start(['deploy', 'greet', '-t', 'held', '--follow'])
     await waitFor(() => /queued, position \d+: Waits for the target "held"/.test(waiting.stdout()))
-    expect((await cli.run(['preview', 'greet', '-t', 'held'])).stdout).toContain('Waits for the target "held"')
+    const blocked = /blocked by\n {2}target lock with no known end\n[\s\S]*Waits for the target "held"/
+    expect((await cli.run(['preview', 'greet', '-t', 'held'])).stdout).toMatch(blocked)
 
     const queued = await queue()
     expect(queued).toContain('queued as')
