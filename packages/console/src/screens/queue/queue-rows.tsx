@@ -41,7 +41,8 @@ function SourceCell({ request }: { request: Request }) {
 }
 
 /** The deployments that hold targets of the request. */
-function Holders({ request: { held_targets = [] } }: { request: Request }) {
+function Holders({ request: { blockers = [] } }: { request: Request }) {
+  const held_targets = blockers.flatMap(({ details }) => details.held_targets ?? [])
   const names = new Map(held_targets.map(({ deployment_id, target_name }) => [deployment_id, target_name]))
   return [...names].map(
     ([id, name]) =>
@@ -51,6 +52,22 @@ function Holders({ request: { held_targets = [] } }: { request: Request }) {
         </Anchor>
       ),
   )
+}
+
+/** All that keeps the request from starting. The sentence of a freeze tells its end. */
+function Blockers({ request: { blockers = [], waiting_reason } }: { request: Request }) {
+  if (blockers.length === 0) return <Text size="sm">{withLocalTimes(waiting_reason ?? 'Its turn has not come')}</Text>
+  return blockers.map(({ code, message, until }) => (
+    <Text key={code} size="sm">
+      {withLocalTimes(message)}
+      {until !== null && code !== 'freeze' && (
+        <>
+          {', until about '}
+          <TimeAgo at={until} />
+        </>
+      )}
+    </Text>
+  ))
 }
 
 /** Where the request comes from, since when it is here, and when it starts or has started. */
@@ -73,30 +90,26 @@ function OriginCells({ request, start }: { request: Request; start: string | und
 export function WaitingRow({ request, highest }: { request: Request; highest: number }) {
   const { can } = useSession()
   const cancel = useWrite('cancelPending', 'listPending')
+  const isBlockedBy = (code: Request['waiting_for']) => request.blockers?.some((blocker) => blocker.code === code)
   return (
     <Table.Tr>
       <Table.Td>{request.position ?? '–'}</Table.Td>
       <Table.Td>{request.priority}</Table.Td>
       <SourceCell request={request} />
       <Table.Td>
-        <Text size="sm">
-          {withLocalTimes(request.waiting_reason ?? 'Its turn has not come')}
-          {request.waiting_for === 'freeze' && can('freezes:read') && (
-            <>
-              {'. '}
-              <Anchor component={Link} to="/freezes" size="sm">
-                Show the freezes
-              </Anchor>
-            </>
-          )}
-        </Text>
+        <Blockers request={request} />
+        {isBlockedBy('freeze') && can('freezes:read') && (
+          <Anchor component={Link} to="/freezes" size="xs" display="block">
+            Show the freezes
+          </Anchor>
+        )}
         <Holders request={request} />
         {request.instance_pool && (
           <Text size="xs">
             pool {request.instance_pool.name}, place {request.instance_pool.position.toLocaleString()} in it
           </Text>
         )}
-        {request.waiting_for === 'instance_pool' && can('instances:read') && (
+        {isBlockedBy('instance_pool') && can('instances:read') && (
           <Anchor component={Link} to="/instances" size="xs">
             Show the instances
           </Anchor>
