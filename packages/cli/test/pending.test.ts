@@ -10,11 +10,27 @@ afterEach(async () => {
 
 const WHAT = { source_name: 'web', source_version: '1.0.0', target_count: 0, targets: [] }
 
-test('pending why shows the pool of a request, its position there, and the instances', async () => {
+test('pending why shows all that a request waits for, its pool, its position there, and the instances', async () => {
   const id = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
   const request = {
     ...{ id, status: 'pending', priority: 0, position: 7, retry_count: 0, queued_at: '2026-11-23 10:00:00' },
-    ...{ waiting_for: 'capacity', waiting_reason: 'All 2 slots are taken' },
+    ...{ waiting_for: 'target_lock', waiting_reason: 'Waits for the target "web-1"' },
+    earliest_start: null,
+    blockers: [
+      {
+        ...{ code: 'target_lock', message: 'Waits for the target "web-1"', until: null, can_override: false },
+        details: { held_targets: [{ target_id: id, target_name: 'web-1', since: '2026-11-23T10:00:00.000Z' }] },
+      },
+      {
+        ...{
+          code: 'capacity',
+          message: 'All 2 slots are taken',
+          until: '2026-11-23T10:05:00.000Z',
+          can_override: false,
+        },
+        details: {},
+      },
+    ],
     ...WHAT,
     instance_pool: {
       ...{ name: 'zone=a', selector: { match_labels: { zone: 'a' } }, position: 3 },
@@ -26,6 +42,9 @@ test('pending why shows the pool of a request, its position there, and the insta
   })
   const { code, stdout } = await runSlipway(server.url, ['pending', 'why', id])
   expect(code).toBe(0)
+  expect(stdout).toMatch(/waits for: +Waits for the target "web-1"\n/)
+  expect(stdout).toMatch(/and for: +All 2 slots are taken, until about 2026-11-23 10:05/)
+  expect(stdout).toMatch(/held target: +web-1, by another tenant since/)
   expect(stdout).toMatch(/position: +7\n/)
   expect(stdout).toMatch(/pool: +zone=a, position 3\n/)
   expect(stdout).toMatch(/instances: +2 of 5 match, 1 of them take runs \(2 of 2 slots taken\)\n/)
@@ -52,6 +71,14 @@ test('watch polls the request alone, until it is cancelled', async () => {
     `GET /deployments/${id}`,
     ...Array(4).fill(`GET /deployments/pending/${id}`),
   ])
+})
+
+test('pending list filters by what a request waits for', async () => {
+  server = await startFakeServer({
+    'GET /deployments/pending': (_request, response) => sendJson(response, 200, []),
+  })
+  await runSlipway(server.url, ['pending', 'list', '--waiting-for', 'freeze'])
+  expect(server.requests.at(-1)?.query.get('waiting_for')).toBe('freeze')
 })
 
 test('pending list shows why a request ended', async () => {

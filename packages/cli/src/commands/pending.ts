@@ -2,7 +2,7 @@ import type { Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/controls.ts'
 import { formatNames } from '../terminal/name-list.ts'
-import { formatFacts, formatTime, toIsoTime } from '../terminal/table.ts'
+import { formatFacts, formatTime, localizeTimes, toIsoTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { findId } from './records.ts'
 import { resolveRequestId } from './references.ts'
@@ -13,6 +13,7 @@ import { addListAction } from './watching.ts'
 type Pending = Schema<'PendingRequest'>
 
 const REQUEST_ARGUMENT = 'id of the request, the beginning of it, or @last'
+const CODES = ['freeze', 'instance_pool', 'no_compatible_instance', 'tenant_limit', 'target_lock', 'capacity'] as const
 const STATUSES = ['pending', 'processing', 'dispatched', 'cancelled', 'failed'] as const
 
 export function addPending(program: Command): void {
@@ -21,6 +22,7 @@ export function addPending(program: Command): void {
     .command('list')
     .description('list pending requests in the order of their start')
     .addOption(new Option('--status <status>', 'list requests with this status instead').choices(STATUSES))
+    .addOption(new Option('--waiting-for <code>', 'only those that wait for this first of all').choices(CODES))
     .option('--tenant <name>', 'only those of this tenant, by name or id')
   addListAction(listing, list)
   pending
@@ -85,14 +87,25 @@ function formatPool({ instance_pool: pool }: Pending): [string, string][] {
   ]
 }
 
+/** The first blocker is what the request waits for. The sentence of a freeze tells its end. */
+const formatOtherBlockers = ({ blockers = [] }: Pending): [string, string][] =>
+  blockers.slice(1).map(({ code, message, until }) => {
+    const end = until === null || code === 'freeze' ? '' : `, until about ${formatTime(until)}`
+    return ['and for', sanitize(`${localizeTimes(message)}${end}`)]
+  })
+
+const heldTargets = ({ blockers = [] }: Pending) => blockers.flatMap(({ details }) => details.held_targets ?? [])
+
 interface ListOptions {
   status?: Pending['status']
+  waitingFor?: (typeof CODES)[number]
   tenant?: string
 }
 
-async function list({ client, output }: Context, { status, tenant }: ListOptions): Promise<void> {
+async function list({ client, output }: Context, { status, waitingFor, tenant }: ListOptions): Promise<void> {
   const query = {
     ...(status === undefined ? {} : { status }),
+    ...(waitingFor === undefined ? {} : { waiting_for: waitingFor }),
     ...(tenant === undefined ? {} : { tenant_id: await findId(client, 'tenant', tenant) }),
   }
   output.printList(
@@ -135,14 +148,16 @@ export async function printPending({ output }: Context, pending: Pending): Promi
       ['position', request.position],
       ['priority', request.priority],
       ['waits for', request.status === 'pending' ? getWaitingReason(request) : undefined],
+      ...formatOtherBlockers(request),
       ...formatPool(request),
-      ...(request.held_targets ?? []).map(({ target_name, deployment_id, since }): [string, string] => [
+      ...heldTargets(request).map(({ target_name, deployment_id, since }): [string, string] => [
         'held target',
         sanitize(`${target_name}, by ${deployment_id ?? 'another tenant'} since ${formatTime(since)}`),
       ]),
       ['queued', request.queued_at && formatTime(request.queued_at)],
       ['retries', request.retry_count],
       ['last retry', request.last_retry_at && formatTime(request.last_retry_at)],
+      ['earliest start', request.earliest_start ? formatTime(request.earliest_start) : undefined],
       ['estimated start', request.estimated_start && formatTime(request.estimated_start)],
       ['deployment', request.deployment_id],
       ['superseded by', request.superseded_by],
