@@ -44,15 +44,13 @@ export { type FreezesNow, readFreezes } from './snapshot/freezes.ts'
 export { groupKey, placesOf } from './snapshot/groups.ts'
 export { findInstances } from './snapshot/instances.sql.ts'
 export {
-  hasVersion,
   LOST_AFTER,
   LOST_AFTER_SECONDS,
   STILL_HELD,
-  servesTenant,
   takesRuns,
 } from './snapshot/instances.ts'
-export { ANY_POLICY, holds, POLICY, WITH_POLICY } from './snapshot/policies.ts'
-export { EACH_WANTED, findPlaces, isAnyPolicy } from './snapshot/queue.sql.ts'
+export { holds, POLICY, WITH_POLICY } from './snapshot/policies.ts'
+export { EACH_WANTED, isAnyPolicy } from './snapshot/queue.sql.ts'
 export { rankOf } from './snapshot/rank.ts'
 export {
   freezeSubject,

@@ -91,8 +91,8 @@ const laterOf = (one: Date | null, other: Date | null) =>
   one === null || other === null ? null : one > other ? one : other
 
 /** What is said of a pending request without a blocker: the next round starts it. */
-export function aboutToStart(pool: PoolState): Pick<ShownBlocker, 'code' | 'message'> {
-  return { code: 'capacity', message: `About to start: ${freeSlots(pool)} of ${allSlots(pool)} free` }
+export const aboutToStart = (pool: PoolState, now: Date): Omit<ShownBlocker, 'can_override'> => {
+  return { code: 'capacity', message: slotsFree(pool), until: now, details: {} }
 }
 
 export const shownPool = ({ name, selector, known, matching, accepting, slots, taken }: PoolState): ShownPool => {
@@ -200,11 +200,13 @@ function idleReasons({ idle }: PoolState, { lostAfterSeconds, version }: Asked):
 
 function capacityTaken(pool: PoolState, { position }: Asked): string {
   const free = freeSlots(pool)
-  if (position !== null && position <= free) return aboutToStart(pool).message
+  if (position !== null && position <= free) return slotsFree(pool)
   const taken = `${free === 0 ? 'All' : `${pool.taken} of`} ${allSlots(pool)} are taken`
   if (position === null) return taken
   return `${taken}; ${position === 1 ? 'it is next' : `${pluralize(position - 1, 'request')} before it`}`
 }
+
+const slotsFree = (pool: PoolState) => `About to start: ${freeSlots(pool)} of ${allSlots(pool)} free`
 
 /** An instance whose number of slots was lowered may run more deployments than it has slots. */
 const freeSlots = ({ slots, taken }: PoolState) => Math.max(0, slots - taken)

@@ -30,7 +30,6 @@ export {
   shownPool,
   type Viewer,
 } from './explain.ts'
-export { heldBy, type ShownHolder, shownHolder, targetHeld } from './holders.ts'
 export { type Part, type PartState, partState } from './part.ts'
 export { instancesOf, type PoolState, type PoolUser, poolState, takesRuns } from './pools.ts'
 export { type PreviewedStart, previewStart } from './preview.ts'

@@ -4,12 +4,15 @@ import { roundsOf } from '@slipway/testing'
 import fc from 'fast-check'
 import {
   type Asked,
+  aboutToStart,
   admit,
   type BlockerCode,
   blockersIn,
   blockersOf,
   earliestStart,
   explain,
+  type Instance,
+  poolState,
   type ShownCode,
   type Viewer,
 } from '../src/index.ts'
@@ -71,6 +74,49 @@ test('the sentences say what is in the way, until when, and who has it', () => {
   expect(told.map(({ until }) => until?.toISOString() ?? null)).toEqual([
     ...['2026-03-14T10:00:00.000Z', null, null, '2026-03-14T09:01:30.000Z'],
   ])
+})
+
+const sentencesOf = (instances: Instance[], request = start('r'), more: Partial<Asked> = {}) =>
+  explain(blockersOf(snapshot({ instances }), request, NOW), { ...asked, ...more }).map(({ message }) => message)
+const ZONE_A = { match_labels: { zone: 'a' } }
+
+test('without an instance that can take it, the sentence says why none can', () => {
+  expect(sentencesOf([])[0]).toBe('No orchestration instance has joined: start one of version 1.2 with a join token')
+  const idle = (['lost', 'lost', 'draining', 'refusing', 'foreign'] as const).map((reason, index) =>
+    instance(`i${index}`, 0, { idle: reason }),
+  )
+  expect(sentencesOf([...idle, instance('j', 1, { tenant_id: 'y' })])[0]).toBe(
+    'No orchestration instance can take it: of 6 instances 2 sent no heartbeat for 30 seconds, 1 draining, ' +
+      '1 without room for new runs, 1 of another version than 1.2, 1 for other tenants only',
+  )
+  const request = start('r', { selector: ZONE_A })
+  expect(sentencesOf([instance('i', 1, { labels: { zone: 'b' } })], request)[0]).toBe(
+    'No orchestration instance matches zone=a (1 instance known): start one with these labels',
+  )
+  expect(sentencesOf([instance('i', 0, { labels: { zone: 'a' }, idle: 'draining' })], request)[0]).toBe(
+    'No orchestration instance that matches zone=a can take it: of 1 instance 1 draining',
+  )
+})
+
+test('without a free slot, the sentence counts the slots and the requests before it', () => {
+  const full = [instance('i', 0, { slots: 2, taken: 2, labels: { zone: 'a' } })]
+  expect(sentencesOf(full)).toEqual(['All 2 slots of 1 orchestration instance are taken; 2 requests before it'])
+  expect(sentencesOf(full, start('r'), { position: 1 })).toEqual([
+    'All 2 slots of 1 orchestration instance are taken; it is next',
+  ])
+  expect(sentencesOf(full, start('r', { selector: ZONE_A }), { position: 2 })).toEqual([
+    'All 2 slots of 1 orchestration instance that matches zone=a are taken; 1 request before it',
+  ])
+  // A request that is not pending has no place.
+  expect(sentencesOf(full, start('r'), { position: null })).toEqual([
+    'All 2 slots of 1 orchestration instance are taken',
+  ])
+  const retry = start('r', { retry_at: new Date(NOW.getTime() + 1) })
+  expect(sentencesOf(full, retry)).toEqual(['Its dispatch failed and is about to be tried again'])
+  const pool = poolState([instance('i', 1, { slots: 2, taken: 1 })], { tenant_id: null, selector: null })
+  expect(aboutToStart(pool, NOW)).toMatchObject({
+    ...{ code: 'capacity', message: 'About to start: 1 of 2 slots of 1 orchestration instance free', until: NOW },
+  })
 })
 
 test('a deployment and a freeze of another tenant stay unnamed', () => {

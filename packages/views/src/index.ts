@@ -9,14 +9,13 @@ export {
   TAKES_LAST_OUTPUT,
 } from './instances.ts'
 export { isoTime, jsonObject, milliseconds } from './json.ts'
-export { listItem, listItems } from './list-item.ts'
+export { type ItemContext, listItem, listItems } from './list-item.ts'
 export { PENDING } from './pending.sql.ts'
 export { pendingItems } from './pending.ts'
 export { openPlanValues, sealPlan } from './plan-secrets.ts'
 export { type ReadStart, readPreviewedStart, type ShownStart } from './previewed-start.ts'
 export { CHECK } from './releases.ts'
 export { stepError } from './steps.ts'
-export { type HeldTarget, holderOf, readHolders, targetHeld } from './target-locks.ts'
 export { REACHED_FOR, STATUS_OF_TARGET, targetStatus } from './targets.sql.ts'
 export { type ShownConnection, type TargetRow, targetItems } from './targets.ts'
 export {

@@ -1,4 +1,5 @@
 import type { ItemKind } from '@slipway/contracts'
+import type { Viewer } from '@slipway/engine'
 import { freezeItem } from './freezes.ts'
 import {
   findDeploymentItems,
@@ -13,17 +14,22 @@ import { pendingItems } from './pending.ts'
 import { targetItems } from './targets.ts'
 import type { ViewContext } from './variables.ts'
 
+export interface ItemContext extends ViewContext {
+  /** Who reads the items. Streams and webhooks have many readers of a tenant: none of them may override freezes. */
+  viewer: Viewer
+}
+
 /** Reads one list item; null if the record is deleted. See `listItems`. */
-export async function listItem(context: ViewContext, kind: ItemKind, id: string): Promise<object | null> {
+export async function listItem(context: ItemContext, kind: ItemKind, id: string): Promise<object | null> {
   return (await listItems(context, kind, [id])).get(id) ?? null
 }
 
 /**
  * Reads list items by id, without deleted records. The caller and the tenant of the connection decide which records a user may
- * see.
+ * see. `db` must be a transaction if the connection does not see all tenants.
  */
 export async function listItems(
-  context: ViewContext,
+  context: ItemContext,
   kind: ItemKind,
   ids: readonly string[],
 ): Promise<Map<string, { tenant_id?: string | null }>> {
@@ -31,7 +37,7 @@ export async function listItems(
   return new Map(items.map((item) => [item.id, item]))
 }
 
-async function readItems(context: ViewContext, kind: ItemKind, ids: readonly string[]): Promise<Item[]> {
+async function readItems(context: ItemContext, kind: ItemKind, ids: readonly string[]): Promise<Item[]> {
   const { db } = context
   switch (kind) {
     case 'deployment':
@@ -43,7 +49,7 @@ async function readItems(context: ViewContext, kind: ItemKind, ids: readonly str
     case 'release':
       return (await findReleaseItems.all(db, { ids })).map(({ item }) => item)
     case 'pending':
-      return pendingItems(db, findRequests.all(db, { ids }))
+      return pendingItems(db, context.viewer, findRequests.all(db, { ids }))
     case 'target':
       return targetItems(context, await findTargets.all(db, { ids }))
   }

@@ -1,6 +1,6 @@
 import type { PendingRequest, Static } from '@slipway/contracts'
-import { array, bool, int8, json, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
+import { array, int8, json, jsonb, nullable, statement, text, uuid } from '@slipway/database'
+import type { InstanceSelector } from '@slipway/domain'
 import { jsonObject } from './json.ts'
 
 export type PendingItem = Static<typeof PendingRequest>
@@ -36,26 +36,20 @@ const REQUEST = jsonObject({
 })
 
 /**
- * SQL: the list items of requests `r` with their `position`, without fields that are null, and the reason why each is pending.
- * `position`, `pool_position` and `subject` are null if the request is not pending. `retry_at` is set after a failed dispatch.
+ * SQL: the list items of requests `r` with their `position`, without fields that are null, and what their explanation needs. The
+ * positions are null if the request is not pending.
  */
 export const PENDING = {
-  columns: `json_strip_nulls(${REQUEST}) AS request, r.tenant_id, r.tenant_name, r.position, r.pool_position, r.wants_targets,
-     r.instance_selector AS selector,
-     CASE WHEN r.status = 'pending' THEN r.freeze_subject END AS subject,
-     CASE WHEN r.last_retry_at >= now() - make_interval(secs => r.retry_count)
-          THEN r.last_retry_at + make_interval(secs => r.retry_count) END AS retry_at`,
+  columns: `json_strip_nulls(${REQUEST}) AS request, r.tenant_id, r.tenant_name, r.position, r.pool_position,
+     r.instance_selector AS selector`,
   row: {
     request: json<PendingItem>(),
     tenant_id: nullable(uuid),
     tenant_name: nullable(text),
     position: nullable(int8),
-    wants_targets: bool,
     /** The place among the requests with the same selector. */
     pool_position: nullable(int8),
     selector: nullable(jsonb<InstanceSelector>()),
-    subject: nullable(jsonb<FreezeSubject>()),
-    retry_at: nullable(timestamptz),
   },
 }
 

@@ -11,6 +11,7 @@ import {
   previewStart,
 } from '@slipway/engine'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
+import { blockerItem } from './pending.ts'
 import { findPlaceOfNew } from './previewed-start.sql.ts'
 
 /** The fields of a preview about the start. */
@@ -38,7 +39,7 @@ export async function readPreviewedStart(db: Queryable, request: NewRequest): Pr
   const { blockers, earliest_start, ...sentences } = previewStart(snapshot, decision.request, { decision, asked })
   return {
     start: {
-      blockers: blockers.map((blocker) => ({ ...blocker, until: blocker.until?.toISOString() ?? null })),
+      blockers: blockers.map(blockerItem),
       earliest_start: earliest_start?.toISOString() ?? null,
     },
     ...{ ...sentences, now, instances },

@@ -166,7 +166,7 @@ test('the dispatcher does not read the plans of held requests', async () => {
     }
     const before = await soFar()
     const { requests } = await readRound(tx, { arrivals: [], heldOrphans: [] })
-    const items = await listItems({ db: tx, keys }, 'pending', [held, next])
+    const items = await listItems({ db: tx, keys, viewer: ADMIN }, 'pending', [held, next])
     const after = await soFar()
     await tx.query('SELECT max(length(command::text)) FROM pending_requests', [])
     return { found: requests, listed: items.get(held), read: after - before, control: (await soFar()) - after }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
+import { COMPATIBLE_VERSION, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
+import { OTHER_VERSIONS } from '@slipway/testing'
 import { listItem } from '@slipway/views'
 import { addPending } from './deployment-rows.ts'
 import { type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
@@ -21,13 +22,22 @@ const addPooled = (selector: object | null, priority = 0) =>
     command: { plan: selector === null ? {} : { instance_selector: selector } },
   })
 
-async function addInstance(labels: object, { slots = 1, taken = 0, draining = false, heard = '1 second' } = {}) {
+interface InstanceParts {
+  slots?: number
+  taken?: number
+  draining?: boolean
+  heard?: string | null
+  version?: string
+}
+
+async function addInstance(labels: object, parts: InstanceParts = {}): Promise<string> {
+  const { slots = 1, taken = 0, draining = false, heard = '1 second', version = SLIPWAY_VERSION } = parts
   const { database } = gateway
   const id = uuidv7()
   await database.query(
     `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at, labels, draining)
-     VALUES ($1, $1::uuid::text, '${SLIPWAY_VERSION}', $2, '', now() - $3::interval, $4, $5)`,
-    [id, slots, heard, labels, draining],
+     VALUES ($1, $1::uuid::text, $6, $2, '', now() - $3::interval, $4, $5)`,
+    [id, slots, heard, labels, draining, version],
   )
   await database.query('INSERT INTO instance_slots (instance_id, slot) SELECT $1, generate_series(0, $2 - 1)', [
     id,
@@ -37,6 +47,7 @@ async function addInstance(labels: object, { slots = 1, taken = 0, draining = fa
     'INSERT INTO leases (instance_id, slot, deployment_id) SELECT $1, slot, gen_random_uuid() FROM generate_series(0, $2 - 1) AS slot',
     [id, taken],
   )
+  return id
 }
 
 const list = async () => (await admin.send('listPending', '/deployments/pending')).body
@@ -59,13 +70,18 @@ test('a request that no instance matches names the missing labels', async () => 
 test('a request whose instances accept no runs gives the reason', async () => {
   await addPooled(ZONE_A)
   await addInstance({ zone: 'a' }, { draining: true })
-  await addInstance({ zone: 'a' }, { heard: '1 minute' })
+  await addInstance({ zone: 'a' }, { heard: '31 seconds' })
+  await addInstance({ zone: 'a' }, { heard: null })
+  await addInstance({ zone: 'a' }, { version: OTHER_VERSIONS.minor })
   await addInstance({})
+  const removed = await addInstance({ zone: 'a' }, { heard: null })
+  await gateway.database.query('UPDATE instances SET removed_at = now() WHERE id = $1', [removed])
   const [item] = await list()
   expect(item.waiting_reason).toBe(
-    'No orchestration instance that matches zone=a can take it: of 2 instances 1 sent no heartbeat for 30 seconds, 1 draining',
+    'No orchestration instance that matches zone=a can take it: of 4 instances 2 sent no heartbeat for 30 seconds, 1 draining, ' +
+      `1 of another version than ${COMPATIBLE_VERSION}`,
   )
-  expect(item.instance_pool).toMatchObject({ known: 3, matching: 2, accepting: 0 })
+  expect(item.instance_pool).toMatchObject({ known: 5, matching: 4, accepting: 0 })
 })
 
 test('a request of a full pool waits for the capacity of that pool', async () => {
@@ -82,7 +98,9 @@ test('a request of a full pool waits for the capacity of that pool', async () =>
     instance_pool: { position: 2, slots: 2, taken: 2, accepting: 1 },
   })
   // A change stream sends the same item.
-  expect(await listItem({ db: gateway.database, keys: gateway.dependencies.keys }, 'pending', second)).toEqual(item)
+  const viewer = { tenant_id: null, may_override_freezes: true }
+  const context = { db: gateway.database, keys: gateway.dependencies.keys, viewer }
+  expect(await listItem(context, 'pending', second)).toEqual(item)
 })
 
 test('requests of a pool without instances do not count as waiting before others', async () => {

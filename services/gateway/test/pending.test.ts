@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { COMPATIBLE_VERSION, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
-import { deriveQueueColumns, OTHER_VERSIONS } from '@slipway/testing'
+import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
+import { deriveQueueColumns } from '@slipway/testing'
 import { addDeployment, addPending } from './deployment-rows.ts'
 import { addTenant, type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
 
@@ -38,7 +38,7 @@ test('pending requests are ordered by position; ended requests are listed only o
     [
       ...['id', 'triggered_by', 'queued_at', 'created_at', 'retry_count', 'status', 'priority', 'position'],
       ...['source_type', 'source_id', 'source_name', 'source_version', 'target_count', 'targets'],
-      ...['waiting_for', 'waiting_reason'],
+      ...['waiting_for', 'waiting_reason', 'blockers', 'earliest_start'],
     ].sort(),
   )
   expect(body[0].queued_at).toMatch(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
@@ -82,54 +82,6 @@ test('a pending request contains its source and its targets', async () => {
   }
 })
 
-test('a held request names its freeze and the end; a request that overrides it is not held', async () => {
-  const { database } = gateway
-  const solution = uuidv7()
-  const command = (may_override_freezes: boolean, reason: string | null) => ({
-    plan: { source: { type: 'solution', id: solution } },
-    caller: { may_override_freezes, tenant_id: null },
-    freeze_override: reason === null ? null : { reason },
-  })
-  const [held, other, overriding, forbidden] = [
-    await addPending(database, { command: command(false, null) }),
-    await addPending(database, {
-      command: { ...command(false, null), plan: { source: { type: 'action', id: solution } } },
-    }),
-    await addPending(database, { command: command(true, 'urgent') }),
-    await addPending(database, { command: command(false, 'urgent') }),
-  ]
-  const freeze = uuidv7()
-  await database.query(`INSERT INTO sources (id, kind, name, updated_at) VALUES ($1, 'solution', 'held back', now())`, [
-    solution,
-  ])
-  await database.query(
-    `INSERT INTO freezes (id, name, start_time, end_time, solution_id, updated_at)
-     VALUES ($1, 'Year end', now() - interval '1 hour', '2099-01-01T00:00:00Z', $2, now())`,
-    [freeze, solution],
-  )
-  try {
-    const { body } = await admin.send('listPending', '/deployments/pending')
-    const waiting = body.map(({ id, waiting_for, waiting_reason }: Record<string, string>) => [
-      id,
-      waiting_for,
-      waiting_reason,
-    ])
-    const reason = 'Held back by freeze "Year end" until 2099-01-01T00:00:00.000Z'
-    expect(waiting).toEqual([
-      [held, 'freeze', reason],
-      [other, 'no_compatible_instance', expect.any(String)],
-      [overriding, 'no_compatible_instance', expect.any(String)],
-      [forbidden, 'freeze', reason],
-    ])
-  } finally {
-    await database.query('DELETE FROM freezes WHERE id = $1', [freeze])
-  }
-  const { body } = await admin.send('listPending', '/deployments/pending')
-  expect(body.map(({ waiting_for }: Record<string, string>) => waiting_for)).toEqual(
-    Array(4).fill('no_compatible_instance'),
-  )
-})
-
 describe('a pending request waits for', () => {
   const query = (sql: string, values: unknown[] = []) => gateway.database.query(sql, values)
   beforeEach(async () => {
@@ -137,12 +89,12 @@ describe('a pending request waits for', () => {
     await query('UPDATE queue_settings SET tenant_running_limit = NULL')
   })
 
-  async function addInstance(capacity: number, version = SLIPWAY_VERSION, draining = false, heartbeat = 'now()') {
+  async function addInstance(capacity: number) {
     const id = uuidv7()
     await query(
-      `INSERT INTO instances (id, name, version, capacity, credential_hash, draining,
-         last_heartbeat_at) VALUES ($1, $1::uuid::text, $2, $3, '', $4, ${heartbeat})`,
-      [id, version, capacity, draining],
+      `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at)
+       VALUES ($1, $1::uuid::text, $2, $3, '', now())`,
+      [id, SLIPWAY_VERSION, capacity],
     )
     await query('INSERT INTO instance_slots SELECT $1, generate_series(0, $2 - 1)', [id, capacity])
     return id
@@ -161,88 +113,106 @@ describe('a pending request waits for', () => {
   }
   const reasons = async () => (await waiting()).map((item) => [item['waiting_for'], item['waiting_reason']])
 
-  test('an instance, with the reason why none can take it', async () => {
-    await addPending(gateway.database)
-    expect(await reasons()).toEqual([
-      [
-        'no_compatible_instance',
-        `No orchestration instance has joined: start one of version ${COMPATIBLE_VERSION} with a join token`,
-      ],
-    ])
-    await addInstance(1, OTHER_VERSIONS.minor)
-    await addInstance(1, SLIPWAY_VERSION, true)
-    await addInstance(1, SLIPWAY_VERSION, false, "now() - interval '31 seconds'")
-    await addInstance(1, SLIPWAY_VERSION, false, 'NULL')
-    // A removed instance is not part of the reason.
-    await query('UPDATE instances SET removed_at = now() WHERE id = $1', [
-      await addInstance(1, SLIPWAY_VERSION, false, 'NULL'),
-    ])
-    expect(await reasons()).toEqual([
-      [
-        'no_compatible_instance',
-        'No orchestration instance can take it: of 4 instances 2 sent no heartbeat for 30 seconds, 1 draining, ' +
-          `1 of another version than ${COMPATIBLE_VERSION}`,
-      ],
-    ])
-  })
-
-  test('an instance, if only other tenants have one, or for capacity with an instance of its tenant', async () => {
-    const [own, other] = [await addTenant(gateway, 'own'), await addTenant(gateway, 'other')]
-    await addPending(gateway.database, { tenant_id: own.id })
-    const instance = await addInstance(1)
-    await query('UPDATE instances SET tenant_id = $2 WHERE id = $1', [instance, other.id])
-    expect(await reasons()).toEqual([
-      ['no_compatible_instance', 'No orchestration instance can take it: of 1 instance 1 for other tenants only'],
-    ])
-    await query('UPDATE instances SET tenant_id = $2 WHERE id = $1', [instance, own.id])
-    await lease(instance, 1)
-    expect(await reasons()).toEqual([['capacity', 'All 1 slot of 1 orchestration instance are taken; it is next']])
-  })
-
-  test('capacity, with the requests before it and an estimated start from the duration of past runs', async () => {
+  test('a slot, with its place in the queue and an estimated start from the duration of past runs', async () => {
     const instance = await addInstance(2)
     await lease(instance, 2)
     for (let n = 0; n < 3; n += 1) await addPending(gateway.database)
-    expect(await reasons()).toEqual([
-      ['capacity', 'All 2 slots of 1 orchestration instance are taken; it is next'],
-      ['capacity', 'All 2 slots of 1 orchestration instance are taken; 1 request before it'],
-      ['capacity', 'All 2 slots of 1 orchestration instance are taken; 2 requests before it'],
-    ])
     expect((await waiting()).map((item) => item['estimated_start'])).toEqual([undefined, undefined, undefined])
+    expect((await waiting()).map((item) => item['earliest_start'])).toEqual([null, null, null])
 
     // Five runs of one minute: two slots start one deployment every 30 seconds.
     for (let n = 0; n < 5; n += 1) await lease(instance, 1, true)
     const { rows } = await query('SELECT now() AS now')
-    const seconds = (await waiting()).map(({ estimated_start }) =>
-      Math.round((Date.parse(`${estimated_start}Z`.replace(' ', 'T')) - rows[0]?.['now'].getTime()) / 10_000),
-    )
-    expect(seconds).toEqual([3, 6, 9])
+    const items = await waiting()
+    const inTens = (time: string) => Math.round((Date.parse(time) - rows[0]?.['now'].getTime()) / 10_000)
+    expect(items.map((item) => inTens(`${item['estimated_start']}Z`.replace(' ', 'T')))).toEqual([3, 6, 9])
+    expect(items.map((item) => inTens(`${item['earliest_start']}`))).toEqual([3, 6, 9])
   })
 
-  test('a free slot that it is about to receive', async () => {
+  test('nothing but the next round, if a slot is free', async () => {
     await addInstance(2)
     await addPending(gateway.database)
-    expect(await reasons()).toEqual([['capacity', 'About to start: 2 of 2 slots of 1 orchestration instance free']])
-    await query('UPDATE pending_requests SET retry_count = 2, last_retry_at = now()')
-    expect(await reasons()).toEqual([['capacity', 'Its dispatch failed and is about to be tried again']])
+    const [item] = await waiting()
+    expect(item).toMatchObject({
+      ...{ waiting_for: 'capacity', waiting_reason: 'About to start: 2 of 2 slots of 1 orchestration instance free' },
+      blockers: [],
+    })
+    // Both are the time of the answer.
+    expect(item?.['estimated_start']).toBe(item?.['earliest_start']?.slice(0, 19).replace('T', ' '))
   })
 
-  test('its tenant, if that runs as many deployments as allowed', async () => {
-    const instance = await addInstance(9)
-    await lease(instance, 1)
-    const tenant = uuidv7()
-    await query('INSERT INTO tenants (id, name, slug) VALUES ($1, $1::uuid::text, $1::uuid::text)', [tenant])
-    await addDeployment(gateway.database, { tenant_id: tenant, state: 'running' })
-    await addDeployment(gateway.database, { tenant_id: tenant, state: 'success' })
-    await addPending(gateway.database, { tenant_id: tenant, tenant_name: 'acme' })
-    await addPending(gateway.database)
-    await query('UPDATE queue_settings SET tenant_running_limit = 2')
-    expect((await reasons()).map(([what]) => what)).toEqual(['capacity', 'capacity'])
+  test('all that blocks it, each once; the filter names the first', async () => {
+    const { id: tenant_id, admin: owner } = await addTenant(gateway, 'blocked')
+    const freeze = uuidv7()
+    await query(
+      `INSERT INTO freezes (id, name, start_time, end_time, tenant_id, updated_at)
+       VALUES ($1, 'Year end', now() - interval '1 hour', '2099-01-01T00:00:00Z', $2, now())`,
+      [freeze, tenant_id],
+    )
+    await lease(await addInstance(1), 1)
+    await addDeployment(gateway.database, { tenant_id, state: 'running' })
     await query('UPDATE queue_settings SET tenant_running_limit = 1')
-    expect(await reasons()).toEqual([
-      ['tenant_limit', 'Tenant "acme" runs 1 deployment, as many as a tenant may at once (1)'],
-      ['capacity', expect.stringContaining('About to start')],
+    const held = await addPending(gateway.database, { tenant_id, tenant_name: 'blocked' })
+    const full = await addPending(gateway.database)
+
+    const { body } = await admin.send('getPending', `/deployments/pending/${held}`)
+    const instances = { name: 'any', selector: null, known: 1, matching: 1, accepting: 1, slots: 1, taken: 1 }
+    const ends_at = '2099-01-01T00:00:00.000Z'
+    expect(body).toMatchObject({
+      ...{ waiting_for: 'freeze', waiting_reason: `Held back by freeze "Year end" until ${ends_at}` },
+      earliest_start: null,
+      blockers: [
+        {
+          ...{ code: 'freeze', until: ends_at, can_override: true },
+          details: { freezes: [{ id: freeze, name: 'Year end', ends_at }] },
+        },
+        { code: 'tenant_limit', until: null, can_override: false, details: { running: 1, limit: 1 } },
+        { code: 'capacity', details: { instances } },
+      ],
+    })
+    const filtered = async (code: string) =>
+      (await admin.send('listPending', `/deployments/pending?waiting_for=${code}`)).body.map(
+        ({ id }: { id: string }) => id,
+      )
+    expect(await filtered('freeze')).toEqual([held])
+    expect(await filtered('capacity')).toEqual([full])
+    expect(await filtered('target_lock')).toEqual([])
+    expect((await owner.send('listPending', '/deployments/pending')).body).toEqual([
+      expect.objectContaining({ id: held, blockers: body.blockers }),
     ])
+    await query('DELETE FROM freezes WHERE id = $1', [freeze])
+  })
+
+  test('requests of other tenants that come first, without naming what they hold', async () => {
+    const [own, other] = [await addTenant(gateway, 'own'), await addTenant(gateway, 'other')]
+    const instance = await addInstance(2)
+    const target = uuidv7()
+    await query(
+      `INSERT INTO targets (id, name, connection, concurrency, updated_at)
+       VALUES ($1, 'shared', '{"type":"local"}', 'queue', now())`,
+      [target],
+    )
+    const running = await addDeployment(gateway.database, { tenant_id: other.id, state: 'running' })
+    await query(
+      `WITH l AS (INSERT INTO leases (instance_id, slot, deployment_id) VALUES ($1, 0, $2) RETURNING epoch)
+       INSERT INTO target_locks (target_id, deployment_id, epoch) SELECT $3, $2, epoch FROM l`,
+      [instance, running, target],
+    )
+    await addPending(gateway.database, { tenant_id: other.id, priority: 9 })
+    const locked = await addPending(gateway.database, { tenant_id: own.id })
+    await query(
+      `WITH r AS (UPDATE pending_requests SET wants_targets = true WHERE id = $1 RETURNING id, rank)
+       INSERT INTO pending_targets (request_id, target_id, rank) SELECT id, $2, rank FROM r`,
+      [locked, target],
+    )
+    // One slot is free. The request of the other tenant takes it in the next round.
+    const { body } = await own.admin.send('listPending', '/deployments/pending')
+    expect(body).toEqual([expect.objectContaining({ id: locked, position: 2, waiting_for: 'target_lock' })])
+    expect(body[0].blockers.map(({ code }: { code: string }) => code)).toEqual(['target_lock', 'capacity'])
+    expect(body[0].waiting_reason).toMatch(/^Waits for the target "shared", held by another deployment since/)
+    expect(JSON.stringify(body)).not.toContain(running)
+    const seen = await admin.send('getPending', `/deployments/pending/${locked}`)
+    expect(seen.body.held_targets).toEqual([expect.objectContaining({ deployment_id: running })])
   })
 
   test('a target, with the deployment that holds it since when', async () => {

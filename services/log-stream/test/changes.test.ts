@@ -4,7 +4,15 @@ import { callHandler } from '@slipway/broker'
 import type { EventType, StreamResource } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { COMPATIBLE_VERSION, uuidv7 } from '@slipway/runtime'
-import { keptLog, type OpenTestDatabase, openTestDatabase, sqlOf, valuesOf, waitFor } from '@slipway/testing'
+import {
+  deriveQueueColumns,
+  keptLog,
+  type OpenTestDatabase,
+  openTestDatabase,
+  sqlOf,
+  valuesOf,
+  waitFor,
+} from '@slipway/testing'
 import { listItem } from '@slipway/views'
 import { changeHandlers } from '../src/changes/change.ts'
 import { TestDeployment } from './deployment.ts'
@@ -113,6 +121,7 @@ async function addPending(tenant_id: string | null = null): Promise<string> {
     tenant_id,
     command,
   ])
+  await deriveQueueColumns(db.database)
   return id
 }
 
@@ -146,7 +155,7 @@ describe.each(kinds)('a stream of %s', (resource, kind, idField, add) => {
     const id = await add()
     const timestamp = happen(`${kind}.created`, { [idField]: id, tenant_id: null })
     await until(() => client.changes.length === 1, 'the change')
-    const looking = { db: db.database, keys: TEST_KEYS }
+    const looking = { db: db.database, keys: TEST_KEYS, viewer: { tenant_id: null, may_override_freezes: false } }
     const item = JSON.parse(JSON.stringify(await listItem(looking, kind, id)))
     expect(item).toMatchObject({ id })
     expect(client.messages).toEqual([

@@ -4613,6 +4613,8 @@ export interface operations {
                 status?: components["schemas"]["PendingStatus"];
                 /** @description Only requests for this tenant */
                 tenant_id?: string;
+                /** @description Only requests that wait for this first of all */
+                waiting_for?: "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
             };
             header?: never;
             path?: never;

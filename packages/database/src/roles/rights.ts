@@ -90,6 +90,7 @@ const SERVICES_TABLES: Record<string, Table> = {
     gateway: own,
     planner: read,
     dispatcher: only('id', 'concurrency'),
+    'log-stream': only('id', 'concurrency'),
     'executor-bridge': only('id', 'name', 'instance_selector'),
   },
   targets: {

@@ -6,12 +6,9 @@ export const LOST_AFTER = `${LOST_AFTER_SECONDS} seconds`
 export const hasVersion = (parameter: string) =>
   `split_part(version, '.', 1) || '.' || split_part(version, '.', 2) = ${parameter}`
 
-/** SQL: whether an instance gets runs in its free slots. `servesTenant` limits the tenants. */
+/** SQL: whether an instance gets runs in its free slots. */
 export const takesRuns = (versionParameter: string) =>
   `removed_at IS NULL AND NOT draining AND accepts_runs AND last_heartbeat_at > now() - interval '${LOST_AFTER}' AND ${hasVersion(versionParameter)}`
-
-/** SQL: whether an instance may run deployments of the tenant of the parameter; null: deployments without tenant. */
-export const servesTenant = (tenantParameter: string) => `(tenant_id IS NULL OR tenant_id = ${tenantParameter}::uuid)`
 
 /**
  * SQL: whether the lease `l` is live, in a query by epoch or deployment. With `ended_at IS NULL`, Postgres may read the index of

@@ -9,7 +9,7 @@ import {
   seeTenant,
 } from '@slipway/database'
 import { type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
-import { listItems } from '@slipway/views'
+import { type ItemContext, listItems } from '@slipway/views'
 import { addDeliveries, deleteEvents, findListeners, putOffEvent, takeEvents } from './webhooks.sql.ts'
 
 /** Every 5 minutes, so for a day. An event may fail because, for example, the key of its record's secrets is missing. */
@@ -60,8 +60,7 @@ async function record(tx: Queryable, events: readonly KeptEvent[], keys: KeyRing
     const asking = all.filter(({ tenant_id }) => tenant_id === tenantId)
     const heard = new Set(asking.map(({ message_id }) => message_id))
     const payloads = await payloadsOf(
-      { db: tx, keys },
-      tenantId,
+      { db: tx, keys, viewer: { tenant_id: tenantId, may_override_freezes: false } },
       events.filter(({ message_id }) => heard.has(message_id)),
     )
     await insert(tx, { tenantId, asking, payloads })
@@ -76,11 +75,8 @@ interface Payload {
 }
 
 /** The payload of each event, by message id. None if its record is gone, or belongs to another tenant now. */
-async function payloadsOf(
-  looking: Parameters<typeof listItems>[0],
-  tenantId: string | null,
-  events: readonly KeptEvent[],
-): Promise<Map<string, Payload>> {
+async function payloadsOf(looking: ItemContext, events: readonly KeptEvent[]): Promise<Map<string, Payload>> {
+  const { tenant_id } = looking.viewer
   const payloads = new Map<string, Payload>()
   for (const kind of new Set(events.map((event) => event.kind))) {
     const ofKind = events.filter((event) => event.kind === kind)
@@ -91,7 +87,7 @@ async function payloadsOf(
     )
     for (const { message_id, event, id, gone, happened_at } of ofKind) {
       const item = items.get(id)
-      const isForeign = tenantId !== null && (item?.tenant_id ?? tenantId) !== tenantId
+      const isForeign = tenant_id !== null && (item?.tenant_id ?? tenant_id) !== tenant_id
       const data = gone ? { id } : isForeign ? undefined : item
       if (data === undefined) continue
       payloads.set(message_id, { event, text: JSON.stringify({ type: event, timestamp: happened_at, data }) })

@@ -18,11 +18,16 @@ export const normalizeEmail = (email: string) => email.trim().toLowerCase()
 export const mayOverrideFreezes = ({ roles, permissions }: CallingUser) =>
   roles.includes(ADMIN_ROLE) && permissions.includes('deployments:override')
 
+/** The caller as freezes judge it. */
+export const freezeCaller = (caller: CallingUser) => ({
+  tenant_id: caller.tenant_id,
+  may_override_freezes: mayOverrideFreezes(caller),
+})
+
 export const messageCaller = (caller: CallingUser) => ({
   user_id: caller.user_id,
   username: caller.username,
-  tenant_id: caller.tenant_id,
-  may_override_freezes: mayOverrideFreezes(caller),
+  ...freezeCaller(caller),
   ip: caller.client_ip,
 })
 

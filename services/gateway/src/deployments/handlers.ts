@@ -32,7 +32,7 @@ function readHandlers({ database, keys }: Dependencies): HandlersOf<ReadOperatio
         answerStream(200, await readDetail(database, caller, params['id'] ?? '', { plan: 'full' })),
     },
     listPending: { handle: (call) => listPending(database, call) },
-    getPending: { handle: (call) => getPending({ db: database, keys }, call) },
+    getPending: { handle: (call) => getPending({ database, keys }, call) },
     listDeploymentLogs: { handle: createLogReader(database) },
     listCommandResults: { handle: (call) => listCommandResults(database, call) },
   }

@@ -1,7 +1,9 @@
-import type { Queryable } from '@slipway/database'
+import type { Database } from '@slipway/database'
 import { isFinalPendingState } from '@slipway/domain'
 import { listItem, pendingItems } from '@slipway/views'
+import { type CallingUser, freezeCaller } from '../callers/calling-user.ts'
 import { recordFilter } from '../catalog/record-id.ts'
+import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { answerStream, Batches } from '../http/json-stream.ts'
 import { listRequests } from './pending.sql.ts'
@@ -10,23 +12,30 @@ import { requireVisible } from './visible-deployment.ts'
 /** Ended requests are stored for a long time, so the list has only the newest. */
 const NEWEST_ENDED = 1_000
 
-export async function listPending(db: Queryable, { caller, query }: Call<'listPending'>): Promise<Answer> {
+export async function listPending(database: Database, { caller, query }: Call<'listPending'>): Promise<Answer> {
   const tenant = recordFilter('tenant', query.tenant_id)
   if (tenant === null) return { status: 200, body: [] }
   const wanted = { tenant_id: caller.tenant_id, of_tenant: tenant.id, of_tenant_number: tenant.number }
   const limit = query.status !== undefined && isFinalPendingState(query.status) ? NEWEST_ENDED : null
   const statuses = query.status === undefined ? (['pending', 'processing'] as const) : [query.status]
-  const items = await pendingItems(db, listRequests.all(db, { ...wanted, statuses, limit }))
-  return answerStream(200, new Batches(batchesOf(items)))
+  const items = await database.snapshot((tx) =>
+    pendingItems(tx, freezeCaller(caller), listRequests.all(tx, { ...wanted, statuses, limit })),
+  )
+  const { waiting_for } = query
+  const matching = waiting_for === undefined ? items : items.filter((item) => item.waiting_for === waiting_for)
+  return answerStream(200, new Batches(batchesOf(matching)))
 }
 
-export async function getPending(
-  context: Parameters<typeof listItem>[0],
-  { caller, params }: Call<'getPending'>,
-): Promise<Answer> {
-  const { id } = await requireVisible(context.db, caller, 'pending request', params['id'] ?? '')
-  return { status: 200, body: await listItem(context, 'pending', id) }
+export async function getPending(dependencies: Reading, { caller, params }: Call<'getPending'>): Promise<Answer> {
+  const { id } = await requireVisible(dependencies.database, caller, 'pending request', params['id'] ?? '')
+  return { status: 200, body: await readItem(dependencies, caller, id) }
 }
+
+type Reading = Pick<Dependencies, 'database' | 'keys'>
+
+/** A pending request as this caller sees it. */
+export const readItem = ({ database, keys }: Reading, caller: CallingUser, id: string) =>
+  database.snapshot((tx) => listItem({ db: tx, keys, viewer: freezeCaller(caller) }, 'pending', id))
 
 /** Without batches, thousands of items would keep other requests from the event loop. */
 const BATCH = 500

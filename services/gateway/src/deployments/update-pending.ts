@@ -1,12 +1,12 @@
-import { listItem } from '@slipway/views'
 import { messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
+import { readItem } from './pending.ts'
 import { sendRecordedCommand } from './recorded-command.ts'
 import { requireVisible } from './visible-deployment.ts'
 
 export function updatePendingHandlers(dependencies: Dependencies): HandlersOf<'updatePending'> {
-  const { database, keys } = dependencies
+  const { database } = dependencies
   return {
     updatePending: {
       async handle(call) {
@@ -22,7 +22,7 @@ export function updatePendingHandlers(dependencies: Dependencies): HandlersOf<'u
             done: { pending_request_id: id },
           },
         )
-        return { status: 200, body: await listItem({ db: database, keys }, 'pending', id) }
+        return { status: 200, body: await readItem(dependencies, caller, id) }
       },
     },
   }

@@ -221,7 +221,8 @@ export class ChangeStream {
     return database.transaction(async (tx) => {
       // Row-level security applies from here on: the statements see what this tenant sees.
       await seeTenant.run(tx, { tenant: tenantId ?? ALL_TENANTS })
-      return listItems({ db: tx, keys }, RESOURCES[this.#resource].kind, ids)
+      const viewer = { tenant_id: tenantId, may_override_freezes: false }
+      return listItems({ db: tx, keys, viewer }, RESOURCES[this.#resource].kind, ids)
     })
   }
 

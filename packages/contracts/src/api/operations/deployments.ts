@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { describe, Id, literals, Moment, Strict, Version } from '../../schema.ts'
+import { BLOCKER_CODES } from '../blockers.ts'
 import { Page, SseToken } from '../common.ts'
 import * as deployments from '../deployments.ts'
 import { LOG_HEADERS, LogQuery } from '../log-history.ts'
@@ -67,12 +68,15 @@ export const deploymentOperations = {
     path: '/deployments/pending',
     summary: 'List pending requests in the order of their start',
     description:
-      'Lists the queue in the order of starting, without pages: position, what each request waits for, and when it probably starts. Positions also count requests that the caller does not see. Without `status`, only requests that wait or are being dispatched. With a final `status`, the newest 1,000, newest first.',
+      'Lists the queue in the order of starting, without pages: position, all that keeps each request from starting (`blockers`, the first of them in `waiting_for`), and when it probably starts. Positions also count requests that the caller does not see. Without `status`, only requests that wait or are being dispatched. With a final `status`, the newest 1,000, newest first.',
     tag: 'deployments',
     access: 'deployments:read',
     query: Strict({
       tenant_id: Type.Optional(Id('tenant', 'Only requests for this tenant')),
       status: Type.Optional(describe(literals(PENDING_STATES), 'Only requests with this status', 'pending')),
+      waiting_for: Type.Optional(
+        describe(literals(BLOCKER_CODES), 'Only requests that wait for this first of all', 'target_lock'),
+      ),
     }),
     responses: { 200: Type.Array(deployments.PendingRequest) },
   }),
@@ -81,7 +85,7 @@ export const deploymentOperations = {
     path: '/deployments/pending/{id}',
     summary: 'Read a pending request',
     description:
-      'Shows one request: its position and what it waits for, or how it ended. Once it is dispatched, `deployment_id` is its deployment, which has the id of the request.',
+      'Shows one request: its position and all that keeps it from starting, or how it ended. Once it is dispatched, `deployment_id` is its deployment, which has the id of the request.',
     tag: 'deployments',
     access: 'deployments:read',
     responses: { 200: deployments.PendingRequest },
