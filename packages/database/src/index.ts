@@ -42,7 +42,6 @@ export { warnOfOwner } from './roles/warn-of-owner.ts'
 export { notEndedAt } from './snapshot/freezes.sql.ts'
 export { type FreezesNow, readFreezes } from './snapshot/freezes.ts'
 export { groupKey, placesOf } from './snapshot/groups.ts'
-export { findInstances } from './snapshot/instances.sql.ts'
 export {
   LOST_AFTER,
   LOST_AFTER_SECONDS,
@@ -52,12 +51,14 @@ export {
 export { holds, POLICY, WITH_POLICY } from './snapshot/policies.ts'
 export { EACH_WANTED, isAnyPolicy } from './snapshot/queue.sql.ts'
 export { rankOf } from './snapshot/rank.ts'
+export { readGroups, type WaitingGroup } from './snapshot/read-groups.ts'
 export {
   freezeSubject,
   MOST_STEPS,
   type NewRequest,
   type ReadRound,
   type RoundReading,
+  readInstances,
   readRound,
 } from './snapshot/read-round.ts'
 export { type ReadShown, readShown, type ShownReading } from './snapshot/read-shown.ts'

@@ -2,7 +2,20 @@ import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import type { WantedTarget } from '@slipway/engine'
 import { targetConcurrency } from '../sql/enums.ts'
 import { statement } from '../sql/statement.ts'
-import { array, bool, int4, int8, json, jsonb, nullable, present, text, timestamptz, uuid } from '../sql/types.ts'
+import {
+  array,
+  bool,
+  float8,
+  int4,
+  int8,
+  json,
+  jsonb,
+  nullable,
+  present,
+  text,
+  timestamptz,
+  uuid,
+} from '../sql/types.ts'
 import { ANY_POLICY, holds, POLICY, WITH_POLICY } from './policies.ts'
 import { rankOf } from './rank.ts'
 
@@ -193,4 +206,12 @@ export const findWaitedFor = statement({
              WHERE n.request_id = ANY (:ids) GROUP BY n.target_id) w
       JOIN targets t ON t.id = w.target_id ${WITH_POLICY} ${keepersOf('t.id')}
      ORDER BY t.name, t.id`,
+})
+
+/** How many pending requests each group has, and how many seconds the first one has waited. */
+export const countGroups = statement({
+  name: 'database.snapshot.count-groups',
+  row: { key: present(uuid), pending: int8, age: float8 },
+  sql: `SELECT freeze_key AS key, count(*) AS pending, extract(epoch FROM now() - min(queued_at))::float8 AS age
+      FROM pending_requests WHERE status = 'pending' GROUP BY 1`,
 })

@@ -75,8 +75,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
   const [{ freezes, now }, facts, instances, statuses, runningChecks, due] = await Promise.all([
     readFreezes(db),
     findFacts.one(db, { prepared, held_orphans: heldOrphans, limit: MOST_REQUESTS + 1 }),
-    findInstances.all(db, {
-      version: COMPATIBLE_VERSION,
+    readInstances(db, {
       wanted: arrivals.length + (isAskedForChecks ? SLOTS_FOR_CHECKS : 0),
       most: MOST_REQUESTS,
       exact,
@@ -85,11 +84,9 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     isAskedForChecks ? countRunningChecks.all(db, { except: prepared }) : [],
     readChecks(db, checks),
   ])
-  const { tenant_limit, running, any_policy, orphans, groups } = facts
+  const { any_policy, orphans, groups } = facts
   const seen: Snapshot = {
-    ...{ now, freezes, instances, tenantLimit: tenant_limit },
-    running: new Map(Object.entries(running ?? {})),
-    targets: new Map(),
+    ...snapshotOf({ freezes, now }, facts, instances),
     readUpTo: (orphans ?? []).length > MOST_REQUESTS ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
     runningChecks: new Map(runningChecks.map((row) => [row.tenant_id ?? '', row.running])),
   }
@@ -120,6 +117,22 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     open: open.map(({ key }) => key),
   }
 }
+
+export const readInstances = (db: Queryable, asked: { wanted: number; most: number; exact: boolean }) =>
+  findInstances.all(db, { version: COMPATIBLE_VERSION, ...asked })
+
+/** A snapshot in which nobody wants a target and no check runs. */
+export const snapshotOf = (
+  { freezes, now }: FreezesNow,
+  { tenant_limit, running }: RowOf<typeof findFacts>,
+  instances: readonly Instance[],
+): Snapshot => ({
+  ...{ now, freezes, instances, tenantLimit: tenant_limit },
+  running: new Map(Object.entries(running ?? {})),
+  targets: new Map(),
+  readUpTo: Number.POSITIVE_INFINITY,
+  runningChecks: new Map(),
+})
 
 async function readChecks(db: Queryable, checks: RoundReading['checks']): Promise<readonly CheckRequest[]> {
   if (checks == null) return []
@@ -241,14 +254,14 @@ export const freezeSubject = ({
 
 // --- pending requests ----------------------------------------------------------------------------------------------
 
-interface Group {
+export interface Group {
   key: string
   tenant_id: string | null
   subject: FreezeSubject
   selector: MaybeSelector
 }
 
-const groupOf = ({ key, subject, selector }: GroupRow): Group => {
+export const groupOf = ({ key, subject, selector }: GroupRow): Group => {
   return { key, subject, selector, tenant_id: subject.tenant_id }
 }
 

@@ -2,10 +2,8 @@ import type { CommandBody } from '@slipway/contracts'
 import {
   array,
   bool,
-  float8,
   groupKey,
   int4,
-  int8,
   jsonb,
   nullable,
   pendingStatus,
@@ -17,7 +15,6 @@ import {
   text,
   uuid,
 } from '@slipway/database'
-import type { InstanceSelector } from '@slipway/domain'
 
 interface NamedTarget {
   id: string
@@ -128,13 +125,4 @@ export const rankAll = statement({
   sql: `WITH moved AS (
       UPDATE pending_requests SET rank = ${rankOf('priority', 'queued_at')} WHERE status = 'pending' RETURNING id, rank, wants_targets)
     UPDATE pending_targets n SET rank = moved.rank FROM moved WHERE moved.wants_targets AND n.request_id = moved.id`,
-})
-
-/** Each selector of pending requests, with how many have it and how many seconds the first one has waited. */
-export const countPending = statement({
-  name: 'dispatcher.pending_requests.count-pending',
-  row: { selector: nullable(jsonb<InstanceSelector>()), pending: int8, age: float8 },
-  sql: `SELECT instance_selector AS selector, count(*) AS pending,
-           extract(epoch FROM now() - min(queued_at))::float8 AS age
-      FROM pending_requests WHERE status = 'pending' GROUP BY instance_selector ORDER BY 2 DESC`,
 })

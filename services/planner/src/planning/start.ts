@@ -1,6 +1,4 @@
-import { type Database, findInstances, type NewRequest, type Queryable } from '@slipway/database'
-import type { Instance } from '@slipway/engine'
-import { COMPATIBLE_VERSION } from '@slipway/runtime'
+import { type Database, type NewRequest, type Queryable, readInstances } from '@slipway/database'
 import { readPreviewedStart, type ShownStart } from '@slipway/views'
 import type { Planned } from './planning.ts'
 import { poolWarnings } from './pools.ts'
@@ -22,7 +20,9 @@ export async function readStart(db: Database, planned: Planned, request: NewRequ
 /** The warnings of a create. The dispatcher decides whether it starts, so they say nothing of slots and locks. */
 export async function createWarnings(db: Database, planned: Planned, request: NewRequest): Promise<string[]> {
   const freezes = request.override ? (await readDecision(db, request)).freezes : []
-  const pools = hasPools(planned) ? await poolWarnings(db, planned, await readInstances(db)) : []
+  const pools = hasPools(planned)
+    ? await poolWarnings(db, planned, await readInstances(db, { wanted: 0, most: 0, exact: false }))
+    : []
   return [...freezes, ...planned.warnings, ...pools]
 }
 
@@ -30,6 +30,3 @@ export async function createWarnings(db: Database, planned: Planned, request: Ne
 const readDecision = (db: Database, request: NewRequest) => db.snapshot((tx) => readPreviewedStart(tx, request))
 
 const hasPools = ({ plan }: Planned) => plan.instance_selector !== undefined
-
-const readInstances = (db: Queryable): Promise<Instance[]> =>
-  findInstances.all(db, { version: COMPATIBLE_VERSION, wanted: 0, most: 0, exact: false })
