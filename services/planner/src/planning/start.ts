@@ -1,4 +1,4 @@
-import { type Database, type NewRequest, type Queryable, readInstances } from '@slipway/database'
+import { type Database, type NewRequest, readInstances } from '@slipway/database'
 import { readPreviewedStart, type ShownStart } from '@slipway/views'
 import type { Planned } from './planning.ts'
 import { poolWarnings } from './pools.ts'
