@@ -18,7 +18,14 @@ const RELEASE_FILE = /^tests\/(faults|kubernetes|release|running)/
 const LONG_BOUND = `--testTimeout=${600_000 * SLOW}`
 
 /** The random tests that have many more rounds in `make test-all`, and those with more users: all that call roundsOf() or isLongRun. */
-const RANDOM_TESTS = ['properties.test', 'model.test', 'dispatcher/test/pools.test', 'execution/test/local-user.test']
+const RANDOM_TESTS = [
+  'properties.test',
+  'model.test',
+  'dispatcher/test/pools.test',
+  'dispatcher/test/previews.test',
+  'dispatcher/test/shown.test',
+  'execution/test/local-user.test',
+]
 
 const children = new Set()
 // Ctrl-C reaches jest as well. This process goes on to release the servers.

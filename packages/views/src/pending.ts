@@ -15,13 +15,9 @@ import {
 } from '@slipway/engine'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import type { findRequests, PendingItem } from './pending.sql.ts'
-import { findRunTime } from './run-time.sql.ts'
+import { readRunSeconds } from './run-time.ts'
 
 type PendingRow = RowOf<typeof findRequests>
-
-/** An estimate uses this many recent runs, and needs at least `FEWEST`. */
-const RECENT = 100
-const FEWEST = 5
 
 /** What the next round decides, and what its explanation needs besides. */
 interface NextRound {
@@ -48,12 +44,12 @@ export async function pendingItems(
 }
 
 async function readNextRound(tx: Queryable, pending: readonly string[]): Promise<NextRound> {
-  const [{ seconds }, { snapshot, requests }] = await Promise.all([
-    findRunTime.one(tx, { fewest: FEWEST, recent: RECENT }),
+  const [runSeconds, { snapshot, requests }] = await Promise.all([
+    readRunSeconds(tx),
     readShown(tx, { pending, arrivals: [] }),
   ])
   const decisions = admit(snapshot, requests, snapshot.now)
-  return { snapshot, decisions: new Map(decisions.map((each) => [each.request.id, each])), runSeconds: seconds }
+  return { snapshot, decisions: new Map(decisions.map((each) => [each.request.id, each])), runSeconds }
 }
 
 type Waiting = Pick<

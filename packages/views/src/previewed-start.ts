@@ -13,6 +13,7 @@ import {
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import { blockerItem } from './pending.ts'
 import { findPlaceOfNew } from './previewed-start.sql.ts'
+import { readRunSeconds } from './run-time.ts'
 
 /** The fields of a preview about the start. */
 export type ShownStart = Pick<Static<typeof Preview>, 'blockers' | 'earliest_start'>
@@ -34,7 +35,7 @@ export async function readPreviewedStart(db: Queryable, request: NewRequest): Pr
     throw new Error(`The round decided nothing about ${request.id}`)
   const asked: Asked = {
     ...{ viewer: request.caller, now, tenant_name: request.plan.tenant?.name ?? null, version: COMPATIBLE_VERSION },
-    ...{ lostAfterSeconds: LOST_AFTER_SECONDS, position: await readPosition(db, decision), runSeconds: null },
+    ...{ lostAfterSeconds: LOST_AFTER_SECONDS, ...(await readPlace(db, decision)) },
   }
   const { blockers, earliest_start, ...sentences } = previewStart(snapshot, decision.request, { decision, asked })
   return {
@@ -46,12 +47,16 @@ export async function readPreviewedStart(db: Queryable, request: NewRequest): Pr
   }
 }
 
-/** The place that the request would have among those of its pool. Null for one that does not wait for a slot. */
-async function readPosition(db: Queryable, decision: Decision): Promise<number | null> {
+/** The place that the request would have among those of its pool, and the time of a run. Only for one that waits for a slot. */
+async function readPlace(db: Queryable, decision: Decision): Promise<Pick<Asked, 'position' | 'runSeconds'>> {
   const { request } = decision
   const waits = blockersIn(decision).some(({ code }) => code === 'capacity')
-  if (request.kind !== 'start' || !waits) return null
+  if (request.kind !== 'start' || !waits) return { position: null, runSeconds: null }
   const { selector, rank, arrival } = request
   const replaced = arrival?.older.map(({ id }) => id) ?? []
-  return (await findPlaceOfNew.one(db, { selector, rank, replaced })).position
+  const [{ position }, runSeconds] = await Promise.all([
+    findPlaceOfNew.one(db, { selector, rank, replaced }),
+    readRunSeconds(db),
+  ])
+  return { position, runSeconds }
 }

@@ -1,16 +1,14 @@
 import { expect, test } from '@jest/globals'
-import { readShown } from '@slipway/database'
 import { Problem } from '@slipway/domain'
-import { admit, blockersIn } from '@slipway/engine'
 import { uuidv7 } from '@slipway/runtime'
 import { databaseAs, testLogger as logger, roundsOf } from '@slipway/testing'
-import { readPreviewedStart } from '@slipway/views'
+import { listItem, readPreviewedStart } from '@slipway/views'
 import fc from 'fast-check'
 import { newRequestOf } from '../src/dispatch/start-commands.ts'
 import { createStarter } from '../src/dispatch/starter.ts'
 import { applySettings } from '../src/pending/settings.ts'
 import { testDatabase } from './database.ts'
-import { ADMIN, addInstance, clear, loseInstance, queue, type startCommand } from './fixtures.ts'
+import { ADMIN, addInstance, clear, keys, loseInstance, queue, type startCommand } from './fixtures.ts'
 import { requestsOf } from './requests.ts'
 import { targetsOf } from './targets.ts'
 
@@ -122,9 +120,8 @@ async function outcomeOf(command: ReturnType<typeof startCommand>): Promise<stri
   try {
     const outcome = await createStarter({ database: asDispatcher, logger })(command, { request_id: null })
     if (outcome?.outcome !== 'queued') return outcome?.outcome ?? 'dropped'
-    const { snapshot, requests } = await readShown(asDispatcher, { pending: [command.command_id], arrivals: [] })
-    const decision = admit(snapshot, requests, snapshot.now).find(({ request }) => request.id === command.command_id)
-    return `waits for ${decision && blockersIn(decision)[0]?.code}`
+    const item = await listItem({ db: asDispatcher, keys, viewer: ADMIN }, 'pending', command.command_id)
+    return `waits for ${(item as { waiting_for?: string } | null)?.waiting_for}`
   } catch (error) {
     if (error instanceof Problem) return error.code
     throw error
