@@ -24,3 +24,13 @@ export function canPendingTransition(from: PendingState, to: PendingState): bool
 export function pendingSourcesOf(to: PendingState): PendingState[] {
   return PENDING_STATES.filter((from) => canPendingTransition(from, to))
 }
+
+/** What can keep a request from starting, in the order in which it is shown. */
+export const BLOCKER_CODES = [
+  'freeze',
+  'instance_pool',
+  'no_compatible_instance',
+  'tenant_limit',
+  'target_lock',
+  'capacity',
+] as const

@@ -99,7 +99,7 @@ class Round {
     for (let turn = 0; left.length > 0; turn += 1) {
       const later: CheckRequest[] = []
       for (const request of left) {
-        const running = this.#bookings.runningChecks.get(request.tenant_id ?? '') ?? 0
+        const running = this.#bookings.snapshot.runningChecks.get(request.tenant_id ?? '') ?? 0
         if (running <= turn) this.decide(request)
         else later.push(request)
       }
@@ -108,7 +108,7 @@ class Round {
   }
 
   decide(request: Request): void {
-    const blockers = blockersOf(this.#bookings, request, this.#at)
+    const blockers = blockersOf(this.#bookings.snapshot, request, this.#at)
     if (isNew(request)) {
       const problem = refusalOf(request, blockers)
       if (problem !== null) {
@@ -137,7 +137,7 @@ class Round {
   }
 
   #judgeFreezes({ subject }: StartRequest) {
-    return judgeFreezes(this.#bookings.freezes.presentAt(this.#at), subject)
+    return judgeFreezes(this.#bookings.snapshot.freezes.presentAt(this.#at), subject)
   }
 
   #freezesAbout(request: Request): readonly ActiveFreeze[] {

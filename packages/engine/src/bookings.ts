@@ -11,50 +11,52 @@ export interface Slot {
 type OpenInstance = Instance & { free: number[] }
 type OpenTarget = TargetState & { reservations: Reservation[] }
 
-/** A snapshot in which `admit` books what it gives to requests, so that the next request finds it taken. */
-export class Bookings implements Snapshot {
-  readonly now
-  readonly freezes
-  readonly tenantLimit
-  readonly readUpTo
+interface BookedSnapshot extends Snapshot {
   readonly instances: readonly OpenInstance[]
   readonly targets: Map<string, OpenTarget>
   readonly running: Map<string, number>
   readonly runningChecks: Map<string, number>
+}
+
+/** What `admit` gives to requests, so that the next request finds it taken. */
+export class Bookings {
+  /** The facts as they are after all bookings. */
+  readonly snapshot: BookedSnapshot
   /** How many of the pools that requests need have this instance. */
   readonly #uses: ReadonlyMap<string, number>
 
   constructor(snapshot: Snapshot, requests: readonly Request[]) {
-    this.now = snapshot.now
-    this.freezes = snapshot.freezes
-    this.tenantLimit = snapshot.tenantLimit
-    this.readUpTo = snapshot.readUpTo
-    this.instances = snapshot.instances.map((instance) => ({ ...instance, free: [...instance.free] }))
-    this.targets = new Map(
-      [...snapshot.targets].map(([id, state]) => [id, { ...state, reservations: [...state.reservations] }]),
-    )
-    this.running = new Map(snapshot.running)
-    this.runningChecks = new Map(snapshot.runningChecks)
-    this.#uses = countUses(this.instances, requests)
+    this.snapshot = {
+      ...snapshot,
+      instances: snapshot.instances.map((instance) => ({ ...instance, free: [...instance.free] })),
+      targets: new Map(
+        [...snapshot.targets].map(([id, state]) => [id, { ...state, reservations: [...state.reservations] }]),
+      ),
+      running: new Map(snapshot.running),
+      runningChecks: new Map(snapshot.runningChecks),
+    }
+    this.#uses = countUses(snapshot.instances, requests)
   }
 
   /** Books everything that a request without blockers needs, and returns its slot. */
   start(request: Request): Slot {
-    if (request.kind === 'check') add(this.runningChecks, request.tenant_id ?? '')
+    const { now, tenantLimit, targets, running, runningChecks } = this.snapshot
+    if (request.kind === 'check') add(runningChecks, request.tenant_id ?? '')
     if (request.kind === 'start') {
-      if (this.tenantLimit !== null && request.tenant_id !== null) add(this.running, request.tenant_id)
-      const holder = { deployment_id: request.id, tenant_id: request.tenant_id, since: this.now }
-      for (const { id } of request.targets) this.targets.set(id, { holder, reservations: [] })
+      if (tenantLimit !== null && request.tenant_id !== null) add(running, request.tenant_id)
+      const holder = { deployment_id: request.id, tenant_id: request.tenant_id, since: now }
+      for (const { id } of request.targets) targets.set(id, { holder, reservations: [] })
     }
     return this.#takeSlot(request)
   }
 
   /** Keeps later requests from the targets of one that waits for targets or a slot alone. */
   reserve({ id, rank, targets }: StartRequest): void {
+    const booked = this.snapshot.targets
     for (const target of targets) {
-      const state = this.targets.get(target.id) ?? { holder: null, reservations: [] }
+      const state = booked.get(target.id) ?? { holder: null, reservations: [] }
       state.reservations.push({ request_id: id, rank })
-      this.targets.set(target.id, state)
+      booked.set(target.id, state)
     }
   }
 
@@ -64,7 +66,7 @@ export class Bookings implements Snapshot {
    */
   #takeSlot(request: Request): Slot {
     let best: OpenInstance | undefined
-    for (const instance of instancesOf(this.instances, request)) {
+    for (const instance of instancesOf(this.snapshot.instances, request)) {
       if (!takesRuns(instance) || instance.free.length === 0) continue
       if (best === undefined || this.#compare(instance, best) < 0) best = instance
     }

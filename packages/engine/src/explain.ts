@@ -1,18 +1,18 @@
-import { type ActiveFreeze, canOverrideFreezes, type FreezeSubject, type MaybeSelector } from '@slipway/domain'
+import {
+  type ActiveFreeze,
+  type BLOCKER_CODES,
+  canOverrideFreezes,
+  type FreezeSubject,
+  type MaybeSelector,
+} from '@slipway/domain'
 import type { Blocker, BlockingFreeze } from './blockers.ts'
 import { byHoldingTime, heldBy, type ShownHolder, shownHolder } from './holders.ts'
 import type { PoolState } from './pools.ts'
 import { withoutTenant } from './refusals.ts'
 import type { WantedTarget } from './snapshot.ts'
 
-/** The code of a reason as it is shown, in the order in which reasons are shown. */
-export type ShownCode =
-  | 'freeze'
-  | 'instance_pool'
-  | 'no_compatible_instance'
-  | 'tenant_limit'
-  | 'target_lock'
-  | 'capacity'
+/** The code of a reason as it is shown. */
+export type ShownCode = (typeof BLOCKER_CODES)[number]
 
 /** All that keeps a request from starting for the reason of this code. */
 export interface ShownBlocker {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { FreezeSet } from '@slipway/domain'
+import { BLOCKER_CODES, FreezeSet } from '@slipway/domain'
 import { roundsOf } from '@slipway/testing'
 import fc from 'fast-check'
 import {
@@ -29,11 +29,6 @@ const CODES: Record<BlockerCode, ShownCode | null> = {
   check_limit: null,
 }
 
-/** The order of the table in docs/queue.md. */
-const ORDER: ShownCode[] = [
-  ...(['freeze', 'instance_pool', 'no_compatible_instance', 'tenant_limit', 'target_lock', 'capacity'] as const),
-]
-
 test('what is shown of a request is its decision: every blocker, once for each code, in the order of the table', () => {
   fc.assert(
     fc.property(worlds, ({ snapshot: world, requests }) => {
@@ -41,7 +36,8 @@ test('what is shown of a request is its decision: every blocker, once for each c
         const blockers = blockersIn(decision)
         const codes = new Set(blockers.map(({ code }) => CODES[code]))
         const shown = explain(blockers, asked)
-        const isInOrder = String(shown.map(({ code }) => code)) === String(ORDER.filter((code) => codes.has(code)))
+        const isInOrder =
+          String(shown.map(({ code }) => code)) === String(BLOCKER_CODES.filter((code) => codes.has(code)))
         const latest = Math.max(
           NOW.getTime(),
           ...shown.map(({ until }) => until?.getTime() ?? Number.POSITIVE_INFINITY),

@@ -1,4 +1,5 @@
 import type { Schema } from '@slipway/client'
+import { BLOCKER_CODES } from '@slipway/contracts'
 import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/controls.ts'
 import { formatNames } from '../terminal/name-list.ts'
@@ -13,7 +14,6 @@ import { addListAction } from './watching.ts'
 type Pending = Schema<'PendingRequest'>
 
 const REQUEST_ARGUMENT = 'id of the request, the beginning of it, or @last'
-const CODES = ['freeze', 'instance_pool', 'no_compatible_instance', 'tenant_limit', 'target_lock', 'capacity'] as const
 const STATUSES = ['pending', 'processing', 'dispatched', 'cancelled', 'failed'] as const
 
 export function addPending(program: Command): void {
@@ -22,7 +22,7 @@ export function addPending(program: Command): void {
     .command('list')
     .description('list pending requests in the order of their start')
     .addOption(new Option('--status <status>', 'list requests with this status instead').choices(STATUSES))
-    .addOption(new Option('--waiting-for <code>', 'only those that wait for this first of all').choices(CODES))
+    .addOption(new Option('--waiting-for <code>', 'only those that wait for this first of all').choices(BLOCKER_CODES))
     .option('--tenant <name>', 'only those of this tenant, by name or id')
   addListAction(listing, list)
   pending
@@ -98,7 +98,7 @@ const heldTargets = ({ blockers = [] }: Pending) => blockers.flatMap(({ details 
 
 interface ListOptions {
   status?: Pending['status']
-  waitingFor?: (typeof CODES)[number]
+  waitingFor?: (typeof BLOCKER_CODES)[number]
   tenant?: string
 }
 

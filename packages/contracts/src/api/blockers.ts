@@ -1,16 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { InstanceSelector } from '@slipway/domain'
+import { BLOCKER_CODES, InstanceSelector } from '@slipway/domain'
 import { Count, describe, Flag, literals, Moment, Nullable, NullableMoment, Ref, Strict, Text } from '../schema.ts'
-
-/** In the order in which blockers are shown. */
-export const BLOCKER_CODES = [
-  'freeze',
-  'instance_pool',
-  'no_compatible_instance',
-  'tenant_limit',
-  'target_lock',
-  'capacity',
-] as const
 
 /** A target that a deployment holds. */
 export const HeldTarget = Strict({

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import {
+  BLOCKER_CODES,
   COMMAND_FAILURE_REASONS,
   DEPLOYMENT_STATES,
   FailureStrategy,
@@ -33,7 +34,7 @@ import {
   VersionRequirement,
 } from '../schema.ts'
 import { MOMENTS, STORY } from '../story.ts'
-import { BLOCKER_CODES, Blockers, EarliestStart, HeldTarget } from './blockers.ts'
+import { Blockers, EarliestStart, HeldTarget } from './blockers.ts'
 import { Replacement } from './releases.ts'
 
 export { FailureStrategy, RollbackStrategy, SourceType, TargetMode }

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
+import { BLOCKER_CODES, DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { describe, Id, literals, Moment, Strict, Version } from '../../schema.ts'
-import { BLOCKER_CODES } from '../blockers.ts'
 import { Page, SseToken } from '../common.ts'
 import * as deployments from '../deployments.ts'
 import { LOG_HEADERS, LogQuery } from '../log-history.ts'
