@@ -24,6 +24,7 @@ const RANDOM_TESTS = [
   'dispatcher/test/pools.test',
   'dispatcher/test/previews.test',
   'dispatcher/test/shown.test',
+  'engine/test/explain.test',
   'execution/test/local-user.test',
 ]
 
