@@ -67,14 +67,14 @@ export const createLocalTargets = (api: Api, count: number) =>
 
 /**
  * Inserts thousands of local targets into the database, because the API would take minutes. Their names are rack-00001 and so on,
- * and each has the tag fleet=racks. Returns the ids in the order of the names.
+ * after those of earlier calls, and each has the tag fleet=racks. Returns the ids in the order of the names.
  */
 export async function addLocalTargets(database: Queryable, count: number): Promise<string[]> {
   const { rows } = await database.query<{ id: string }>(
     `WITH added AS (
        INSERT INTO targets (id, name, connection, updated_at)
-       SELECT gen_random_uuid(), 'rack-' || lpad(n::text, 5, '0'), '{"type": "local"}', now()
-       FROM generate_series(1, $1::int) n RETURNING id, name
+       SELECT gen_random_uuid(), 'rack-' || lpad((earlier.count + n)::text, 5, '0'), '{"type": "local"}', now()
+       FROM generate_series(1, $1::int) n, (SELECT count(*) FROM targets WHERE name LIKE 'rack-%') earlier RETURNING id, name
      ), tagged AS (
        INSERT INTO target_tags (target_id, key, value) SELECT id, 'fleet', 'racks' FROM added
      )
