@@ -253,8 +253,11 @@ export async function attempt<T>(tx: Queryable, work: (tx: Queryable) => Promise
     return result
   } catch (error) {
     end()
-    // If the connection is lost, so is the transaction, and the first error says why.
-    await tx.query('ROLLBACK TO SAVEPOINT attempt').catch(() => {})
+    // If the connection is lost, so is the transaction, and the first error says why. The savepoint goes too: an attempt inside another
+    // one would leave it behind under the same name, and the outer one would roll back to it.
+    await Promise.all(['ROLLBACK TO SAVEPOINT attempt', 'RELEASE SAVEPOINT attempt'].map((sql) => tx.query(sql))).catch(
+      () => {},
+    )
     throw error
   }
 }

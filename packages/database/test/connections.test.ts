@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createTestDatabase, type TestDatabase, waitFor } from '@slipway/testing'
-import { createDatabase, type Database, isBusy, isConnectionError, type Queryable } from '../src/index.ts'
+import { attempt, createDatabase, type Database, isBusy, isConnectionError, type Queryable } from '../src/index.ts'
 
 let made: TestDatabase
 let database: Database
@@ -49,6 +49,23 @@ test('a statement after the failure of its transaction does not run outside the 
   const results = await Promise.allSettled(late)
   expect(results.at(-1)?.status).toBe('rejected')
   expect(await noted()).toEqual([{ word: 'kept' }])
+})
+
+test('an attempt is undone as a whole, also if an attempt inside it has failed', async () => {
+  const failing = (tx: Queryable, work: (tx: Queryable) => Promise<unknown>) =>
+    attempt(tx, async (inner) => {
+      await work(inner)
+      throw new Error('taken back')
+    }).catch(() => {})
+  const left = await database.transaction(async (tx) => {
+    await tx.query('CREATE TEMP TABLE attempts (n int) ON COMMIT DROP')
+    await failing(tx, async (outer) => {
+      await outer.query('INSERT INTO attempts VALUES (1)')
+      await failing(outer, (inner) => inner.query('INSERT INTO attempts VALUES (2)'))
+    })
+    return (await tx.query('SELECT n FROM attempts')).rows
+  })
+  expect(left).toEqual([])
 })
 
 test('a connection that was lent for reading cannot be used after it was returned', async () => {
