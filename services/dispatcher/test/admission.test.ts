@@ -151,6 +151,32 @@ describe('a plan of more than 1,000 steps', () => {
     expect((await pending(command.command_id)).status).toBe('pending')
   })
 
+  test('of the queue is not written if a record of it is gone: the request fails, and its slot goes to the next one', async () => {
+    const [large, small] = [await largeCommand(1), startCommand(catalog)]
+    for (const command of [large, small]) await startDeployment(database, command, { request_id: null })
+    await database.query('UPDATE targets SET enabled = false WHERE id = $1', [targets[0]])
+    await addInstance(database, 1)
+    await dispatchAll()
+    await database.query('UPDATE targets SET enabled = true')
+    expect([await pending(large.command_id), await pending(small.command_id)]).toMatchObject([
+      { status: 'failed' },
+      { status: 'dispatched' },
+    ])
+    const { rows } = await database.query('SELECT id FROM deployments')
+    expect(rows).toEqual([{ id: small.command_id }])
+  })
+
+  test('of the queue starts although a target has got a policy since', async () => {
+    const command = await largeCommand()
+    await startDeployment(database, command, { request_id: null })
+    await database.query(`UPDATE targets SET concurrency = 'queue' WHERE id = $1`, [targets[0]])
+    await addInstance(database, 1)
+    await dispatchAll()
+    await database.query('UPDATE targets SET concurrency = NULL')
+    expect((await pending(command.command_id)).status).toBe('dispatched')
+    expect((await database.query('SELECT target_id FROM target_locks')).rows).toEqual([{ target_id: targets[0] }])
+  })
+
   test('keeps its slot from requests behind it', async () => {
     const [large, small] = [await largeCommand(1), startCommand(catalog)]
     await startDeployment(database, large, { request_id: null })

@@ -182,6 +182,18 @@ test('a command message that its sender has given up has no effect', async () =>
   ).rejects.toMatchObject({ code: 'CONFLICT' })
 })
 
+test('a start of a large plan that its sender has given up has no effect', async () => {
+  await addInstance(database, 1)
+  const { rows: targets } = await database.query<{ id: string }>(
+    `INSERT INTO targets (id, name, connection, updated_at)
+     SELECT gen_random_uuid(), 'large ' || n, '{"type":"local"}', now() FROM generate_series(1, 400) n RETURNING id`,
+  )
+  const start = startCommand({ ...catalog, target_ids: targets.map(({ id }) => id) })
+  await refuse(start.command_id)
+  expect(await startDeployment(database, start, received)).toBeNull()
+  expect((await database.query('SELECT FROM deployments UNION ALL SELECT FROM leases')).rowCount).toBe(0)
+})
+
 test('if a start is given up while it is handled, either it starts or it is recorded as failed', async () => {
   await addInstance(database, 20)
   const starts = Array.from({ length: 20 }, () => startCommand(catalog))

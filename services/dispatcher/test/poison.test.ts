@@ -198,6 +198,28 @@ describe('a row that cannot be processed does not stop the processing of', () =>
     ])
   })
 
+  test.each(['steps', 'leases'])(
+    'other pending requests, if the %s of its large plan cannot be written',
+    async (table) => {
+      const { rows: targets } = await database.query<{ id: string }>(
+        `INSERT INTO targets (id, name, connection, updated_at)
+       SELECT gen_random_uuid(), 'large ' || gen_random_uuid(), '{"type":"local"}', now() FROM generate_series(1, 400) RETURNING id`,
+      )
+      const bad = startCommand({ ...catalog, target_ids: targets.map(({ id }) => id) }, { priority: 9 })
+      const good = startCommand(catalog)
+      for (const command of [bad, good]) await startDeployment(database, command, { request_id: null })
+      await poison(table, 'INSERT', `NEW.deployment_id = '${bad.command_id}'`)
+      await addInstance(database, 1)
+      await dispatchQueue({ database: asDispatcher, logger, onCommitted() {} })
+      const { rows } = await database.query('SELECT status, retry_count FROM pending_requests ORDER BY priority DESC')
+      expect(rows).toEqual([
+        { status: 'pending', retry_count: 1 },
+        { status: 'dispatched', retry_count: 0 },
+      ])
+      expect((await database.query('SELECT FROM deployments WHERE id = $1', [bad.command_id])).rowCount).toBe(0)
+    },
+  )
+
   test('other deployments that retention drops', async () => {
     await addInstance(database, 3)
     const runs = [await running(), await running(), await running()]

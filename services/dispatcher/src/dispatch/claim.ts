@@ -10,16 +10,23 @@ export interface ReadyRequest {
   locks: readonly string[]
 }
 
+export interface Claimed {
+  /** The requests that may start. */
+  ready: ReadyRequest[]
+  /** How many others changed: these use records that are gone, or are decided again. */
+  changed: number
+}
+
 /**
- * Locks pending requests and reads their commands. Ends those that use records which are gone. Returns those that may start: a request
- * that was cancelled meanwhile may not, and one whose targets have another tenant, environment or policy is decided again.
+ * Locks pending requests and reads their commands. Ends those that use records which are gone. A request that was cancelled meanwhile
+ * may not start. One whose targets have another tenant, environment or policy is decided again.
  */
 export async function claimRequests(
   tx: Queryable,
   ids: readonly string[],
   { placesMatter }: { placesMatter: boolean },
-): Promise<ReadyRequest[]> {
-  if (ids.length === 0) return []
+): Promise<Claimed> {
+  if (ids.length === 0) return { ready: [], changed: 0 }
   const claimed = await claim(tx, ids)
   const inHand = claimed.map(({ id }) => id)
   const [vanished, { locks, renewed }, moved] = await Promise.all([
@@ -36,7 +43,8 @@ export async function claimRequests(
       return reason === undefined ? [] : [{ request, reason }]
     }),
   )
-  return stable
+  const ready = stable
     .filter(({ id }) => !vanished.has(id))
     .map((request) => ({ request, locks: locks.get(request.id) ?? [] }))
+  return { ready, changed: claimed.length - ready.length }
 }

@@ -32,6 +32,8 @@ export interface Committed {
   answers: Map<string, StartResult>
   /** How many requests started or left the queue. */
   changed: number
+  /** The ids of the requests that started. */
+  started: readonly string[]
 }
 
 type Decided<D extends Start | Wait> = D & { received: StartCommand; superseded: Superseded }
@@ -68,12 +70,12 @@ export async function commit(
   const stored = starts.filter(({ request }) => request.kind === 'start' && !isNew(request))
   const isPlanned = (id: string) => prepared.has(id)
 
-  const [resumed, ready] = await Promise.all([
+  const [resumed, { ready }] = await Promise.all([
     resume(tx, snapshot, orphans),
     claimRequests(
       tx,
       stored.map(({ request }) => request.id),
-      { placesMatter: concernPlaces(snapshot.freezes.presentAt(snapshot.now)) },
+      { placesMatter: placesMatter(snapshot) },
     ),
   ])
   const slots = new Map(stored.map(({ request, slot }) => [request.id, slot]))
@@ -112,8 +114,15 @@ export async function commit(
     ),
     recordCalls(tx, [...newStarts, ...newWaits].map(callRecord)),
   ])
-  return { answers: answersOf(decisions, commands), changed: resumed + stored.length }
+  return {
+    answers: answersOf(decisions, commands),
+    changed: resumed + stored.length,
+    started: [...dispatched, ...newStarts].map(({ request }) => request.id),
+  }
 }
+
+/** Whether a freeze in force names tenants or environments of targets. */
+export const placesMatter = ({ freezes, now }: Snapshot) => concernPlaces(freezes.presentAt(now))
 
 /** The new command that a decision is about. The stored request of an earlier copy has the same id. */
 const commandOf = ({ request }: Decision, commands: Committing['commands']): StartCommand | undefined =>
@@ -121,7 +130,7 @@ const commandOf = ({ request }: Decision, commands: Committing['commands']): Sta
 
 const locksOf = (request: Start['request']) => (request.kind === 'start' ? request.targets.map(({ id }) => id) : [])
 
-function withPriority({ command, priority }: ClaimedRequest): StartBody {
+export function withPriority({ command, priority }: ClaimedRequest): StartBody {
   const { plan } = command
   return { ...command, plan: { ...plan, options: { ...plan.options, priority } } }
 }

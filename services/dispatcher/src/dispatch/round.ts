@@ -19,7 +19,8 @@ import { Moved } from '../leases/moved.ts'
 import { dropUnlocked } from '../locks/locks.sql.ts'
 import { claim, markRetry } from '../pending/status.ts'
 import { lockAdmission, lockCommands } from './admission.sql.ts'
-import { type Committing, commit, type StartResult } from './commit.ts'
+import { claimRequests } from './claim.ts'
+import { type Committing, commit, placesMatter, type StartResult, withPriority } from './commit.ts'
 import { newRequestOf, type StartCommand } from './start-commands.ts'
 
 /** A decision whose rows have moved is made again so many times. Then it waits. */
@@ -93,12 +94,16 @@ export function runLargeRound({ database, ...admission }: Admission, large: Star
       lockCommands.run(tx, { command_ids: idsOf(commands) }),
       read(tx, admission, commands),
     ])
-    if (decide(seen).some((decision) => isStartOf(id, commands.length > 0, decision))) {
-      try {
-        return await attempt(tx, (inner) => startPlanned(inner, admission, { id, commands, tries }))
-      } catch (error) {
-        if (!(error instanceof WaitsAfterAll)) throw error
-      }
+    const starts = decide(seen).some((decision) => isStartOf(id, commands.length > 0, decision))
+    if (starts) {
+      const { planned, changed } =
+        commands.length > 0 ? { planned: commands, changed: 0 } : await claimPlanned(tx, id, seen)
+      if (changed > 0) return { ...NOTHING, changed }
+      const planning = { id, commands, planned, tries }
+      const round = await attempt(tx, (inner) => startPlanned(inner, admission, planning)).catch((error: unknown) =>
+        takenBack(tx, planning, { error, admission }),
+      )
+      if (round !== null) return round
     }
     const [, reading] = await Promise.all([lockAdmission.run(tx, { command_ids: [] }), read(tx, admission, commands)])
     return decideAndCommit(tx, admission, { commands, reading, tries })
@@ -109,12 +114,22 @@ class WaitsAfterAll extends Error {
   override name = 'WaitsAfterAll'
 }
 
+interface Planning {
+  id: string
+  /** Empty if the request is stored. */
+  commands: readonly StartCommand[]
+  /** The request with the priority that it has now. Empty if it left the queue, or another dispatcher holds it. */
+  planned: readonly StartCommand[]
+  tries: Tries
+}
+
+/** @throws WaitsAfterAll if the request does not start: its rows must be taken back */
 async function startPlanned(
   tx: Queryable,
   admission: Omit<Admission, 'database'>,
-  { id, commands, tries }: { id: string; commands: readonly StartCommand[]; tries: Tries },
+  { id, commands, planned, tries }: Planning,
 ): Promise<Round> {
-  const planned = commands.length > 0 ? commands : await claimPlanned(tx, id)
+  if (planned.length === 0) throw new WaitsAfterAll(`${id} left the queue`)
   await insertPlans(
     tx,
     planned.map((each) => ({ ...each, deployment_id: id })),
@@ -129,13 +144,24 @@ async function startPlanned(
   return round
 }
 
-async function claimPlanned(tx: Queryable, id: string): Promise<StartCommand[]> {
-  const claimed = await claim(tx, [id])
-  if (claimed.length === 0) throw new WaitsAfterAll(`${id} left the queue`)
-  return claimed.map(({ command, priority, request_id, traceparent }) => ({
-    command: { ...command, plan: { ...command.plan, options: { ...command.plan.options, priority } } },
-    ...{ request_id, traceparent },
-  }))
+/** What becomes of a large plan whose rows were taken back. Null: a round decides again. */
+async function takenBack(tx: Queryable, { id, commands }: Planning, failure: Failure): Promise<Round | null> {
+  const { error } = failure
+  if (error instanceof WaitsAfterAll) return null
+  if (isPassing(error)) throw error
+  if (commands.length > 0) return { ...NOTHING, answers: await failureOf(id, error) }
+  await retryLater(tx, id, failure)
+  return { ...NOTHING, changed: 1 }
+}
+
+/** Locks a pending request. It changes instead if it uses records that are gone, or must be decided again. */
+async function claimPlanned(tx: Queryable, id: string, { snapshot }: ReadRound) {
+  const { ready, changed } = await claimRequests(tx, [id], { placesMatter: placesMatter(snapshot) })
+  const planned = ready.map(({ request }): StartCommand => {
+    const { request_id, traceparent } = request
+    return { command: withPriority(request), request_id, traceparent }
+  })
+  return { planned, changed }
 }
 
 /** In one order everywhere, so that transactions that lock several commands cannot deadlock. */
@@ -192,12 +218,12 @@ async function decideAndCommit(
     commands: new Map(commands.map((each) => [each.command.command_id, each])),
     prepared: new Set(prepared),
   }
-  const { answers, changed } = await commitOrTryAgain(tx, admission, { decisions, committing, tries })
+  const { answers, changed, started } = await commitOrTryAgain(tx, admission, { decisions, committing, tries })
   return {
     ...{ answers, changed },
     undecided: commands.filter(({ command }) => !answers.has(command.command_id)),
     large: decided.flatMap(({ is, request: { id } }) => (is === 'start' && isLarge(id) ? [id] : [])),
-    started: new Set(decisions.flatMap(({ is, request }) => (is === 'start' ? [request.id] : []))),
+    started: new Set(started),
   }
 }
 
@@ -212,7 +238,7 @@ function stepsOfRequests({ steps }: ReadRound, commands: readonly StartCommand[]
   return (id) => own.get(id) ?? steps.get(id) ?? 0
 }
 
-type Committed = Pick<Round, 'answers' | 'changed'>
+type Committed = Pick<Round, 'answers' | 'changed'> & { started: readonly string[] }
 
 /** Commits all decisions at once. If a decision fails, the round begins again and commits each alone. */
 async function commitOrTryAgain(
@@ -243,17 +269,22 @@ async function commitEach(
   admission: Omit<Admission, 'database'>,
 ): Promise<Committed> {
   const answers: Round['answers'] = new Map()
+  const started: string[] = []
   let total = 0
   for (const decision of decisions) {
     const one = await attempt(tx, (inner) => commit(inner, [decision], committing)).catch((error: unknown) => {
-      if (error instanceof Moved || isPassing(error)) throw error
+      if (error instanceof Moved || isPassing(error) || isPlanned(decision, committing)) throw error
       return failed(tx, decision, { error, admission })
     })
     for (const [id, answer] of one.answers) answers.set(id, answer)
     total += one.changed
+    started.push(...one.started)
   }
-  return { answers, changed: total }
+  return { answers, changed: total, started }
 }
+
+/** Whether the plan is written already. It must be taken back if its deployment does not start. */
+const isPlanned = ({ request }: Decision, { prepared }: Committing) => prepared.has(request.id)
 
 interface Failure {
   error: unknown
@@ -261,24 +292,30 @@ interface Failure {
 }
 
 /** Notes that a single request failed. */
-async function failed(
-  tx: Queryable,
-  { request }: Decision,
-  { error, admission: { orphans, logger } }: Failure,
-): Promise<Committed> {
-  if (isNew(request)) {
-    const answer = await unlessRefused(Promise.reject(error)).catch((failure: unknown) => failure)
-    return { answers: new Map([[request.id, answer instanceof Error ? answer : null]]), changed: 0 }
-  }
+async function failed(tx: Queryable, { request }: Decision, { error, admission }: Failure): Promise<Committed> {
+  if (isNew(request)) return { ...NOTHING, answers: await failureOf(request.id, error) }
   if (request.kind === 'start') {
-    countRowFailure('dispatch')
-    logger.error('a pending request could not be dispatched', { pending_request_id: request.id, error })
-    const reason = 'The dispatch failed for an internal reason; see the log of the dispatcher'
-    for (const claimed of await claim(tx, [request.id])) await markRetry(tx, claimed, reason)
-    return { answers: new Map(), changed: 1 }
+    await retryLater(tx, request.id, { error, admission })
+    return { ...NOTHING, changed: 1 }
   }
-  orphans.hold(request.id, error)
-  return { answers: new Map(), changed: 0 }
+  admission.orphans.hold(request.id, error)
+  return NOTHING
+}
+
+const NOTHING: Round & Committed = { answers: new Map(), undecided: [], large: [], changed: 0, started: [] }
+
+/** The answer to a new command that failed for a reason of its own. */
+async function failureOf(id: string, error: unknown): Promise<Round['answers']> {
+  const answer = await unlessRefused(Promise.reject(error)).catch((failure: unknown) => failure)
+  return new Map([[id, answer instanceof Error ? answer : null]])
+}
+
+/** Returns a pending request to the queue after a dispatch that failed for a reason of its own. */
+async function retryLater(tx: Queryable, id: string, { error, admission: { logger } }: Failure): Promise<void> {
+  countRowFailure('dispatch')
+  logger.error('a pending request could not be dispatched', { pending_request_id: id, error })
+  const reason = 'The dispatch failed for an internal reason; see the log of the dispatcher'
+  for (const claimed of await claim(tx, [id])) await markRetry(tx, claimed, reason)
 }
 
 /** Whether the failure is not the fault of a request. Then the whole transaction is repeated. */
