@@ -108,6 +108,27 @@ describe('a deployment with an instance selector', () => {
     expect([await instanceOf(one), await instanceOf(two)].sort()).toEqual([null, second].sort())
   })
 
+  test('goes on and starts although 501 lost deployments need instances that are gone', async () => {
+    const lost = await addLabelled(1, { zone: 'a' })
+    const orphan = await submit({ selector: zone('a') })
+    await loseInstance(database, lost)
+    await createSweep({ database: asDispatcher, logger })()
+    await database.query(
+      `WITH gone AS (
+         INSERT INTO deployments (id, state, source_type, source_id, source_name, source_version, plan_head, selection, total_steps)
+         SELECT gen_random_uuid(), 'running', source_type, source_id, source_name, source_version, plan_head ||
+                '{"instance_selector":{"match_labels":{"zone":"gone"}}}' || '{"options":{"priority":9}}', selection, 0
+           FROM deployments, generate_series(1, 501) WHERE id = $1 RETURNING id)
+       INSERT INTO leases (instance_id, slot, deployment_id, ended_at, end_reason)
+       SELECT $2, 0, id, now(), 'lost' FROM gone`,
+      [orphan, lost],
+    )
+    const b = await addLabelled(2, { zone: 'a' })
+    await dispatchAll()
+    expect(await instanceOf(orphan)).toBe(b)
+    expect(await instanceOf(await submit({ selector: zone('a') }))).toBe(b)
+  })
+
   test('of a tenant uses an instance of the tenant only if it matches', async () => {
     const own = await addLabelled(1, { zone: 'b' })
     await database.query('UPDATE instances SET tenant_id = $2 WHERE id = $1', [own, catalog.tenant_id])

@@ -9,7 +9,7 @@ const nextGroup = (bound: string) =>
      WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
 
 /** A deployment without an instance. */
-interface Orphan {
+export interface Orphan {
   id: string
   tenant_id: string | null
   selector: InstanceSelector | null
@@ -26,7 +26,7 @@ export interface GroupRow {
  * What every decision needs, in one statement: each statement more costs a create 0.1 ms.
  *
  * `running`: the running deployments of each tenant, counted only if there is a limit. `orphans`: in the order in which they go on, by
- * priority, then by age. `groups`: reads one index entry per group. If the cost grew with the queue, `drain` would miss goal 5.
+ * priority, then by age; at most `limit` of each pool, so that those that no instance matches hide no other. `groups`: reads one index entry per group. If the cost grew with the queue, `drain` would miss goal 5.
  */
 export const findFacts = statement({
   name: 'database.snapshot.find-facts',
@@ -48,12 +48,15 @@ export const findFacts = statement({
                FROM (SELECT tenant_id, count(*) AS running FROM deployments
                       WHERE completed_at IS NULL AND NOT is_check AND tenant_id IS NOT NULL AND id <> ALL (:prepared)
                       GROUP BY tenant_id) r) END AS running,
-           (SELECT json_agg(o.orphan) FROM (
-              SELECT json_build_object('id', d.id, 'tenant_id', d.tenant_id, 'selector', d.plan_head -> 'instance_selector') AS orphan
+           (SELECT json_agg(json_build_object('id', o.id, 'tenant_id', o.tenant_id, 'selector', o.selector) ORDER BY o.place) FROM (
+              SELECT d.id, d.tenant_id, d.plan_head -> 'instance_selector' AS selector, row_number() OVER queue AS place,
+                     row_number() OVER (PARTITION BY d.tenant_id, d.plan_head -> 'instance_selector' ORDER BY
+                       (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id) AS place_in_pool
                 FROM (SELECT l.deployment_id FROM leases l WHERE ${IS_LAST_OF_ORPHAN} OFFSET 0) lost
                 JOIN deployments d ON d.id = lost.deployment_id
                WHERE d.id <> ALL (:held_orphans)
-               ORDER BY (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id LIMIT :limit) o) AS orphans,
+              WINDOW queue AS (ORDER BY (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id)
+             ) o WHERE o.place_in_pool <= :limit) AS orphans,
            (SELECT json_agg(json_build_object('key', key, 'subject', subject, 'selector', selector)) FROM found) AS groups
       FROM queue_settings s`,
 })

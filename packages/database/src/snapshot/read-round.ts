@@ -5,6 +5,7 @@ import {
   type Instance,
   instancesOf,
   type OlderRequest,
+  type PoolUser,
   type Request,
   type Snapshot,
   type StartRequest,
@@ -14,7 +15,7 @@ import {
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import type { Queryable } from '../queryable.ts'
 import type { RowOf } from '../sql/statement.ts'
-import { findFacts, type GroupRow } from './facts.sql.ts'
+import { findFacts, type GroupRow, type Orphan } from './facts.sql.ts'
 import { type FreezesNow, readFreezes } from './freezes.ts'
 import { findInstances } from './instances.sql.ts'
 import { findFirsts, findHeads, findOlder, findPlaces, findStatus, findWanted } from './queue.sql.ts'
@@ -74,7 +75,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
   const isAskedForChecks = checks !== null
   const [{ freezes, now }, facts, instances, statuses, runningChecks, due] = await Promise.all([
     readFreezes(db),
-    findFacts.one(db, { prepared, held_orphans: heldOrphans, limit: MOST_REQUESTS + 1 }),
+    findFacts.one(db, { prepared, held_orphans: heldOrphans, limit: MOST_REQUESTS }),
     readInstances(db, {
       wanted: arrivals.length + (isAskedForChecks ? SLOTS_FOR_CHECKS : 0),
       most: MOST_REQUESTS,
@@ -84,10 +85,11 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     isAskedForChecks ? countRunningChecks.all(db, { except: prepared }) : [],
     readChecks(db, checks),
   ])
-  const { any_policy, orphans, groups } = facts
+  const { any_policy, groups } = facts
+  const orphans = resumable(instances, facts.orphans ?? [])
   const seen: Snapshot = {
     ...snapshotOf({ freezes, now }, facts, instances),
-    readUpTo: (orphans ?? []).length > MOST_REQUESTS ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
+    readUpTo: orphans.length > MOST_REQUESTS ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
     runningChecks: new Map(runningChecks.map((row) => [row.tenant_id ?? '', row.running])),
   }
   const open = (groups ?? []).map(groupOf).filter((group) => groupBlockersOf(seen, group, now).length === 0)
@@ -108,7 +110,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
       readUpTo: Math.min(seen.readUpTo, pending.readUpTo),
     },
     requests: [
-      ...(orphans ?? []).slice(0, MOST_REQUESTS).map((orphan) => ({ kind: 'orphan' as const, ...orphan })),
+      ...orphans.slice(0, MOST_REQUESTS).map((orphan) => ({ kind: 'orphan' as const, ...orphan })),
       ...starts,
       ...pending.requests,
       ...due,
@@ -307,8 +309,19 @@ function roomOf({ tenantLimit, running, instances }: Snapshot, group: Group): nu
   return Math.min(room, freeSlots(instances, group), MOST_REQUESTS)
 }
 
-const freeSlots = (instances: readonly Instance[], group: Group) =>
-  instancesOf(instances, group).reduce((total, { free }) => total + free.length, 0)
+/** The first orphans of each pool, as many as it has free slots. The others cannot go on now, and hide no request that may start. */
+function resumable(instances: readonly Instance[], orphans: readonly Orphan[]): Orphan[] {
+  const left = new Map<string, number>()
+  return orphans.filter((orphan) => {
+    const pool = JSON.stringify([orphan.tenant_id, orphan.selector])
+    const free = left.get(pool) ?? freeSlots(instances, orphan)
+    left.set(pool, free - 1)
+    return free > 0
+  })
+}
+
+const freeSlots = (instances: readonly Instance[], user: PoolUser) =>
+  instancesOf(instances, user).reduce((total, { free }) => total + free.length, 0)
 
 const byRank = (one: PendingRow, other: PendingRow) =>
   one.rank - other.rank || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0)
