@@ -142,6 +142,8 @@ postgres_up() {
   mkdir -p "$dir"
   if [ "$(id -u)" = 0 ]; then chown postgres: "$dir"; fi
   if [ ! -s "$dir/data/PG_VERSION" ]; then
+    # The roles are gone with the data.
+    rm -f "$(addresses_file postgres)"
     as_postgres rm -rf "$dir/data"
     (umask 077 && echo "$POSTGRES_PASSWORD" >"$dir/password")
     if [ "$(id -u)" = 0 ]; then chown postgres: "$dir/password"; fi
@@ -207,6 +209,8 @@ rabbitmq_environment() { # DIR PORT
 rabbitmq_up() {
   local dir port
   dir="$(base)/rabbitmq" port="$(own_port rabbitmq)"
+  # The users are gone with the data.
+  if [ ! -e "$dir/mnesia" ]; then rm -f "$(addresses_file rabbitmq)"; fi
   mkdir -p "$dir/home" "$dir/log" "$dir/mnesia"
   rm -f "$dir/pid"
   echo '[].' >"$dir/plugins"
