@@ -1,9 +1,11 @@
 import { beforeEach, expect, test } from '@jest/globals'
+import { readRound } from '@slipway/database'
 import type { ConcurrencyPolicy } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger as logger } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { confirmEnds } from '../src/deployments/close-steps.ts'
+import { newRequestOf } from '../src/dispatch/start-commands.ts'
 import { applySettings } from '../src/pending/settings.ts'
 import { updatePending } from '../src/pending/update.ts'
 import { createSweep } from '../src/runs/sweep.ts'
@@ -332,4 +334,25 @@ test('10,000 requests for one target do not delay the requests behind them', asy
   await finish(running)
   await dispatchAll()
   expect(await holders()).toMatchObject({ a: await deploymentOf(waiting) })
+})
+
+test('a round asks whether a lock holds only of the targets that its requests want', async () => {
+  await addLockedTargets()
+  await addInstance(database, 9)
+  await deploy('a')
+  await database.query(
+    `INSERT INTO target_locks (target_id, deployment_id, epoch)
+     SELECT gen_random_uuid(), deployment_id, epoch FROM target_locks, generate_series(1, 1000)`,
+  )
+  await deploy('a')
+  await database.query('CREATE SEQUENCE asked')
+  const { rows } = await database.query<{ before: string }>(
+    `SELECT pg_get_functiondef('target_lock_holds'::regproc) AS before`,
+  )
+  const before = rows[0]?.before ?? ''
+  await database.query(before.replace('RETURN EXISTS', `PERFORM nextval('asked'); RETURN EXISTS`))
+  const wanted = newRequestOf({ command: command('ab'), request_id: null, traceparent: null })
+  await database.transaction((tx) => readRound(tx, { arrivals: [wanted], heldOrphans: [] }))
+  await database.query(before)
+  expect((await database.query(`SELECT nextval('asked') - 1 AS times`)).rows).toEqual([{ times: 2 }])
 })

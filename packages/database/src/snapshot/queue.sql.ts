@@ -93,15 +93,19 @@ export const findOlder = statement({
 const RESERVES = `p.freeze_key = ANY (:open::uuid[])
   AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))`
 
-/** SQL: who keeps the target of this expression: the deployment that holds it, and the first pending request that wants it. */
+/**
+ * SQL: who keeps the target of this expression: the deployment that holds it, and the first pending request that wants it. LATERAL and
+ * LIMIT: with a join, Postgres asks of every lock whether it holds. With 5,000 locks, that adds 50 ms to each create with a policy.
+ */
 const keepersOf = (target: string, isReplaced = 'false') => `
-      LEFT JOIN target_locks k ON k.target_id = ${target} AND ${holds('k')}
-      LEFT JOIN deployments d ON d.id = k.deployment_id
+      LEFT JOIN LATERAL (
+        SELECT k.deployment_id, k.taken_at, (SELECT d.tenant_id FROM deployments d WHERE d.id = k.deployment_id) AS tenant_id
+          FROM target_locks k WHERE k.target_id = ${target} AND ${holds('k')} LIMIT 1) k ON true
       LEFT JOIN LATERAL (
         SELECT n.request_id, n.rank FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
          WHERE n.target_id = ${target} AND ${RESERVES} AND NOT ${isReplaced}
          ORDER BY n.rank, n.request_id LIMIT 1) first ON true`
-const KEEPERS = `k.deployment_id AS holder_id, d.tenant_id AS holder_tenant_id, k.taken_at AS since,
+const KEEPERS = `k.deployment_id AS holder_id, k.tenant_id AS holder_tenant_id, k.taken_at AS since,
            first.request_id AS first_id, first.rank AS first_rank`
 const KEPT_ROW = {
   ...{ id: uuid, name: text, policy: targetConcurrency },
@@ -163,7 +167,7 @@ export const findHeads = statement({
         FROM wanted CROSS JOIN LATERAL (
           SELECT n.request_id FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
            WHERE n.target_id = wanted.target_id AND ${RESERVES} ORDER BY n.rank, n.request_id LIMIT 1) first
-       WHERE NOT EXISTS (SELECT FROM target_locks k WHERE k.target_id = wanted.target_id AND ${holds('k')})
+       WHERE (SELECT true FROM target_locks k WHERE k.target_id = wanted.target_id AND ${holds('k')} LIMIT 1) IS NULL
        GROUP BY first.request_id
     )
     SELECT ${FIELDS},
