@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration catalog packages test-packages test-all-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-all servers servers-down crash-points bench campaign mutants campaign-soak screenshots images pin-images package-cli release clean
+.PHONY: help install generate build client configuration catalog packages test-packages test-all-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-all servers servers-down crash-points bench campaign mutants campaign-soak screenshots images manifests pin-images package-cli release clean
 
 help: ## Print this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -166,6 +166,9 @@ screenshots: build ## Take the pictures of the console in docs/images again
 
 images: ## Build the images of all services with docker, podman or buildah; see docs/images.md
 	@exec scripts/images.sh $(ARGS)
+
+manifests: $(INSTALLED) ## Render the Helm chart to plain YAML in dist, or with values of your own: ARGS='values.yaml --set autoscaling.by=hpa'
+	@node scripts/manifests.mjs $(ARGS)
 
 package-cli: build ## Pack command line and client for npm: dist/slipway-cli-VERSION.tgz
 	@node scripts/package-cli.mjs $(ARGS)

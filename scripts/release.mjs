@@ -33,7 +33,7 @@ const USAGE = `Usage: node scripts/release.mjs [OPTION], or make release ARGS=OP
   --set 0.2.0   writes the version wherever it stands, and dates its section of the changelog
   --check       lists what is missing for a release of the present commit
   --help        prints this text
-Without an option: checks, packs, tries the package, writes its bill of materials and provenance, and tags. Pushes and publishes nothing. See docs/releasing.md.`
+Without an option: checks, packs, tries the package, renders the manifests, writes the bill of materials and the provenance, and tags. Pushes and publishes nothing. See docs/releasing.md.`
 
 function readOptions() {
   try {
@@ -70,17 +70,18 @@ if (values.check) process.exit()
 const tarball = run(process.execPath, ['scripts/package-cli.mjs'])
 tryPackage(tarball, version)
 console.log(`release: ${tarball} installs without the network, and works`)
+const manifests = run(process.execPath, ['scripts/manifests.mjs']).split('\n')
 const bill = path.join(root, `dist/slipway-${version}.cdx.json`)
 run('pnpm', ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--prod', '--out', bill])
 const { repository: place } = JSON.parse(fs.readFileSync(path.join(root, 'packages/cli/package.json'), 'utf8'))
 const repository = place.url.replace(/^git\+/, '')
-const statement = provenanceOf([path.resolve(root, tarball), bill], {
+const statement = provenanceOf([...[tarball, ...manifests].map((file) => path.resolve(root, file)), bill], {
   repository,
   commit: run('git', ['rev-parse', 'HEAD']),
   version,
 })
 fs.writeFileSync(path.join(root, `dist/slipway-${version}.provenance.json`), `${JSON.stringify(statement, null, 2)}\n`)
-console.log(`release: wrote the bill of materials and the provenance to dist/`)
+console.log(`release: wrote the manifests, the bill of materials and the provenance to dist/`)
 run('git', ['tag', '--annotate', `v${version}`, '--message', `Slipway ${version}`])
 console.log(`release: tagged v${version}. Nothing is pushed or published; the next commands are yours:
   git push origin v${version}
