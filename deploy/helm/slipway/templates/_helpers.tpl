@@ -56,7 +56,7 @@ capabilities: { drop: [ALL] }
 {{- $all := .root.Values.pods -}}
 {{- $pod := .pod | default dict -}}
 serviceAccountName: {{ .account }}
-automountServiceAccountToken: {{ .token | default false }}
+automountServiceAccountToken: false
 # Else a Service would become variables such as SLIPWAY_PORT in every pod.
 enableServiceLinks: false
 securityContext:
@@ -130,14 +130,14 @@ spec:
 {{- toYaml $settings -}}
 {{- end }}
 
-{{/* Jobs before the services. As a hook they end before Helm changes anything else. On the first installation what they need may be
-     part of the same release (a Postgres by its operator, Secrets by External Secrets): then they are plain, and services wait. */}}
+{{/* Jobs before the services. As a hook they end before Helm changes anything else. On the first installation the server that they
+     need may be part of the same release, by its operator: then they are plain, and services wait. */}}
 {{- define "slipway.jobAnnotations" -}}
-{{- if and .root.Release.IsInstall .needs -}}
+{{- if and .root.Release.IsInstall .brings -}}
 argocd.argoproj.io/hook: Sync
 argocd.argoproj.io/hook-delete-policy: BeforeHookCreation
 {{- else -}}
-helm.sh/hook: {{ ternary "pre-upgrade" "pre-install,pre-upgrade" (and .needs true) }}
+helm.sh/hook: {{ ternary "pre-upgrade" "pre-install,pre-upgrade" .brings }}
 helm.sh/hook-weight: {{ .weight | quote }}
 helm.sh/hook-delete-policy: before-hook-creation
 {{- end -}}
