@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
@@ -10,7 +11,7 @@ import { repositoryRoot } from '@slipway/testing'
 import { parse } from 'yaml'
 import { chartFolder } from '../../scripts/helm.mjs'
 import { CHARTS, chartOf, errorsOf, render, valuesFile } from './helm.ts'
-import { type Manifest, ofKind, templateOf, workloads } from './manifests.ts'
+import { type Manifest, ofKind, parseManifests, templateOf, workloads } from './manifests.ts'
 
 type Json = Record<string, unknown>
 
@@ -208,4 +209,25 @@ describe('scaling', () => {
       expect(serverAddress).toMatch(/^http:/)
     },
   )
+})
+
+describe('make manifests', () => {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, ['scripts/manifests.mjs', ...args], { cwd: repositoryRoot, encoding: 'utf8' })
+
+  test('writes what Helm makes with the given values and options, and prints the file', () => {
+    const { stdout } = run(valuesFile('minimal'), '--set=autoscaling.by=hpa')
+    const file = path.join(repositoryRoot, stdout.trim())
+    const manifests = parseManifests(fs.readFileSync(file, 'utf8'))
+    fs.rmSync(file)
+    expect(stdout).toMatch(/^dist\/slipway-.*-minimal\.yaml\n$/)
+    expect(ofKind(manifests, 'HorizontalPodAutoscaler')).toHaveLength(5)
+  })
+
+  test('names the values that Helm refuses', () => {
+    const { status, stderr } = run(valuesFile('minimal'), '--set=autoscaling.by=hand')
+    expect(status).toBe(1)
+    expect(stderr).toContain('minimal-values.yaml')
+    expect(stderr).toContain('/autoscaling/by')
+  })
 })
