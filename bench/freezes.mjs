@@ -20,11 +20,11 @@ export async function measureFreezes({ suite, database, api, instance, body, rou
         return p50()
       },
       async with() {
-        // Windows of an hour, 6 to 22 hours from now, at a different minute each. A third comes on 30 February: never.
+        // Windows of an hour, 6 to 22 hours from now, at a different minute each. A third comes on 29 February only.
         await database.query(
           `INSERT INTO freezes (id, name, start_time, end_time, recurrence, start_offset, time_zone)
            SELECT gen_random_uuid(), 'bench ' || n, start, start + interval '1 hour',
-                  (ARRAY['FREQ=WEEKLY', 'FREQ=DAILY', 'FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30'])[1 + n % 3], '+00:00', 'Europe/Berlin'
+                  (ARRAY['FREQ=WEEKLY', 'FREQ=DAILY', 'FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29'])[1 + n % 3], '+00:00', 'Europe/Berlin'
              FROM (SELECT n, now() - interval '28 days' + interval '6 hours' + make_interval(mins => n % 960) AS start
                      FROM generate_series(1, ${FREEZES}) AS n) made`,
         )

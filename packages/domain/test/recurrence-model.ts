@@ -18,11 +18,6 @@ export function listStarts(text: string, first: number, end: number): number[] {
   const weekday = (day: number) => (new Date(day).getUTCDay() + 6) % 7
   const year = (day: number) => new Date(day).getUTCFullYear()
   const weekOf = (day: number) => day - ((weekday(day) - weekStart + 7) % 7) * DAY
-  /** A week belongs to the year that contains its fourth day. */
-  const weekYear = (day: number) => year(weekOf(day) + 3 * DAY)
-  const firstWeek = (number: number) => weekOf(Date.UTC(number, 0, 4))
-  const weekNumber = (day: number) => (weekOf(day) - firstWeek(weekYear(day))) / (7 * DAY) + 1
-  const weeksFromEnd = (day: number) => (weekOf(day) - firstWeek(weekYear(day) + 1)) / (7 * DAY)
   const isIn = (name: string, fromStart: () => number, fromEnd: () => number) => {
     const wanted = list(name)
     return wanted === undefined || wanted.includes(fromStart()) || wanted.includes(fromEnd())
@@ -33,19 +28,12 @@ export function listStarts(text: string, first: number, end: number): number[] {
   const endOfYear = (day: number) => Date.UTC(year(day) + 1, 0, 1)
 
   // The first start provides the parts that the rule leaves out.
-  const saysDay = ['BYDAY', 'BYMONTHDAY', 'BYYEARDAY'].some((name) => rule.has(name))
-  const inWeeks = frequency === 'WEEKLY' || rule.has('BYWEEKNO')
-  if (!saysDay && inWeeks) rule.set('BYDAY', WEEKDAYS[weekday(first)] ?? '')
-  if (!saysDay && !inWeeks && (frequency === 'MONTHLY' || frequency === 'YEARLY')) {
+  const saysDay = ['BYDAY', 'BYMONTHDAY'].some((name) => rule.has(name))
+  if (!saysDay && frequency === 'WEEKLY') rule.set('BYDAY', WEEKDAYS[weekday(first)] ?? '')
+  if (!saysDay && (frequency === 'MONTHLY' || frequency === 'YEARLY')) {
     rule.set('BYMONTHDAY', String(begin.getUTCDate()))
     if (frequency === 'YEARLY' && !rule.has('BYMONTH')) rule.set('BYMONTH', String(begin.getUTCMonth() + 1))
   }
-  if (!rule.has('BYHOUR')) {
-    const every = Array.from({ length: 24 }, (_, hour) => hour)
-    rule.set('BYHOUR', frequency === 'HOURLY' ? every.join(',') : String(begin.getUTCHours()))
-  }
-  if (!rule.has('BYMINUTE')) rule.set('BYMINUTE', String(begin.getUTCMinutes()))
-  if (!rule.has('BYSECOND')) rule.set('BYSECOND', String(begin.getUTCSeconds()))
   const ofYear = frequency === 'YEARLY' && !rule.has('BYMONTH')
 
   const isDay = (day: number) =>
@@ -54,16 +42,6 @@ export function listStarts(text: string, first: number, end: number): number[] {
       'BYMONTHDAY',
       () => new Date(day).getUTCDate(),
       () => (day - endOfMonth(day)) / DAY,
-    ) &&
-    isIn(
-      'BYYEARDAY',
-      () => (day - startOfYear(day)) / DAY + 1,
-      () => (day - endOfYear(day)) / DAY,
-    ) &&
-    isIn(
-      'BYWEEKNO',
-      () => weekNumber(day),
-      () => weeksFromEnd(day),
     ) &&
     (rule.get('BYDAY')?.split(',') ?? WEEKDAYS).some((wanted) => {
       if (WEEKDAYS[weekday(day)] !== wanted.slice(-2)) return false
@@ -75,44 +53,29 @@ export function listStarts(text: string, first: number, end: number): number[] {
       return same.at(nth > 0 ? nth - 1 : nth) === day
     })
 
-  /** The number of the period that contains the time. INTERVAL counts these periods. */
-  const period = (time: number) => {
-    const day = Math.floor(time / DAY) * DAY
-    if (frequency === 'HOURLY') return Math.floor(time / HOUR)
+  /** The number of the period that contains the day. INTERVAL counts these periods. */
+  const period = (day: number) => {
     if (frequency === 'DAILY') return day / DAY
     if (frequency === 'WEEKLY') return weekOf(day) / DAY / 7
-    if (frequency === 'MONTHLY') return year(day) * 12 + new Date(day).getUTCMonth()
-    return rule.has('BYWEEKNO') ? weekYear(day) : year(day)
+    return frequency === 'MONTHLY' ? year(day) * 12 + new Date(day).getUTCMonth() : year(day)
   }
 
+  const midnight = Math.floor(first / DAY) * DAY
   const periods = new Map<number, number[]>()
-  const [from, to] =
-    frequency === 'MONTHLY' || frequency === 'YEARLY'
-      ? // The first start may be in the last week of a year that began a year before.
-        [startOfYear(first) - 375 * DAY, end + 380 * DAY]
-      : [first - DAY, end]
-  for (let day = Math.floor(from / DAY) * DAY; day <= to; day += DAY) {
-    if (!isDay(day)) continue
-    const times = (list('BYHOUR') ?? []).flatMap((hour) =>
-      (list('BYMINUTE') ?? []).flatMap((minute) =>
-        (list('BYSECOND') ?? []).map((second) => day + hour * HOUR + minute * MINUTE + second * 1_000),
-      ),
-    )
-    for (const time of new Set(times)) {
-      const number = period(time)
-      if ((number - period(first)) % interval === 0) periods.set(number, [...(periods.get(number) ?? []), time])
-    }
+  // BYSETPOS needs whole months and years.
+  for (let day = startOfYear(first); day <= endOfYear(end); day += DAY) {
+    const number = period(day)
+    if (!isDay(day) || (number - period(midnight)) % interval !== 0) continue
+    periods.set(number, [...(periods.get(number) ?? []), day + first - midnight])
   }
   const positions = list('BYSETPOS')
   const starts = [...periods.values()]
-    .flatMap((times) => {
-      times.sort((a, b) => a - b)
-      return positions === undefined
+    .flatMap((times) =>
+      positions === undefined
         ? times
-        : times.filter((_, index) => positions.includes(index + 1) || positions.includes(index - times.length))
-    })
+        : times.filter((_, index) => positions.includes(index + 1) || positions.includes(index - times.length)),
+    )
     .filter((time) => time >= first && time <= end)
-    .sort((a, b) => a - b)
   return rule.has('COUNT') ? starts.slice(0, Number(rule.get('COUNT'))) : starts
 }
 

@@ -22,11 +22,9 @@ const seldom = (made: fc.Arbitrary<string>) => fc.option(made, { freq: 3 })
 /** Rules with random parts. Most combinations are refused, so `ruleProblem` filters them. */
 const anyRule = fc
   .tuple(
-    fc.constantFrom('HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY').map((name) => `FREQ=${name}`),
+    fc.constantFrom('DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY').map((name) => `FREQ=${name}`),
     seldom(part('INTERVAL', fc.integer({ min: 1, max: 7 }), 1)),
     seldom(part('BYMONTH', fc.integer({ min: 1, max: 12 }), 4)),
-    seldom(part('BYWEEKNO', among(1, 2, 10, 20, 52, 53, -1, -53), 3)),
-    seldom(part('BYYEARDAY', among(1, 60, 100, 365, 366, -1, -60, -366), 3)),
     seldom(part('BYMONTHDAY', among(1, 5, 13, 28, 29, 30, 31, -1, -5, -31), 4)),
     seldom(
       part(
@@ -37,8 +35,6 @@ const anyRule = fc
         3,
       ),
     ),
-    seldom(part('BYHOUR', fc.integer({ min: 0, max: 23 }), 3)),
-    seldom(part('BYMINUTE', fc.integer({ min: 0, max: 59 }), 2)),
     seldom(part('BYSETPOS', among(1, 2, 3, -1, -2), 2)),
     seldom(part('COUNT', fc.integer({ min: 1, max: 40 }), 1)),
     seldom(part('WKST', fc.constantFrom(...WEEKDAYS), 1)),
@@ -72,7 +68,7 @@ test('the present and future windows agree with the model, for any rule, zone an
       const start = momentShowing(wall, firstTime)
       // A start_time that clocks skip cannot be written.
       fc.pre(wall(start) === firstTime)
-      const span = (/HOURLY/.test(rule) ? 40 : /DAILY/.test(rule) ? 300 : 1_200) * DAY
+      const span = (/DAILY/.test(rule) ? 300 : 1_200) * DAY
       const times = listStarts(rule, firstTime, firstTime + span)
       const record = window(start, length * MINUTE, rule, zone)
       for (const [place, share] of looks) {
@@ -115,24 +111,24 @@ test('windows longer than the shortest interval between two starts are refused, 
   fc.assert(
     fc.property(anyRule, fc.integer({ min: 0, max: 800 * 24 * 60 }), (rule, first) => {
       const start = Date.UTC(2024, 0, 1) + first * MINUTE
-      const years = /HOURLY/.test(rule) ? 1 : /DAILY|WEEKLY/.test(rule) ? 3 : 5
+      const years = /DAILY|WEEKLY/.test(rule) ? 3 : 5
       const starts = listStarts(rule, start, start + years * 366 * DAY)
       const shortest = Math.min(...starts.slice(1).map((time, index) => time - (starts[index] ?? 0)), 366 * DAY)
       const problem = (length: number) => recurrenceProblem(window(start, length, rule, 'UTC')) ?? ''
-      fc.pre(!/COUNT/.test(problem(1)))
+      fc.pre(!/COUNT|never matches/.test(problem(1)))
       if (shortest < 366 * DAY) expect(problem(shortest + 1)).toContain('apart')
       // Rare dates may be closer than in the years that the model lists.
-      const isFrequent = /HOURLY|DAILY|WEEKLY/.test(rule) && !/BYMONTH|BYYEARDAY|BYWEEKNO|BYSETPOS/.test(rule)
+      const isFrequent = /DAILY|WEEKLY/.test(rule) && !/BYMONTH|BYSETPOS/.test(rule)
       if (isFrequent) expect(problem(shortest)).toBe('')
     }),
-    { numRuns: 50, examples: [['FREQ=YEARLY;BYWEEKNO=52,1;BYHOUR=0;BYSETPOS=1;WKST=WE', 0]] },
+    { numRuns: 50 },
   )
 })
 
 test('a set of freezes agrees with each single freeze, at any moment and in any order', () => {
   const rules = fc.constantFrom(
     null,
-    'FREQ=HOURLY',
+    'FREQ=DAILY',
     'FREQ=DAILY;COUNT=3',
     'FREQ=WEEKLY;BYDAY=MO,FR',
     'FREQ=MONTHLY;BYDAY=-1FR',
@@ -149,14 +145,12 @@ test('a set of freezes agrees with each single freeze, at any moment and in any 
       const freezes = made.map(
         ({ rule, first, length }, index): Freeze => ({
           ...window(begin + first * MINUTE, length * MINUTE, rule ?? '', 'Europe/Berlin'),
-          ...{
-            id: String(index),
-            name: '',
-            recurrence: rule,
-            tenant_id: null,
-            environment_id: null,
-            solution_id: null,
-          },
+          id: String(index),
+          name: '',
+          recurrence: rule,
+          tenant_id: null,
+          environment_id: null,
+          solution_id: null,
         }),
       )
       const set = new FreezeSet(freezes)

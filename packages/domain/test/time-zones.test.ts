@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { isTimeZone, recurrenceProblem, windowAt } from '../src/index.ts'
+import { isTimeZone, recurrenceProblem, windowAt, windowsFrom } from '../src/index.ts'
 import { momentShowing, wallClock } from './recurrence-model.ts'
 
 const MINUTE = 60_000
@@ -70,6 +70,23 @@ describe('windows in a time zone', () => {
       expect(isTimeZone(name)).toBe(false)
     },
   )
+})
+
+test('a day that a zone skips has no window of its own, and the list of windows has no start twice', () => {
+  // Samoa went from 29 to 31 December 2011.
+  const daily = {
+    time_zone: 'Pacific/Apia',
+    start_offset: '-10:00',
+    start_time: '2011-12-25T12:00:00-10:00',
+    end_time: '2011-12-25T13:00:00-10:00',
+    recurrence: 'FREQ=DAILY',
+  }
+  const starts = windowsFrom(daily, new Date('2011-12-29T00:00:00Z')).map(({ starts_at }) => starts_at.toISOString())
+  expect(starts.slice(0, 3)).toEqual([
+    '2011-12-29T22:00:00.000Z',
+    '2011-12-30T22:00:00.000Z',
+    '2011-12-31T22:00:00.000Z',
+  ])
 })
 
 test('daily windows begin at the local time of the first window, also on days when clocks change', () => {

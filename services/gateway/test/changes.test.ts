@@ -548,7 +548,8 @@ describe('freezes', () => {
     [{ recurrence: 'every day' }, '/recurrence'],
     [{ recurrence: '' }, '/recurrence'],
     // The window lasts one day.
-    [{ recurrence: 'FREQ=HOURLY;INTERVAL=23' }, '/recurrence'],
+    [{ recurrence: 'FREQ=HOURLY' }, '/recurrence'],
+    [{ recurrence: 'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30' }, '/recurrence'],
     [{ recurrence: 'FREQ=DAILY', end_time: '2026-01-02T00:00:00.001Z' }, '/recurrence'],
     [{ time_zone: 'Europe/Atlantis' }, '/time_zone'],
     [{ time_zone: '+02:00' }, '/time_zone'],

@@ -57,10 +57,10 @@ describe('the limit of unfinished freezes of a tenant', () => {
     const once = await created(ofA, ended)
     const recurring = { ...ended, recurrence: `FREQ=DAILY;UNTIL=${stamp(-1)}` }
     const until = await created(ofA, recurring)
-    const counted = await created(ofA, { ...ended, recurrence: 'FREQ=HOURLY;COUNT=1' })
+    const counted = await created(ofA, { ...ended, recurrence: 'FREQ=DAILY;COUNT=1' })
     expect(refusal(await update(ofA, once, { end_time: iso(1) }))).toMatchObject(tooMany)
     expect(refusal(await update(ofA, until, { recurrence: 'FREQ=DAILY' }))).toMatchObject(tooMany)
-    expect(refusal(await update(ofA, counted, { recurrence: 'FREQ=HOURLY;COUNT=500' }))).toMatchObject(tooMany)
+    expect(refusal(await update(ofA, counted, { recurrence: 'FREQ=DAILY;COUNT=500' }))).toMatchObject(tooMany)
     // The recurrence still ends in the past.
     expect((await update(ofA, until, { time_zone: 'Etc/UTC' })).status).toBe(200)
     expect((await update(ofA, until, { description: 'stays as it is' })).status).toBe(200)

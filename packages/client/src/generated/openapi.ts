@@ -263,7 +263,7 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name?: string;
-            /** @description An RFC 5545 RRULE, without `RRULE:`, that repeats the window from start_time to end_time; HOURLY to YEARLY. Without time_zone, the rule uses the UTC offset of start_time all year. The first window always counts, even if the rule does not include it. A window longer than the shortest interval between two starts is refused. An equal length is allowed, and summer time is ignored. */
+            /** @description An RFC 5545 RRULE, without `RRULE:`, that repeats the window from start_time to end_time: FREQ (DAILY, WEEKLY, MONTHLY or YEARLY), INTERVAL, BYDAY (MO, 1MO, -1FR), BYMONTHDAY, BYMONTH, BYSETPOS, WKST, COUNT or UNTIL. Other parts, and rules that never match, are refused. Without time_zone, the rule uses the UTC offset of start_time all year. The first window always counts, even if the rule does not include it. A window longer than the shortest interval between two starts is refused. An equal length is allowed, and summer time is ignored. */
             recurrence?: string | null;
             /** @description Freezes deployments of this solution only */
             solution_id?: string | null;
@@ -696,7 +696,7 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name: string;
-            /** @description An RFC 5545 RRULE, without `RRULE:`, that repeats the window from start_time to end_time; HOURLY to YEARLY. Without time_zone, the rule uses the UTC offset of start_time all year. The first window always counts, even if the rule does not include it. A window longer than the shortest interval between two starts is refused. An equal length is allowed, and summer time is ignored. */
+            /** @description An RFC 5545 RRULE, without `RRULE:`, that repeats the window from start_time to end_time: FREQ (DAILY, WEEKLY, MONTHLY or YEARLY), INTERVAL, BYDAY (MO, 1MO, -1FR), BYMONTHDAY, BYMONTH, BYSETPOS, WKST, COUNT or UNTIL. Other parts, and rules that never match, are refused. Without time_zone, the rule uses the UTC offset of start_time all year. The first window always counts, even if the rule does not include it. A window longer than the shortest interval between two starts is refused. An equal length is allowed, and summer time is ignored. */
             recurrence?: string | null;
             /** @description Freezes deployments of this solution only */
             solution_id?: string | null;

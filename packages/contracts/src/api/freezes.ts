@@ -66,12 +66,15 @@ export const CreateFreeze = Strict({
   recurrence: Type.Optional(
     describe(
       Nullable(Type.String({ maxLength: MAX_RECURRENCE_LENGTH })),
-      'An RFC 5545 RRULE, without `RRULE:`, that repeats the window from start_time to end_time; HOURLY to YEARLY. ' +
+      'An RFC 5545 RRULE, without `RRULE:`, that repeats the window from start_time to end_time: FREQ (DAILY, WEEKLY, MONTHLY or ' +
+        'YEARLY), INTERVAL, BYDAY (MO, 1MO, -1FR), BYMONTHDAY, BYMONTH, BYSETPOS, WKST, COUNT or UNTIL. ' +
+        'Other parts, and rules that never match, are refused. ' +
         'Without time_zone, the rule uses the UTC offset of start_time all year. ' +
         'The first window always counts, even if the rule does not include it. A window longer than the shortest interval ' +
         'between two starts is refused. An equal length is allowed, and summer time is ignored.',
       'FREQ=YEARLY',
       'FREQ=WEEKLY;BYDAY=FR',
+      'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1',
     ),
   ),
   time_zone: Type.Optional(

@@ -1,36 +1,24 @@
-import type { LocalClock } from './time-zones.ts'
-import { fixedClock } from './time-zones.ts'
-
 export const MAX_RECURRENCE_LENGTH = 500
-/** A rule may start this many windows a day: enough for a calendar of freezes, and it bounds the cost of each evaluation. */
-const MAX_STARTS_A_DAY = 100
 const MAX_COUNT = 500
 const MAX_INTERVAL = 1_000
 
-const FREQUENCIES = ['HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const
+const FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const
 const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
 const WEEKDAY = `(${WEEKDAYS.join('|')})`
 
-type Frequency = (typeof FREQUENCIES)[number]
-
 /** An RFC 5545 rule. A part that the rule does not have is null. */
 export interface Rule {
-  frequency: Frequency
+  frequency: (typeof FREQUENCIES)[number]
   interval: number
   count: number | null
-  /** The value of UNTIL as it is written. */
-  until: string | null
+  /** The last local time at which a window may begin. An UNTIL that ends with Z is a moment of UTC. */
+  until: { time: number; isUtc: boolean } | null
   /** Monday is 0. */
   weekStart: number
   months: readonly number[] | null
-  weekNumbers: readonly number[] | null
-  yearDays: readonly number[] | null
   monthDays: readonly number[] | null
   /** `nth` is null for every such day. */
   weekdays: readonly { weekday: number; nth: number | null }[] | null
-  hours: readonly number[] | null
-  minutes: readonly number[] | null
-  seconds: readonly number[] | null
   positions: readonly number[] | null
 }
 
@@ -41,31 +29,30 @@ const fromEitherEnd = (high: number) => (text: string) =>
   /^[+-]?[0-9]{1,3}$/.test(text) && Math.abs(Number(text)) >= 1 && Math.abs(Number(text)) <= high
 const listOf = (isItem: (text: string) => boolean) => (text: string) => text.split(',').every(isItem)
 
+export const POSSIBLE_RULES =
+  'a rule has FREQ=DAILY, WEEKLY, MONTHLY or YEARLY, and if needed INTERVAL, BYDAY (MO, 1MO, -1FR), BYMONTHDAY, BYMONTH, ' +
+  'BYSETPOS, WKST, and COUNT or UNTIL, for example FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1'
+
 /** The allowed values of each part. A part that is not in this table is refused. */
 const PARTS: Record<string, { isValid(value: string): boolean; expected: string }> = {
   FREQ: {
     isValid: (value) => FREQUENCIES.some((frequency) => frequency === value),
-    expected: `one of ${FREQUENCIES.join(', ')}`,
+    expected: `one of ${FREQUENCIES.join(', ')}; ${POSSIBLE_RULES}`,
   },
   INTERVAL: { isValid: number(1, MAX_INTERVAL), expected: `1 to ${MAX_INTERVAL}` },
-  COUNT: { isValid: number(1, MAX_COUNT), expected: `1 to ${MAX_COUNT}` },
-  UNTIL: {
-    isValid: (value) => untilOf(value, fixedClock(0)) !== null,
-    expected: 'a moment as 20261231T235959Z, or a date as 20261231',
-  },
-  BYMONTH: { isValid: listOf(number(1, 12)), expected: 'months 1 to 12' },
-  BYWEEKNO: { isValid: listOf(fromEitherEnd(53)), expected: 'weeks 1 to 53, or -1 to -53' },
-  BYYEARDAY: { isValid: listOf(fromEitherEnd(366)), expected: 'days 1 to 366, or -1 to -366' },
-  BYMONTHDAY: { isValid: listOf(fromEitherEnd(31)), expected: 'days 1 to 31, or -1 to -31' },
   BYDAY: {
     isValid: listOf((day) => new RegExp(`^([+-]?[1-9][0-9]?)?${WEEKDAY}$`).test(day)),
     expected: 'days as MO, or numbered ones as 1MO or -1FR',
   },
-  BYHOUR: { isValid: listOf(number(0, 23)), expected: 'hours 0 to 23' },
-  BYMINUTE: { isValid: listOf(number(0, 59)), expected: 'minutes 0 to 59' },
-  BYSECOND: { isValid: listOf(number(0, 59)), expected: 'seconds 0 to 59' },
+  BYMONTHDAY: { isValid: listOf(fromEitherEnd(31)), expected: 'days 1 to 31, or -1 to -31' },
+  BYMONTH: { isValid: listOf(number(1, 12)), expected: 'months 1 to 12' },
   BYSETPOS: { isValid: listOf(fromEitherEnd(366)), expected: 'positions 1 to 366, or -1 to -366' },
   WKST: { isValid: (value) => new RegExp(`^${WEEKDAY}$`).test(value), expected: 'a day as MO' },
+  COUNT: { isValid: number(1, MAX_COUNT), expected: `1 to ${MAX_COUNT}` },
+  UNTIL: {
+    isValid: (value) => untilOf(value) !== null,
+    expected: 'a moment as 20261231T235959Z, or a date as 20261231',
+  },
 }
 
 /** What is wrong with the text of a rule, or null. */
@@ -75,8 +62,9 @@ export function ruleProblem(recurrence: string): string | null {
   for (const part of recurrence.toUpperCase().split(';')) {
     const [name = '', value = '', ...rest] = part.split('=')
     const allowed = PARTS[name]
-    if (allowed === undefined || rest.length > 0)
-      return `has a part that is not understood: ${part.slice(0, 40) || '(none)'}`
+    if (allowed === undefined || rest.length > 0) {
+      return `has a part that is not possible: ${part.slice(0, 40) || '(none)'}; ${POSSIBLE_RULES}`
+    }
     if (parts.has(name)) return `has ${name} twice`
     if (!allowed.isValid(value)) return `${name} must be ${allowed.expected}`
     parts.set(name, value)
@@ -87,28 +75,16 @@ export function ruleProblem(recurrence: string): string | null {
 function combinationProblem(parts: ReadonlyMap<string, string>): string | null {
   const frequency = parts.get('FREQ')
   const has = (name: string) => parts.has(name)
-  if (frequency === undefined) return 'must say FREQ'
+  const isLong = frequency === 'MONTHLY' || frequency === 'YEARLY'
+  if (frequency === undefined) return `must say FREQ; ${POSSIBLE_RULES}`
   if (has('COUNT') && has('UNTIL')) return 'must not have both COUNT and UNTIL'
-  if (has('BYWEEKNO') && frequency !== 'YEARLY') return 'BYWEEKNO needs FREQ=YEARLY'
-  if (has('BYYEARDAY') && frequency !== 'YEARLY' && frequency !== 'HOURLY') return 'BYYEARDAY needs FREQ=YEARLY'
   if (has('BYMONTHDAY') && frequency === 'WEEKLY') return 'BYMONTHDAY does not go with FREQ=WEEKLY'
-  if (has('BYWEEKNO') && (has('BYYEARDAY') || has('BYMONTHDAY'))) {
-    return 'BYWEEKNO does not go with BYYEARDAY or BYMONTHDAY'
+  if (/[0-9]/.test(parts.get('BYDAY') ?? '') && !isLong) {
+    return 'numbered days in BYDAY need FREQ=MONTHLY or FREQ=YEARLY'
   }
-  const isNumbered = /[0-9]/.test(parts.get('BYDAY') ?? '')
-  if (isNumbered && ((frequency !== 'MONTHLY' && frequency !== 'YEARLY') || has('BYWEEKNO'))) {
-    return 'numbered days in BYDAY need FREQ=MONTHLY or FREQ=YEARLY, without BYWEEKNO'
-  }
-  if (has('BYSETPOS') && frequency !== 'MONTHLY' && frequency !== 'YEARLY') {
-    return 'BYSETPOS needs FREQ=MONTHLY or FREQ=YEARLY'
-  }
-  if (has('BYSETPOS') && ![...parts.keys()].some((name) => name.startsWith('BY') && name !== 'BYSETPOS')) {
+  if (has('BYSETPOS') && !isLong) return 'BYSETPOS needs FREQ=MONTHLY or FREQ=YEARLY'
+  if (has('BYSETPOS') && !has('BYDAY') && !has('BYMONTHDAY') && !has('BYMONTH')) {
     return 'BYSETPOS needs another BY part to choose from'
-  }
-  const starts = ['BYHOUR', 'BYMINUTE', 'BYSECOND'].map((name) => parts.get(name)?.split(',').length ?? 1)
-  const hours = frequency === 'HOURLY' && !has('BYHOUR') ? 24 : 1
-  if (starts.reduce((a, b) => a * b, hours) > MAX_STARTS_A_DAY) {
-    return `must not begin more than ${MAX_STARTS_A_DAY} windows a day`
   }
   return null
 }
@@ -125,40 +101,30 @@ export function parseRule(recurrence: string): Rule {
       }),
   )
   const numbers = (name: string) => parts.get(name)?.split(',').map(Number) ?? null
-  const count = parts.get('COUNT')
+  const days = parts.get('BYDAY')?.split(',') ?? null
   return {
     frequency: FREQUENCIES.find((frequency) => frequency === parts.get('FREQ')) ?? 'DAILY',
     interval: Number(parts.get('INTERVAL') ?? 1),
-    count: count === undefined ? null : Number(count),
-    until: parts.get('UNTIL') ?? null,
+    count: numbers('COUNT')?.[0] ?? null,
+    until: untilOf(parts.get('UNTIL') ?? ''),
     weekStart: WEEKDAYS.indexOf(parts.get('WKST') ?? 'MO'),
     months: numbers('BYMONTH'),
-    weekNumbers: numbers('BYWEEKNO'),
-    yearDays: numbers('BYYEARDAY'),
     monthDays: numbers('BYMONTHDAY'),
     weekdays:
-      parts
-        .get('BYDAY')
-        ?.split(',')
-        .map((day) => ({
-          weekday: WEEKDAYS.indexOf(day.slice(-2)),
-          nth: day.length > 2 ? Number(day.slice(0, -2)) : null,
-        })) ?? null,
-    hours: numbers('BYHOUR'),
-    minutes: numbers('BYMINUTE'),
-    seconds: numbers('BYSECOND'),
+      days?.map((day) => ({
+        weekday: WEEKDAYS.indexOf(day.slice(-2)),
+        nth: day.length > 2 ? Number(day.slice(0, -2)) : null,
+      })) ?? null,
     positions: numbers('BYSETPOS'),
   }
 }
 
-/**
- * The last moment of an UNTIL on the local clock. A date lasts until its end. Null if the text is neither a time nor a date.
- */
-export function untilOf(text: string, clock: Pick<LocalClock, 'timeAt'>): number | null {
+/** A date lasts until its end. Null if the text is neither a time nor a date. */
+function untilOf(text: string): Rule['until'] {
   const match = /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z?))?$/.exec(text)
   if (match === null) return null
   const [, year, month, day, hour = '23', minute = '59', second = '59', zone = ''] = match
-  const moment = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  if (Number.isNaN(moment) || new Date(moment).getUTCDate() !== Number(day)) return null
-  return zone === 'Z' ? clock.timeAt(moment) : moment
+  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+  if (Number.isNaN(time) || new Date(time).getUTCDate() !== Number(day)) return null
+  return { time, isUtc: zone === 'Z' }
 }

@@ -1,24 +1,16 @@
-import { DAY, HOUR } from './calendar.ts'
+import { DAY } from './schedule.ts'
 
 /** The clocks of a time zone. Moments are milliseconds of UTC; times are local times as if they were UTC. */
 export interface LocalClock {
   timeAt(moment: number): number
   /** The first moment with this local time. A time that clocks skip is read with the offset from before the change. */
   momentOf(time: number): number
-  /**
-   * How far apart two times near this moment can be and still be in the opposite order as moments. 0 except near a clock
-   * change.
-   */
-  slackAt(moment: number): number
 }
 
 /** Clocks that are always this far ahead of UTC. */
 export function fixedClock(ahead: number): LocalClock {
-  return { timeAt: (moment) => moment + ahead, momentOf: (time) => time - ahead, slackAt: () => 0 }
+  return { timeAt: (moment) => moment + ahead, momentOf: (time) => time - ahead }
 }
-
-/** A zone that crosses the date line skips 24 h. */
-const LONGEST_LEAP = 27 * HOUR
 
 /** The clocks of a zone of the IANA database, with daylight saving time. */
 export function zoneClock(timeZone: string): LocalClock {
@@ -30,10 +22,6 @@ export function zoneClock(timeZone: string): LocalClock {
       const [before, after] = [ahead(time - DAY), ahead(time + DAY)]
       const moments = [before, after].map((offset) => time - offset).filter((moment) => moment + ahead(moment) === time)
       return moments.length === 0 ? time - before : Math.min(...moments)
-    },
-    slackAt(moment) {
-      const around = [moment - LONGEST_LEAP, moment, moment + LONGEST_LEAP].map(ahead)
-      return Math.max(...around) - Math.min(...around)
     },
   }
 }

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { DAY } from './calendar.ts'
-import { parseRule, ruleProblem, untilOf } from './rule.ts'
-import { Schedule } from './schedule.ts'
+import { POSSIBLE_RULES, parseRule, ruleProblem } from './rule.ts'
+import { DAY, dayOf, MAX_SEARCH_DAYS, Schedule } from './schedule.ts'
 import { fixedClock, isTimeZone, type LocalClock, zoneClock } from './time-zones.ts'
 
 /** Windows of equal length that begin when the rule says. */
@@ -16,7 +15,7 @@ export interface Recurring {
   time_zone?: string | null
 }
 
-const MAX_RECURRING_DAYS = 366
+const MAX_WINDOW_DAYS = 366
 /** A verdict covers no longer period than this, which bounds the cost of one evaluation. */
 const LOOK_AHEAD = 7 * DAY
 /** An entry takes about 1 KiB. */
@@ -26,13 +25,68 @@ const REMEMBERED = 10_000
 export function recurrenceProblem(recurring: Recurring): string | null {
   const problem = ruleProblem(recurring.recurrence)
   if (problem !== null) return problem
-  const length = lengthOf(recurring)
-  if (length > MAX_RECURRING_DAYS * DAY) return `must not repeat windows of more than ${MAX_RECURRING_DAYS} days`
-  const { schedule } = plan(recurring)
-  if (schedule.neverReachesCount) return 'does not come to its COUNT in any near time'
-  const interval = schedule.intervalBelow(length)
-  if (interval === null) return null
-  return `starts windows ${duration(interval)} apart, and each lasts ${duration(length)}; end them earlier or repeat them less often`
+  const { length, schedule } = planOf(recurring)
+  if (length > MAX_WINDOW_DAYS * DAY) return `must not repeat windows of more than ${MAX_WINDOW_DAYS} days`
+  let before: number | null = null
+  for (const day of schedule.days(schedule.first, schedule.first + MAX_SEARCH_DAYS)) {
+    if (before !== null && (day - before) * DAY < length) return tooLong(day - before)
+    before = day
+    if (length <= DAY) break
+  }
+  if (before === null) return `never matches: no day up to UNTIL, or within 100 years, has all parts; ${POSSIBLE_RULES}`
+  return schedule.neverReachesCount ? 'does not reach its COUNT within 100 years' : null
+}
+
+const tooLong = (days: number) =>
+  `starts windows ${days === 1 ? '1 day' : `${days} days`} apart, and each lasts longer; end them earlier or repeat them less often`
+
+interface Plan {
+  /** When the first window begins, in milliseconds. */
+  first: number
+  /** Of each window, in milliseconds. */
+  length: number
+  schedule: Schedule
+  clock: LocalClock
+  /** From midnight to the start of each window on the local clock. */
+  timeOfDay: number
+}
+
+/** Counts in local times, as if they were UTC, so a day has exactly one 18:00. */
+function planOf({ recurrence, start_time, end_time, start_offset, time_zone }: Recurring): Plan {
+  const first = new Date(start_time).getTime()
+  // If this process does not know the time zone, it uses the offset. Otherwise every create would fail.
+  const clock =
+    typeof time_zone === 'string' && isTimeZone(time_zone)
+      ? zoneClock(time_zone)
+      : fixedClock(offsetMinutes(start_offset) * 60_000)
+  const firstTime = clock.timeAt(first)
+  const firstDay = dayOf(firstTime)
+  const timeOfDay = firstTime - firstDay * DAY
+  const rule = parseRule(recurrence)
+  let lastDay = Number.POSITIVE_INFINITY
+  if (rule.until !== null) {
+    const until = rule.until.isUtc ? clock.timeAt(rule.until.time) : rule.until.time
+    // UNTIL has no fraction of a second.
+    lastDay = dayOf(until - Math.floor(timeOfDay / 1_000) * 1_000)
+  }
+  const schedule = new Schedule(rule, firstDay, lastDay)
+  return { first, length: new Date(end_time).getTime() - first, schedule, clock, timeOfDay }
+}
+
+/** Clocks change by at most a day, where a zone crosses the date line. */
+const CLOCK_CHANGE_DAYS = 2
+
+/** The starts of windows between two moments, both included, in order. The first window always counts. */
+function* startsBetween({ first, schedule, clock, timeOfDay }: Plan, from: number, to: number): Generator<number> {
+  if (from <= first && first <= to) yield first
+  const firstDay = Math.max(dayOf(clock.timeAt(from)) - CLOCK_CHANGE_DAYS, schedule.first + 1)
+  let before = Number.NEGATIVE_INFINITY
+  for (const day of schedule.days(firstDay, dayOf(clock.timeAt(to)) + CLOCK_CHANGE_DAYS)) {
+    const start = clock.momentOf(day * DAY + timeOfDay)
+    // Two days in a row begin at the same moment if clocks skip one of them.
+    if (from <= start && start <= to && start !== before) yield start
+    before = start
+  }
 }
 
 /** Whether a window is open, and how long this is known. */
@@ -45,14 +99,11 @@ interface WindowVerdict {
   until: number
 }
 
-interface Plan {
-  schedule: Schedule
-  clock: LocalClock
-  verdict: WindowVerdict
-}
+const remembered = new LRUCache<string, { plan: Plan; verdict: WindowVerdict }>({ max: REMEMBERED })
 
-const NO_VERDICT: WindowVerdict = { start: null, from: 0, until: Number.NEGATIVE_INFINITY }
-const remembered = new LRUCache<string, Plan>({ max: REMEMBERED })
+/** Contains everything that a verdict depends on. */
+const keyOf = ({ start_time, end_time, start_offset, time_zone, recurrence }: Recurring) =>
+  `${new Date(start_time).getTime()} ${new Date(end_time).getTime()} ${start_offset} ${time_zone} ${recurrence}`
 
 /**
  * The last window that has begun and not ended at `now`. The first window is `start_time` itself, even if the rule does not
@@ -60,12 +111,27 @@ const remembered = new LRUCache<string, Plan>({ max: REMEMBERED })
  */
 export function windowVerdict(recurring: Recurring, now: number): WindowVerdict {
   const key = keyOf(recurring)
-  const known = remembered.get(key) ?? { ...plan(recurring), verdict: NO_VERDICT }
-  const { verdict } = known
-  const isValid = verdict.from <= now && now < verdict.until
-  const current = isValid ? verdict : evaluate(recurring, known, now)
-  remembered.set(key, { ...known, verdict: current })
-  return current
+  const known = remembered.get(key)
+  if (known !== undefined && known.verdict.from <= now && now < known.verdict.until) return known.verdict
+  const plan = known?.plan ?? planOf(recurring)
+  const verdict = verdictAt(plan, now)
+  remembered.set(key, { plan, verdict })
+  return verdict
+}
+
+function verdictAt(plan: Plan, now: number): WindowVerdict {
+  const { first, length, schedule, clock } = plan
+  if (now < first) return { start: null, from: Number.NEGATIVE_INFINITY, until: first }
+  let start: number | null = null
+  for (const each of startsBetween(plan, now - length + 1, now)) start = each
+  let until = now + LOOK_AHEAD
+  if (start !== null) until = Math.min(until, start + length)
+  else if (dayOf(clock.timeAt(now)) - CLOCK_CHANGE_DAYS > schedule.last) until = Number.POSITIVE_INFINITY
+  for (const each of startsBetween(plan, now + 1, Math.min(until, now + LOOK_AHEAD))) {
+    until = each
+    break
+  }
+  return { start, from: start ?? now, until }
 }
 
 /**
@@ -76,118 +142,25 @@ export function startsFrom(
   recurring: Recurring,
   { now, until, farthest, most }: Record<'now' | 'until' | 'farthest' | 'most', number>,
 ): number[] {
-  const { schedule, clock } = remembered.get(keyOf(recurring)) ?? plan(recurring)
-  const [first, length] = [startOf(recurring), lengthOf(recurring)]
-  const isOver = (start: number) => start + length <= now
-  const starts = new Set(isOver(first) || first > farthest ? [] : [first])
-  let next = first > now ? first : Number.POSITIVE_INFINITY
-  const [from, to] = [now - length, farthest]
-  const times = schedule.forward(clock.timeAt(from) - clock.slackAt(from), clock.timeAt(to) + clock.slackAt(to))
-  for (const time of times) {
-    const start = clock.momentOf(time)
-    if (isOver(start) || start > farthest) continue
-    // Near a clock change, a later time may be an earlier moment.
-    if (start > Math.max(until, next) + clock.slackAt(start) || starts.size > most) break
-    starts.add(start)
-    if (start > now) next = Math.min(next, start)
+  const plan = remembered.get(keyOf(recurring))?.plan ?? planOf(recurring)
+  const starts: number[] = []
+  for (const start of startsBetween(plan, now - plan.length + 1, farthest)) {
+    const hasNext = (starts.at(-1) ?? now) > now
+    if (starts.length === most || (start > until && hasNext)) break
+    starts.push(start)
   }
-  const wanted = [...starts].filter((start) => start <= until || start === next)
-  return wanted.sort((a, b) => a - b).slice(0, most)
+  return starts
 }
 
-/**
- * The end of the last window; null for a rule without UNTIL and COUNT. Near a clock change, or for a rule that starts seldom,
- * it is a later moment.
- */
+/** The end of the last window; null for a rule without UNTIL and COUNT. For a rule that starts seldom, it is a later moment. */
 export function endOfRecurrence(recurring: Recurring): Date | null {
-  const { schedule, clock } = plan(recurring)
+  const plan = planOf(recurring)
+  const { first, length, schedule, clock, timeOfDay } = plan
   if (schedule.last === Number.POSITIVE_INFINITY) return null
-  const [lastStart = schedule.last] = schedule.backward(schedule.last, schedule.last - MAX_RECURRING_DAYS * DAY)
-  const moment = clock.momentOf(lastStart)
-  return new Date(Math.max(startOf(recurring), moment + clock.slackAt(moment)) + lengthOf(recurring))
-}
-
-/** Contains everything that a verdict depends on. */
-const keyOf = (recurring: Recurring) =>
-  `${startOf(recurring)} ${lengthOf(recurring)} ${recurring.start_offset} ${recurring.time_zone} ${recurring.recurrence}`
-const startOf = ({ start_time }: Recurring) => new Date(start_time).getTime()
-const lengthOf = ({ start_time, end_time }: Recurring) => new Date(end_time).getTime() - new Date(start_time).getTime()
-
-/**
- * Counts in local times, as if they were UTC, so a day has exactly one 18:00. Rules count whole seconds, so the fraction of a
- * second is added to each start.
- */
-function plan({ recurrence, start_time, start_offset, time_zone }: Recurring): Omit<Plan, 'verdict'> {
-  const start = new Date(start_time).getTime()
-  // If this process does not know the time zone, it uses the offset. Otherwise every create would fail.
-  const local =
-    typeof time_zone === 'string' && isTimeZone(time_zone)
-      ? zoneClock(time_zone)
-      : fixedClock(offsetMinutes(start_offset) * 60_000)
-  const fraction = ((start % 1_000) + 1_000) % 1_000
-  const clock: LocalClock = {
-    slackAt: local.slackAt,
-    timeAt: (moment) => local.timeAt(moment - fraction),
-    momentOf: (time) => local.momentOf(time) + fraction,
-  }
-  const rule = parseRule(recurrence)
-  const until = rule.until === null ? null : untilOf(rule.until, local)
-  return { schedule: new Schedule(rule, clock.timeAt(start), until ?? Number.POSITIVE_INFINITY), clock }
-}
-
-function evaluate(recurring: Recurring, { schedule, clock }: Omit<Plan, 'verdict'>, now: number): WindowVerdict {
-  const first = startOf(recurring)
-  const length = lengthOf(recurring)
-  if (now < first) return { start: null, from: Number.NEGATIVE_INFINITY, until: first }
-  const last = lastStart(first, now - length)
-  const isOpen = now < last + length
-  const next = nextStart(isOpen ? Math.min(last + length, now + LOOK_AHEAD) : now + LOOK_AHEAD)
-  return isOpen ? { start: last, from: last, until: next } : { start: null, from: now, until: next }
-
-  /** The last start up to now, if it is after `since`. Otherwise `since` or an earlier start. */
-  function lastStart(earliest: number, since: number): number {
-    let found = earliest
-    let stopAt = Number.NEGATIVE_INFINITY
-    const from = clock.timeAt(since) - clock.slackAt(since)
-    for (const time of schedule.backward(clock.timeAt(now) + clock.slackAt(now), from)) {
-      // Near a clock change, an earlier time may be a later moment.
-      if (time < stopAt) break
-      const moment = clock.momentOf(time)
-      if (moment > now) continue
-      if (stopAt === Number.NEGATIVE_INFINITY) stopAt = time - clock.slackAt(moment)
-      found = Math.max(found, moment)
-    }
-    return found
-  }
-
-  /** The first start after now, if it is before `limit`. Otherwise `limit`, or Infinity if there is no further start. */
-  function nextStart(limit: number): number {
-    let found = limit
-    let stopAt = Number.POSITIVE_INFINITY
-    const from = clock.timeAt(now) - clock.slackAt(now)
-    if (from > schedule.last && !isOpen) return Number.POSITIVE_INFINITY
-    for (const time of schedule.forward(from, clock.timeAt(limit) + clock.slackAt(limit))) {
-      if (time > stopAt) break
-      const moment = clock.momentOf(time)
-      if (moment <= now) continue
-      if (stopAt === Number.POSITIVE_INFINITY) stopAt = time + clock.slackAt(moment)
-      found = Math.min(found, moment)
-    }
-    return found
-  }
-}
-
-function duration(milliseconds: number): string {
-  const units = [
-    [DAY, 'days'],
-    [3_600_000, 'hours'],
-    [60_000, 'minutes'],
-  ] as const
-  const [size, name] = units.find(([unit]) => milliseconds >= 2 * unit && milliseconds % unit === 0) ?? [
-    1_000,
-    'seconds',
-  ]
-  return `${Math.round((milliseconds / size) * 10) / 10} ${name}`
+  const latest = clock.momentOf(schedule.last * DAY + timeOfDay)
+  let last: number | null = null
+  for (const start of startsBetween(plan, latest - MAX_WINDOW_DAYS * DAY, latest)) last = start
+  return new Date(Math.max(first, last ?? latest) + length)
 }
 
 /** How many minutes the clocks of this offset are ahead of UTC. */

@@ -7,6 +7,7 @@ const EXAMPLES = [
   { label: 'Every Friday', rule: 'FREQ=WEEKLY;BYDAY=FR' },
   { label: 'Every second week', rule: 'FREQ=WEEKLY;INTERVAL=2' },
   { label: 'Last day of the month', rule: 'FREQ=MONTHLY;BYMONTHDAY=-1' },
+  { label: 'Last workday of the month', rule: 'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1' },
   { label: 'Every year', rule: 'FREQ=YEARLY' },
 ]
 
@@ -43,7 +44,7 @@ export function FreezeTimeFields({ times, change }: Pick<ReturnType<typeof useFr
       </Group>
       <TextInput
         label="Recurrence"
-        description="An RFC 5545 RRULE without RRULE:. Every window is as long as the first. Empty for one window."
+        description="An RFC 5545 RRULE without RRULE:, from DAILY to YEARLY. Every window is as long as the first. Empty for one window."
         placeholder="FREQ=WEEKLY;BYDAY=FR"
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         value={times.recurrence}
