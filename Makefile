@@ -145,9 +145,9 @@ crash-points: build ## Kill each process at each moment of a deployment, HITS=20
 	@eval "$$(scripts/infra.sh env)"; status=0; HITS=$(or $(HITS),20) CELLS='$(CELLS)' RESUME=$(RESUME) node --conditions=@slipway/source \
 	  --import=./scripts/jest/register.mjs campaign/crash-points/run.ts || status=$$?; scripts/infra.sh release crash-points; exit $$status
 
-bench: build ## Measure the product beside its floors and write docs/performance.md; some alone: ARGS='create list'
+bench: build ## Measure the product beside its floors and print the table of docs/performance.md; some alone: ARGS='create list'
 	@scripts/infra.sh up bench
-	@status=0; node bench/run.mjs $(ARGS) && node bench/document.mjs || status=$$?; scripts/infra.sh release bench; exit $$status
+	@status=0; node bench/run.mjs $(ARGS) || status=$$?; scripts/infra.sh release bench; exit $$status
 
 campaign: build test-all-packages ## Try to break the suite with random faults, and judge what is left: MINUTES=60, SEED=n, ROUND=n; see campaign/README.md
 	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/main.ts

@@ -23,6 +23,7 @@ const { measureLocks } = await import('./locks.mjs')
 const { measurePlans } = await import('./plans.mjs')
 const { measureStart } = await import('./start.mjs')
 const { measureStreams } = await import('./streams.mjs')
+const { tableOf } = await import('./report.mjs')
 
 const wanted = process.argv.slice(2)
 const wants = (name) => wanted.length === 0 || wanted.includes(name)
@@ -89,11 +90,16 @@ try {
     report.push(...(await measureHistory({ ...bench, instance, body: JSON.stringify({ action_id, target_ids }) })))
   }
   if (wants('list')) report.push(...(await measureList(bench)))
-  console.table(report)
+  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).trim()
   const machine = { cpus: os.cpus().length, model: os.cpus()[0]?.model, load: os.loadavg(), node: process.version }
-  const file = path.join(root, 'bench/results', `${new Date().toISOString().slice(0, 16).replace(':', '')}.json`)
+  const file = path.join(root, '.slipway/bench', `${new Date().toISOString().slice(0, 16).replace(':', '')}.json`)
   fs.mkdirSync(path.dirname(file), { recursive: true })
-  fs.writeFileSync(file, `${JSON.stringify({ machine, rounds, seconds, report }, null, 2)}\n`)
+  fs.writeFileSync(file, `${JSON.stringify({ commit, machine, rounds, seconds, report }, null, 2)}\n`)
+  console.log(tableOf(report, commit))
+  const load = machine.load.map((value) => value.toFixed(1)).join(', ')
+  console.log(
+    `${rounds} rounds of ${seconds} s, ${machine.cpus} × ${machine.model}, Node ${machine.node}, load ${load}: ${file}`,
+  )
 } finally {
   peer.kill('SIGTERM')
   await instance?.stop()

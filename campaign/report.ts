@@ -1,118 +1,19 @@
-// Writes the results of the campaign into docs/resilience.md. Of several runs the one with the most faults counts.
-import fs from 'node:fs'
+// What a campaign found, as text: the figures of docs/resilience.md, the violations, and how long each kind of fault lasted.
+import { execFileSync } from 'node:child_process'
 import os from 'node:os'
-import path from 'node:path'
-import { table, writeSection } from './page.ts'
+import { repositoryRoot } from '@slipway/testing'
 import type { RoundResult } from './round.ts'
-
-const FOLDER = path.join(import.meta.dirname, 'results/runs')
-
-interface KindResult {
-  family: string
-  kind: string
-  target: string
-  faults: number
-  /** Milliseconds until a create succeeded that was sent after the fault. Null if none did in any round. */
-  medianMs: number | null
-  worstMs: number | null
-  /** Faults after which no create succeeded in their round, for example because the round ended. */
-  unmeasured: number
-}
-
-export interface Recorded {
-  at: string
-  seed: number
-  cores: number
-  load: number
-  minutes: number
-  rounds: number
-  faults: number
-  creates: number
-  accepted: number
-  deployments: number
-  starts: number
-  lines: number
-  streams: number
-  calls: number
-  medianRestMs: number
-  worstRestMs: number
-  exits: number
-  /** Until a create succeeds after `kill -9` of a service, with its other replica alive or not. */
-  killedServices: { faults: number; medianMs: number; worstMs: number }
-  violations: { invariant: string; sentence: string; count: number; seeds: string }[]
-  kinds: KindResult[]
-}
+import { table } from './table.ts'
 
 const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+const count = (value: number) => value.toLocaleString('en-US')
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 
-/** A process by its service, so that replicas count together; a link by both its ends. */
-const groupOf = (target: string) => target.replace(/-[23](?=>|$)/g, '')
-
-export function recordCampaign(seed: number, minutes: number, rounds: RoundResult[]): Recorded {
-  const sum = (of: (round: RoundResult) => number) => rounds.reduce((total, round) => total + of(round), 0)
-  const faults = rounds.flatMap((round) => round.faults)
-  const groups = new Map<string, typeof faults>()
-  for (const fault of faults) {
-    // Links are as many as pairs: they count by kind alone.
-    const target = fault.family === 'links' ? 'any link' : groupOf(fault.target)
-    const key = [fault.family, fault.kind, target].join('\t')
-    groups.set(key, [...(groups.get(key) ?? []), fault])
-  }
-  const kinds = [...groups].map(([key, own]) => {
-    const [family = '', kind = '', target = ''] = key.split('\t')
-    const measured = own.flatMap(({ recoveryMs }) => (recoveryMs === null ? [] : [recoveryMs]))
-    const isMeasured = measured.length > 0
-    return {
-      ...{ family, kind, target, faults: own.length },
-      medianMs: isMeasured ? median(measured) : null,
-      worstMs: isMeasured ? Math.max(...measured) : null,
-      unmeasured: own.length - measured.length,
-    }
-  })
-  const killed = faults.flatMap(({ kind, target, recoveryMs }) =>
-    kind === 'kill -9' && !target.startsWith('orchestration-instance') && recoveryMs !== null ? [recoveryMs] : [],
-  )
-  const violations = new Map<string, { invariant: string; sentence: string; count: number; seeds: string }>()
-  for (const round of rounds) {
-    for (const { invariant, sentence } of round.violations) {
-      const key = `${invariant} ${sentence}`
-      const before = violations.get(key)
-      const seeds = before?.seeds.includes(String(round.seed))
-        ? before.seeds
-        : `${before?.seeds ?? ''} ${round.seed}`.trim()
-      violations.set(key, { invariant, sentence, count: (before?.count ?? 0) + 1, seeds })
-    }
-  }
-  return {
-    at: new Date().toISOString().slice(0, 16),
-    seed,
-    cores: os.cpus().length,
-    load: Math.round((os.loadavg()[2] ?? 0) * 10) / 10,
-    minutes: Math.round(minutes),
-    rounds: rounds.length,
-    faults: faults.length,
-    creates: sum(({ creates }) => creates),
-    accepted: sum(({ accepted }) => accepted),
-    deployments: sum(({ deployments }) => deployments),
-    starts: sum(({ starts }) => starts),
-    lines: sum(({ lines }) => lines),
-    streams: sum(({ streams }) => streams),
-    calls: sum(({ calls }) => calls),
-    medianRestMs: median(rounds.map(({ restMs }) => restMs)),
-    worstRestMs: Math.max(...rounds.map(({ restMs }) => restMs)),
-    exits: sum(({ exits }) => exits.length),
-    killedServices: { faults: killed.length, medianMs: median(killed), worstMs: Math.max(0, ...killed) },
-    violations: [...violations.values()],
-    kinds: kinds.sort(
-      (a, b) => a.family.localeCompare(b.family) || b.faults - a.faults || a.target.localeCompare(b.target),
-    ),
-  }
-}
-
-export function saveRecord(record: Recorded): void {
-  fs.mkdirSync(FOLDER, { recursive: true })
-  const name = `${record.at.replace(':', '')}.json`
-  fs.writeFileSync(path.join(FOLDER, name), `${JSON.stringify(record, null, 2)}\n`)
+/** The commit and the machine of a run, without the name of the host. */
+export function describePlace(): string {
+  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: repositoryRoot, encoding: 'utf8' })
+  const load = (os.loadavg()[2] ?? 0).toFixed(1)
+  return `commit ${commit.trim()}, ${os.cpus().length} cores with a load of ${load}, Node ${process.version}`
 }
 
 /** Invariants about accepted work that is lost, is done twice, or never ends. */
@@ -125,62 +26,79 @@ const VERDICTS: [what: string, invariants: string[], sentence: RegExp][] = [
   ['streams with a gap, a repetition or a wrong end', ['I20'], /./],
 ]
 
-export function writeReport(): void {
-  const records = fs
-    .readdirSync(FOLDER)
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => JSON.parse(fs.readFileSync(path.join(FOLDER, name), 'utf8')) as Recorded)
-  const record = records.sort((a, b) => b.faults - a.faults)[0]
-  if (record !== undefined) writeSection('results', tables(record))
+export function describeCampaign(seed: number, minutes: number, rounds: readonly RoundResult[]): string {
+  const violations = rounds.flatMap((round) => round.violations)
+  return [
+    `Seed ${seed}, ${Math.round(minutes)} minutes, ${describePlace()}.`,
+    table(['what', 'number'], figures(rounds)),
+    violations.length === 0 ? 'No round violated an invariant.' : violationTable(rounds),
+    // How long no create succeeded after a fault. Other faults are active meanwhile, so each time is an upper bound.
+    table(['family', 'fault', 'on', 'faults', 'median', 'worst', 'not measured'], faultRows(rounds)),
+  ].join('\n\n')
 }
 
-function tables(record: Recorded): string {
-  const count = (value: number) => value.toLocaleString('en-US')
-  const seconds = (ms: number | null) => (ms === null ? '–' : `${(ms / 1_000).toFixed(1)} s`)
-  const failed = (invariants: string[], sentence: RegExp) =>
-    record.violations
-      .filter((one) => invariants.includes(one.invariant) && sentence.test(one.sentence))
-      .reduce((total, one) => total + one.count, 0)
-  const seen = [
-    ['rounds', count(record.rounds)],
-    ['faults', count(record.faults)],
-    ['calls', count(record.calls)],
-    ['creates sent', count(record.creates)],
-    ['creates answered with 201 or 202', count(record.accepted)],
-    ['deployments', count(record.deployments)],
-    ['starts of commands', count(record.starts)],
-    ['lines', count(record.lines)],
-    ['log streams followed to their end', count(record.streams)],
-    ...VERDICTS.map(([what, invariants, sentence]) => [`**${what}**`, `**${failed(invariants, sentence)}**`]),
-    ['violations of any invariant', String(record.violations.reduce((total, { count }) => total + count, 0))],
-    ['processes that ended by themselves', String(record.exits)],
-    ['from `kill -9` of a service until a create succeeds: median', seconds(record.killedServices.medianMs)],
-    ['from `kill -9` of a service until a create succeeds: worst', seconds(record.killedServices.worstMs)],
-    ['from the last fault until all had ended: median', seconds(record.medianRestMs)],
-    ['from the last fault until all had ended: worst', seconds(record.worstRestMs)],
-  ]
-  const kinds = record.kinds.map(({ family, kind, target, faults, medianMs, worstMs, unmeasured }) => [
-    ...[
-      family,
-      kind,
-      target,
-      String(faults),
-      seconds(medianMs),
-      seconds(worstMs),
-      unmeasured === 0 ? '' : String(unmeasured),
-    ],
-  ])
-  const found =
-    record.violations.length === 0
-      ? 'No round violated an invariant.'
-      : table(
-          ['invariant', 'sentence', 'times', 'seeds of rounds'],
-          record.violations.map(({ invariant, sentence, count, seeds }) => [invariant, sentence, String(count), seeds]),
-        )
+function figures(rounds: readonly RoundResult[]): string[][] {
+  const sum = (of: (round: RoundResult) => number) => count(rounds.reduce((total, round) => total + of(round), 0))
+  const violations = rounds.flatMap((round) => round.violations)
+  const rests = rounds.map(({ restMs }) => restMs)
+  const killed = rounds
+    .flatMap((round) => round.faults)
+    .flatMap(({ kind, target, recoveryMs }) =>
+      kind === 'kill -9' && !target.startsWith('orchestration-instance') && recoveryMs !== null ? [recoveryMs] : [],
+    )
   return [
-    `The run of ${record.at.slice(0, 10)}: ${record.minutes} minutes, seed ${record.seed}, on ${record.cores} cores with a load of ${record.load}.`,
-    table(['what', 'number'], seen),
-    found,
-    table(['family', 'fault', 'on', 'faults', 'median', 'worst', 'not measured'], kinds),
-  ].join('\n\n')
+    ['rounds', count(rounds.length)],
+    ['faults', sum(({ faults }) => faults.length)],
+    ['calls', sum(({ calls }) => calls)],
+    ['creates sent', sum(({ creates }) => creates)],
+    ['creates answered with 201 or 202', sum(({ accepted }) => accepted)],
+    ['deployments', sum(({ deployments }) => deployments)],
+    ['starts of commands', sum(({ starts }) => starts)],
+    ['lines', sum(({ lines }) => lines)],
+    ['log streams followed to their end', sum(({ streams }) => streams)],
+    ...VERDICTS.map(([what, invariants, sentence]) => [
+      what,
+      count(violations.filter((one) => invariants.includes(one.invariant) && sentence.test(one.sentence)).length),
+    ]),
+    ['violations of any invariant', count(violations.length)],
+    ['processes that ended by themselves', sum(({ exits }) => exits.length)],
+    ['from `kill -9` of a service until a create succeeds: median', seconds(median(killed))],
+    ['from `kill -9` of a service until a create succeeds: worst', seconds(Math.max(0, ...killed))],
+    ['from the last fault until all had ended: median', seconds(median(rests))],
+    ['from the last fault until all had ended: worst', seconds(Math.max(0, ...rests))],
+  ]
+}
+
+function violationTable(rounds: readonly RoundResult[]): string {
+  const found = new Map<string, { row: [string, string]; count: number; seeds: Set<number> }>()
+  for (const { seed, violations } of rounds) {
+    for (const { invariant, sentence } of violations) {
+      const key = `${invariant} ${sentence}`
+      const known = found.get(key) ?? { row: [invariant, sentence], count: 0, seeds: new Set<number>() }
+      found.set(key, { ...known, count: known.count + 1, seeds: known.seeds.add(seed) })
+    }
+  }
+  const rows = [...found.values()].map(({ row, count, seeds }) => [...row, String(count), [...seeds].join(' ')])
+  return table(['invariant', 'sentence', 'times', 'seeds of rounds'], rows)
+}
+
+/** A process by its service, so that replicas count together. */
+const groupOf = (target: string) => target.replace(/-[23](?=>|$)/g, '')
+
+function faultRows(rounds: readonly RoundResult[]): string[][] {
+  const groups = new Map<string, { names: [string, string, string]; recoveries: (number | null)[] }>()
+  for (const { family, kind, target, recoveryMs } of rounds.flatMap((round) => round.faults)) {
+    // Links are as many as pairs: they count by kind alone.
+    const names: [string, string, string] = [family, kind, family === 'links' ? 'any link' : groupOf(target)]
+    const key = names.join('\t')
+    const known = groups.get(key) ?? { names, recoveries: [] }
+    groups.set(key, { names, recoveries: [...known.recoveries, recoveryMs] })
+  }
+  return [...groups.values()]
+    .sort((a, b) => a.names[0].localeCompare(b.names[0]) || b.recoveries.length - a.recoveries.length)
+    .map(({ names, recoveries }) => {
+      const measured = recoveries.filter((ms) => ms !== null)
+      const times = measured.length === 0 ? ['–', '–'] : [seconds(median(measured)), seconds(Math.max(...measured))]
+      return [...names, String(recoveries.length), ...times, String(recoveries.length - measured.length)]
+    })
 }

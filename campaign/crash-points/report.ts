@@ -1,5 +1,5 @@
-// Writes the results of the crash points into docs/resilience.md.
-import { table, writeSection } from '../page.ts'
+import { describePlace } from '../report.ts'
+import { table } from '../table.ts'
 import type { CellResult } from './runner.ts'
 
 export interface Results {
@@ -9,7 +9,8 @@ export interface Results {
   cells: CellResult[]
 }
 
-export function writeReport({ started_at, seconds, cells }: Results): void {
+/** The kills by the part of a deployment's life, and by the process that is killed. */
+export function describeCrashPoints({ seconds, cells }: Results): string {
   const services = [...new Set(cells.map(({ service }) => service))]
   const total = (some: readonly CellResult[]) => some.reduce((sum, { hits }) => sum + hits, 0)
   const rows = [...new Set(cells.map(({ way }) => way))].map((way) => {
@@ -19,10 +20,9 @@ export function writeReport({ started_at, seconds, cells }: Results): void {
     return [way, ...counts.map((count) => (count === 0 ? '' : String(count))), String(total(own)), String(violated)]
   })
   const violations = [...new Set(cells.flatMap((cell) => cell.violations))]
-  const day = started_at.slice(0, 10)
   const [kills, minutes] = [total(cells).toLocaleString('en-US'), Math.round(seconds / 60)]
-  const sentence = `The run of ${day}: ${cells.length} cells, ${kills} kills in ${minutes} minutes, ${violations.length} violations.`
+  const sentence = `${cells.length} cells, ${kills} kills in ${minutes} minutes, ${violations.length} violations; ${describePlace()}.`
   const list = violations.map((violation) => `- ${violation}`).join('\n')
   const cellsByWay = table(['way', ...services, 'kills', 'cells with a violation'], rows)
-  writeSection('crash points', [sentence, cellsByWay, list].filter((part) => part !== '').join('\n\n'))
+  return [sentence, cellsByWay, list].filter((part) => part !== '').join('\n\n')
 }

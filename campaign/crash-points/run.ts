@@ -1,11 +1,12 @@
 // `make crash-points`: kills each process at each failpoint under load, HITS times, and writes the violations found.
 import fs from 'node:fs'
 import path from 'node:path'
+import { repositoryRoot } from '@slipway/testing'
 import { CELLS } from './cells.ts'
-import { type Results, writeReport } from './report.ts'
+import { describeCrashPoints, type Results } from './report.ts'
 import { type CellResult, runCrashPoints } from './runner.ts'
 
-const file = path.join(import.meta.dirname, '../results/crash-points.json')
+const file = path.join(repositoryRoot, '.slipway/campaign/crash-points.json')
 const hits = Number(process.env['HITS'] ?? 20)
 const wanted = new RegExp(process.env['CELLS'] ?? '')
 const startedAt = Date.now()
@@ -33,7 +34,7 @@ const cells = await runCrashPoints({
   ...(earlier ? { earlier: earlier.cells } : {}),
 })
 write(cells)
-if (cells.length === CELLS.length) writeReport(JSON.parse(fs.readFileSync(file, 'utf8')))
+console.log(describeCrashPoints(JSON.parse(fs.readFileSync(file, 'utf8'))))
 const missed = cells.filter((cell) => !isComplete(cell))
 for (const cell of missed) console.log(`${cell.name} was hit ${cell.hits} times, not ${hits}`)
 for (const violation of violationsOf(cells)) console.log(violation)

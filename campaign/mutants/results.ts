@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { repositoryRoot } from '@slipway/testing'
-import { table, writeSection } from '../page.ts'
+import { table } from '../table.ts'
 import { MUTANTS } from './mutants.ts'
 
 export interface Finding {
@@ -52,15 +52,4 @@ export function tableOf({ mutants }: Results): string {
     return [[id, finding.file, finding.test.replaceAll('|', '\\|')]]
   })
   return table(['mutant', 'found by', 'test'], rows)
-}
-
-/** Writes the table into docs/resilience.md. */
-export function writeReport(results: Results): void {
-  const { all, byTests } = countFindings(results)
-  writeSection(
-    'mutants',
-    [`${all} of ${MUTANTS.length} faults are found, ${byTests} of them by \`make test\`.`, tableOf(results)].join(
-      '\n\n',
-    ),
-  )
 }

@@ -10,7 +10,7 @@ import { readSettings } from '../settings.ts'
 import { startServers, stopServers } from '../suite.ts'
 import { SERVICES } from '../topology.ts'
 import { startLoad } from './load.ts'
-import { recordSoak, saveSoak } from './report.ts'
+import { describeSoak, type Soak } from './report.ts'
 import { startSampler } from './sampler.ts'
 import { Measurements } from './series.ts'
 
@@ -34,14 +34,17 @@ const MEMORY = {
 }
 const NAMES: readonly ServiceName[] = [...SERVICES, 'orchestration-instance', 'orchestration-instance-2']
 
-/** An interrupted soak stops what it has started, and publishes nothing. */
+/** An interrupted soak stops what it has started, and leaves no results. */
 const interrupted = new Promise<'interrupted'>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve('interrupted'))
 })
 
 const servers = await startServers()
 const suite = await startSuite({
-  ...{ secondGateway: true, secondLogStream: true, secondReplicas: true, secondInstance: true },
+  secondGateway: true,
+  secondLogStream: true,
+  secondReplicas: true,
+  secondInstance: true,
   env: { SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true', ...MEMORY },
 })
 const receiver = await startReceiver()
@@ -71,7 +74,9 @@ function keepLogs(): void {
   console.log(`soak: the logs of the processes are in ${folder}`)
 }
 const load = await startLoad({
-  ...{ urls: [suite.url, suite.secondUrl], token: key.full_key, seed },
+  urls: [suite.url, suite.secondUrl],
+  token: key.full_key,
+  seed,
   onCall: (what, milliseconds) => took.set(what, [...(took.get(what) ?? []), milliseconds]),
 })
 const sampler = await startSampler({ suite, servers, names: NAMES, measurements, memoryFolder })
@@ -109,25 +114,32 @@ if (ending === 'interrupted') {
   process.exit(1)
 }
 
-const record = recordSoak({
-  ...{ seed, minutes, warmUp, delivered, calls: load.counts },
+const soak: Soak = {
+  seed,
+  minutes,
+  warmUp,
+  delivered,
+  calls: load.counts,
   unexpected: load.unexpected.map(({ purpose, status, code, message, requestId, sentAt, answeredAt }) => {
     const [minutes, milliseconds] = [((sentAt - began) / 60_000).toFixed(1), Math.round(answeredAt - sentAt)]
     return `${purpose} ${requestId} at minute ${minutes}, after ${milliseconds} ms: ${status} ${code} ${message}`
   }),
   ended: [...exits, ...complaints.map((complaint) => complaint.split('\n')[0] ?? '')],
   series: measurements.trends(warmUp, Math.floor(minutes)),
-})
-const growing = record.series.filter(({ verdict, isJudged }) => verdict === 'growing' && isJudged)
+}
+const growing = soak.series.filter(({ verdict, isJudged }) => verdict === 'growing' && isJudged)
 for (const { place, name, unit, mean, slope, low, high } of growing) {
   const numbers = [mean, slope, low, high].map((value) => value.toPrecision(4))
   console.log(
     `GROWING ${place}, ${name} (${unit}): mean ${numbers[0]}, ${numbers[1]} an hour (${numbers[2]} to ${numbers[3]})`,
   )
 }
-for (const text of [...record.unexpected, ...record.ended]) console.log(`UNEXPECTED ${text}`)
-saveSoak(record)
+for (const text of [...soak.unexpected, ...soak.ended]) console.log(`UNEXPECTED ${text}`)
+const folder = path.join(repositoryRoot, '.slipway/campaign')
+fs.mkdirSync(folder, { recursive: true })
+fs.writeFileSync(path.join(folder, 'soak.json'), `${JSON.stringify(soak, null, 1)}\n`)
+fs.writeFileSync(path.join(folder, 'soak.md'), `${describeSoak(soak)}\n`)
 console.log(
-  `soak: ${record.series.length} series, ${growing.length} growing, ${record.unexpected.length} unexpected answers`,
+  `soak: ${soak.series.length} series, ${growing.length} growing, ${soak.unexpected.length} unexpected answers: ${path.join(folder, 'soak.md')}`,
 )
-process.exit(growing.length + record.unexpected.length + record.ended.length === 0 ? 0 : 1)
+process.exit(growing.length + soak.unexpected.length + soak.ended.length === 0 ? 0 : 1)
