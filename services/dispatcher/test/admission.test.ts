@@ -57,6 +57,17 @@ describe('a decision whose rows have moved', () => {
     expect(await liveLease(database, instance)).toBeNull()
   })
 
+  test('is made again if the instance serves another tenant alone now', async () => {
+    await addInstance(database, 1)
+    const command = startCommand(catalog)
+    const by = watched((name) =>
+      name === 'dispatcher.leases.add'
+        ? database.query('UPDATE instances SET tenant_id = $1', [catalog.tenant_id])
+        : undefined,
+    )
+    expect(await startBy(by, command)).toMatchObject({ outcome: 'queued' })
+  })
+
   test('is made three times more at most; then the request waits', async () => {
     for (let n = 0; n < 9; n += 1) await addInstance(database, 9 - n)
     const command = startCommand(catalog)

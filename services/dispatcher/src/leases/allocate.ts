@@ -11,7 +11,7 @@ export interface Lease extends Slot {
 
 /**
  * Leases the slots that deployments were given. The epoch of each lease is higher than all earlier ones.
- * @throws Moved if a slot is not free any more, or its instance takes no runs or has other labels than in the snapshot
+ * @throws Moved if a slot is not free any more, or its instance takes no runs, or has other labels or another tenant than in the snapshot
  */
 export async function leaseSlots(
   tx: Queryable,
@@ -27,7 +27,7 @@ export async function leaseSlots(
     }),
     // After the leases: a change of an instance waits for its slots, so that it came before them or comes after this transaction.
     findMoved.all(tx, {
-      seen: instances.filter(({ id }) => used.has(id)).map(({ id, labels }) => ({ id, labels })),
+      seen: instances.filter(({ id }) => used.has(id)).map(({ id, tenant_id, labels }) => ({ id, tenant_id, labels })),
       version: COMPATIBLE_VERSION,
     }),
   ])

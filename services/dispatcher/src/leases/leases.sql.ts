@@ -11,6 +11,7 @@ import {
   text,
   uuid,
 } from '@slipway/database'
+import type { Instance } from '@slipway/engine'
 import { INSTANCE_STATUS } from '@slipway/views'
 
 export const LEASE_ENDS = ['finished', 'cancelled', 'lost', 'overdue', 'final'] as const
@@ -34,14 +35,15 @@ export const addLeases = statement({
     RETURNING deployment_id, epoch`,
 })
 
-/** Which of these instances take no runs now, or have other labels. */
+/** Which of these instances take no runs now, or have other labels or another tenant. */
 export const findMoved = statement({
   name: 'dispatcher.leases.find-moved',
-  parameters: { seen: jsonb<readonly { id: string; labels: Readonly<Record<string, string>> }[]>(), version: text },
+  parameters: { seen: jsonb<readonly Pick<Instance, 'id' | 'tenant_id' | 'labels'>[]>(), version: text },
   row: { id: uuid },
-  sql: `SELECT i.id FROM jsonb_to_recordset(:seen::jsonb) AS seen (id uuid, labels jsonb)
+  sql: `SELECT i.id FROM jsonb_to_recordset(:seen::jsonb) AS seen (id uuid, tenant_id uuid, labels jsonb)
       JOIN instances i ON i.id = seen.id
-     WHERE NOT (${takesRuns(':version')}) OR i.labels <> seen.labels`,
+     WHERE NOT (${takesRuns(':version')}) OR i.labels <> seen.labels
+        OR i.tenant_id IS DISTINCT FROM seen.tenant_id`,
 })
 
 /** Ends the live lease of a deployment. With `epoch`, only that lease. */
