@@ -70,7 +70,7 @@ export async function commit(
   const stored = starts.filter(({ request }) => request.kind === 'start' && !isNew(request))
   const isPlanned = (id: string) => prepared.has(id)
 
-  const [resumed, { ready }] = await Promise.all([
+  const [resumed, { ready, changed }] = await Promise.all([
     resume(tx, snapshot, orphans),
     claimRequests(
       tx,
@@ -116,7 +116,7 @@ export async function commit(
   ])
   return {
     answers: answersOf(decisions, commands),
-    changed: resumed + stored.length,
+    changed: resumed + ready.length + changed,
     started: [...dispatched, ...newStarts].map(({ request }) => request.id),
   }
 }
