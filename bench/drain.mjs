@@ -13,7 +13,7 @@ const { connect } = createRequire(new URL('../packages/broker/package.json', imp
 const JOBS = Number(process.env.JOBS ?? 10_000)
 const MANY = Number(process.env.MANY ?? 1_000_000)
 const PRIORITIES = 201
-/** A point of priority in the rank of a request, without ageing. */
+/** A point of priority in the rank of a request, as in `rankOf`. */
 const POINT = 3_153_600_000_000
 /** What copies of a request have in common. */
 const COPIED = [

@@ -777,7 +777,6 @@ CREATE INDEX pending_requests_without_locks ON pending_requests (rank, id) WHERE
 -- One row with the settings of the queue. Dispatchers write it when they start, and all services read the same values.
 CREATE TABLE queue_settings (
   id integer DEFAULT 1 NOT NULL,
-  ageing_seconds integer,
   tenant_running_limit integer,
   analysis_enabled boolean DEFAULT true NOT NULL,
   target_concurrency target_concurrency DEFAULT 'allow' NOT NULL,

@@ -9,11 +9,6 @@ const { REDIS_URL: _cache, ...needed } = commonConfig
 /** The dispatcher's environment variables. The encryption keys open the secrets of webhooks and of payloads. */
 export const dispatcherConfig = Strict({
   ...needed,
-  SLIPWAY_PRIORITY_AGEING_SECONDS: integerVariable({
-    default: 0,
-    maximum: 31_536_000,
-    description: 'Seconds of waiting that are worth a point of priority; 0: no waiting makes up for priority',
-  }),
   SLIPWAY_TENANT_RUNNING_LIMIT: integerVariable({
     default: 0,
     maximum: 1_000_000,

@@ -46,7 +46,6 @@ await runService({
 
     const destinations = { allowPrivate: config.SLIPWAY_WEBHOOK_ALLOW_PRIVATE }
     const queue = {
-      ageing_seconds: config.SLIPWAY_PRIORITY_AGEING_SECONDS || null,
       tenant_running_limit: config.SLIPWAY_TENANT_RUNNING_LIMIT || null,
       analysis_enabled: config.SLIPWAY_ANALYSIS_ENABLED,
       target_concurrency: config.SLIPWAY_TARGET_CONCURRENCY,

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { recordAudit } from '@slipway/audit'
-import { rankOf } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { applySettings } from '../src/pending/settings.ts'
@@ -13,8 +12,8 @@ import {
   type CommandOptions,
   copyRequest,
   deployment,
-  queue as OFF,
   outbox,
+  queue,
   startCommand,
   startDeployment,
 } from './fixtures.ts'
@@ -25,7 +24,7 @@ const { database, asDispatcher, catalog } = db
 const { dispatchAll, submit } = requestsOf(db)
 const other = await addCatalog(database)
 
-afterEach(() => applySettings(asDispatcher, OFF))
+afterEach(() => applySettings(asDispatcher, queue))
 
 /** Moves the time at which a request was queued into the past. */
 async function age(id: string, seconds: number): Promise<void> {
@@ -60,70 +59,24 @@ async function queueOrder(): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-describe('ageing', () => {
-  test('has no effect while it is off: the higher priority starts first, whatever the age', async () => {
-    const old = await submit({ priority: 0 })
-    const urgent = await submit({ priority: 1 })
-    await age(old, 10 * 365 * 86_400)
-    expect(await queueOrder()).toEqual([urgent, old])
-    await addInstance(database, 1)
-    await dispatchAll()
-    expect(await statuses(urgent, old)).toEqual(['dispatched', 'pending'])
-  })
-
-  test('adds one point per ageing_seconds to the priority, in the queue and against new requests', async () => {
-    await applySettings(asDispatcher, { ...OFF, ageing_seconds: 60 })
-    const old = await submit({ priority: 0 })
-    await age(old, 121)
-    const [two, three] = [await submit({ priority: 2 }), await submit({ priority: 3 })]
-    expect(await queueOrder()).toEqual([three, old, two])
-    await addInstance(database, 1)
-    // The new request has a higher rank than all pending requests.
-    expect(await startDeployment(database, startCommand(catalog, { priority: 4 }), { request_id: null })).toMatchObject(
-      {
-        outcome: 'started',
-      },
-    )
-    await addInstance(database, 1)
-    expect(await startDeployment(database, startCommand(catalog, { priority: 3 }), { request_id: null })).toMatchObject(
-      {
-        outcome: 'queued',
-      },
-    )
-    expect(await statuses(three, old, two)).toEqual(['dispatched', 'pending', 'pending'])
-  })
-
-  test('puts a request of the lowest priority before every request that comes 200 points later', async () => {
-    await applySettings(asDispatcher, { ...OFF, ageing_seconds: 10 })
-    const lowest = await submit({ priority: -100 })
-    await age(lowest, 200 * 10 - 1)
-    const highest = await submit({ priority: 100 })
-    expect(await queueOrder()).toEqual([highest, lowest])
-    await age(lowest, 2)
-    expect(await queueOrder()).toEqual([lowest, highest])
-  })
-
-  test('changes the rank of all pending requests when the setting changes, also of requests queued meanwhile', async () => {
-    const old = await submit({ priority: 0 })
-    await age(old, 3600)
-    const urgent = await submit({ priority: 1 })
-    expect(await queueOrder()).toEqual([urgent, old])
-    const [, ...late] = await Promise.all([
-      applySettings(asDispatcher, { ...OFF, ageing_seconds: 60 }),
-      ...Array.from({ length: 10 }, () => submit({ priority: 1 })),
-    ])
-    expect((await queueOrder()).slice(0, 2)).toEqual([old, urgent])
-    const { rows } = await database.query(
-      `SELECT FROM pending_requests WHERE rank <> ${rankOf('priority', 'queued_at')}`,
-    )
-    expect([rows.length, late.length]).toEqual([0, 10])
-    await applySettings(asDispatcher, OFF)
-    expect((await queueOrder())[0]).toBe(urgent)
-  })
+test('the higher priority starts first, whatever the age; among equals the older one does, also before new requests', async () => {
+  const [young, old] = [await submit(), await submit()]
+  const urgent = await submit({ priority: 1 })
+  await age(old, 10 * 365 * 86_400)
+  expect(await queueOrder()).toEqual([urgent, old, young])
+  await addInstance(database, 1)
+  await dispatchAll()
+  expect(await statuses(urgent, old, young)).toEqual(['dispatched', 'pending', 'pending'])
+  const create = (priority: number) =>
+    startDeployment(database, startCommand(catalog, { priority }), { request_id: null })
+  await addInstance(database, 1)
+  expect(await create(1)).toMatchObject({ outcome: 'started' })
+  await addInstance(database, 1)
+  expect(await create(0)).toMatchObject({ outcome: 'queued' })
 })
 
 describe('a limit for each tenant', () => {
-  const limit = (tenant_running_limit: number | null) => applySettings(asDispatcher, { ...OFF, tenant_running_limit })
+  const limit = (tenant_running_limit: number | null) => applySettings(asDispatcher, { ...queue, tenant_running_limit })
   const ofTenant = (more: CommandOptions = {}) => submit({ tenant: true, ...more })
 
   test('holds only the requests of this tenant; when a deployment ends, the next request starts', async () => {

@@ -9,9 +9,8 @@ type StartCommand = CommandBody<'deployment.start'>
 
 export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`)
 
-/** Ageing and the limit for tenants are off; analyses are on. */
+/** The limit for tenants is off; analyses are on. */
 export const queue: QueueSettings = {
-  ageing_seconds: null,
   tenant_running_limit: null,
   analysis_enabled: true,
   target_concurrency: 'allow',

@@ -198,7 +198,7 @@ const SERVICES_TABLES: Record<string, Table> = {
   queue_settings: {
     dispatcher: {
       select: 'all',
-      update: ['ageing_seconds', 'tenant_running_limit', 'analysis_enabled', 'target_concurrency'],
+      update: ['tenant_running_limit', 'analysis_enabled', 'target_concurrency'],
     },
     gateway: read,
     planner: read,

@@ -90,39 +90,13 @@ export const renewSubjects = statement({
 
 // --- settings and metrics ------------------------------------------------------------------------------------------
 
-const SETTINGS = {
-  ageing_seconds: nullable(int4),
-  tenant_running_limit: nullable(int4),
-  analysis_enabled: bool,
-  target_concurrency: targetConcurrency,
-}
-
-export const lockSettings = statement({
-  name: 'dispatcher.queue_settings.lock',
-  row: SETTINGS,
-  sql: `SELECT ageing_seconds, tenant_running_limit, analysis_enabled, target_concurrency
-      FROM queue_settings FOR UPDATE`,
-})
-
+/** A dispatcher that starts with the stored settings writes nothing. */
 export const saveSettings = statement({
   name: 'dispatcher.queue_settings.save',
-  parameters: SETTINGS,
-  sql: `UPDATE queue_settings SET ageing_seconds = :ageing_seconds, tenant_running_limit = :tenant_running_limit,
-           analysis_enabled = :analysis_enabled, target_concurrency = :target_concurrency::target_concurrency`,
-})
-
-/** Run before `rankAll`: it takes longer than the statement timeout for a million requests, and blocks new requests meanwhile. */
-export const BEFORE_RANKING = [
-  statement({ name: 'dispatcher.queue_settings.no-timeout', sql: 'SET LOCAL statement_timeout = 0' }),
-  statement({
-    name: 'dispatcher.queue_settings.lock-queue',
-    sql: 'LOCK TABLE pending_requests IN SHARE ROW EXCLUSIVE MODE',
-  }),
-]
-
-export const rankAll = statement({
-  name: 'dispatcher.queue_settings.rank-all',
-  sql: `WITH moved AS (
-      UPDATE pending_requests SET rank = ${rankOf('priority', 'queued_at')} WHERE status = 'pending' RETURNING id, rank, wants_targets)
-    UPDATE pending_targets n SET rank = moved.rank FROM moved WHERE moved.wants_targets AND n.request_id = moved.id`,
+  parameters: { tenant_running_limit: nullable(int4), analysis_enabled: bool, target_concurrency: targetConcurrency },
+  sql: `UPDATE queue_settings s
+       SET tenant_running_limit = :tenant_running_limit, analysis_enabled = :analysis_enabled,
+           target_concurrency = :target_concurrency::target_concurrency
+     WHERE (s.tenant_running_limit, s.analysis_enabled, s.target_concurrency)
+           IS DISTINCT FROM (:tenant_running_limit::int, :analysis_enabled::boolean, :target_concurrency::target_concurrency)`,
 })
