@@ -2,34 +2,39 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { definitionLines, parseDefinition } from '../src/screens/sources/definition-text.ts'
-import { foldUnchanged } from '../src/screens/sources/fold-unchanged.ts'
 import { highlightLines } from '../src/screens/sources/highlight.ts'
 import { diffLines } from '../src/screens/sources/line-diff.ts'
 
-const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 })
+const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 30 })
 
-test('a difference holds both texts in their order, and nothing that is the same as removed and added', () => {
+test('a difference shows or counts each line of both texts, and shows nothing of equal texts', () => {
   fc.assert(
     fc.property(lines, lines, (before, after) => {
-      const diff = diffLines(before, after)
-      const without = (change: string) => diff.filter((line) => line.change !== change).map(({ text }) => text)
-      expect(without('added')).toEqual(before)
-      expect(without('removed')).toEqual(after)
+      const parts = diffLines(before, after)
+      const without = (sign: string) =>
+        parts.reduce((sum, part) => {
+          if (typeof part !== 'string') return sum + part.hidden
+          return part.startsWith(sign) ? sum : sum + 1
+        }, 0)
+      const isSame = before.join('\n') === after.join('\n') && before.length === after.length
+      expect(without('+')).toBe(isSame ? 0 : before.length)
+      expect(without('-')).toBe(isSame ? 0 : after.length)
     }),
   )
-  expect(diffLines(['a', 'b', 'c'], ['a', 'x', 'c']).map(({ change, text }) => `${change} ${text}`)).toEqual([
-    'same a',
-    'removed b',
-    'added x',
-    'same c',
-  ])
+  expect(diffLines(['a', 'b', 'c'], ['a', 'x', 'c'])).toEqual([' a', '-b', '+x', ' c'])
 })
 
 test('only unchanged lines far from a change are folded', () => {
   const same = Array.from({ length: 10 }, (_, n) => `line ${n}`)
-  const folded = foldUnchanged(diffLines([...same, 'old'], [...same, 'new']))
+  const folded = diffLines([...same, 'old', ...same], [...same, 'new', ...same])
   expect(folded[0]).toEqual({ hidden: 6 })
-  expect(folded).toHaveLength(1 + 4 + 2)
+  expect(folded.at(-1)).toEqual({ hidden: 6 })
+  expect(folded).toHaveLength(1 + 4 + 2 + 4 + 1)
+})
+
+test('texts with nothing in common are compared at once', () => {
+  const text = (name: string) => Array.from({ length: 5_000 }, (_, n) => `${name} ${n}`)
+  expect(diffLines(text('a'), text('b'))).toHaveLength(10_000)
 })
 
 test('a definition is read from YAML and JSON, or a problem with its line is told', () => {

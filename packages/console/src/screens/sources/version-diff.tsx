@@ -6,8 +6,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
 import { type Kind, OPERATIONS } from '../../components/source-kinds.ts'
 import { definitionLines } from './definition-text.ts'
-import { foldUnchanged } from './fold-unchanged.ts'
-import { type DiffLine, diffLines } from './line-diff.ts'
+import { diffLines } from './line-diff.ts'
 
 interface Props {
   kind: Kind
@@ -49,39 +48,36 @@ export function VersionDiff({ kind, id, versions, before, after, onChange }: Pro
   )
 }
 
-const SIGNS: Record<DiffLine['change'], string> = { same: ' ', removed: '-', added: '+' }
-const BACKGROUNDS: Record<DiffLine['change'], string | undefined> = {
-  same: undefined,
-  removed: 'light-dark(var(--mantine-color-red-1), #5c1a1a)',
-  added: 'light-dark(var(--mantine-color-green-1), #1a4426)',
+const BACKGROUNDS: Record<string, string> = {
+  '-': 'light-dark(var(--mantine-color-red-1), #5c1a1a)',
+  '+': 'light-dark(var(--mantine-color-green-1), #1a4426)',
 }
 
 /** The lines that differ between two definitions. */
 export function DiffView({ before, after }: { before: unknown; after: unknown }) {
-  const lines = useMemo(() => diffLines(definitionLines(before), definitionLines(after)), [before, after])
-  const count = (change: DiffLine['change']) => lines.filter((line) => line.change === change).length
-  if (count('same') === lines.length) return <Empty title="These versions have the same definition" />
+  const parts = useMemo(() => diffLines(definitionLines(before), definitionLines(after)), [before, after])
+  const count = (sign: string) => parts.filter((part) => typeof part === 'string' && part.startsWith(sign)).length
+  if (parts.length === 0) return <Empty title="These versions have the same definition" />
   return (
     <>
       <Text size="sm">
-        {counted(count('added'), 'line')} added, {count('removed')} removed
+        {counted(count('+'), 'line')} added, {count('-')} removed
       </Text>
       <Code block tabIndex={0} role="region" aria-label="Differences" style={{ maxHeight: '70vh', fontSize: 13 }}>
-        {foldUnchanged(lines).map((part, index) => (
-          <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of two published versions never change
-            key={index}
-            style={{
-              display: 'block',
-              minHeight: '1lh',
-              background: 'hidden' in part ? undefined : BACKGROUNDS[part.change],
-            }}
-          >
-            {'hidden' in part
-              ? `    … ${part.hidden} lines without a difference`
-              : `${SIGNS[part.change]} ${part.text}`}
-          </span>
-        ))}
+        {parts.map((part, index) => {
+          const sign = typeof part === 'string' ? part.slice(0, 1) : ''
+          return (
+            <span
+              // biome-ignore lint/suspicious/noArrayIndexKey: the lines of two published versions never change
+              key={index}
+              style={{ display: 'block', minHeight: '1lh', background: BACKGROUNDS[sign] }}
+            >
+              {typeof part === 'string'
+                ? `${sign} ${part.slice(1)}`
+                : `    … ${part.hidden} lines without a difference`}
+            </span>
+          )
+        })}
       </Code>
     </>
   )
