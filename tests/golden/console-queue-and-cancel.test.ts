@@ -123,7 +123,7 @@ test('keys and the palette open screens, rows and sources, and can be switched o
   await text.fill('brass')
   await page.getByRole('option', { name: /^Polish the brass.*action/ }).waitFor()
   await text.fill('queue')
-  await page.getByRole('option', { name: /^Queue/ }).waitFor()
+  await page.getByRole('option', { name: /^Queue/, selected: true }).waitFor()
   await press('Enter')
   await visitor.heading('Queue')
   await press('Control+k')

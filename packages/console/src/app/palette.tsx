@@ -1,96 +1,85 @@
-import { Modal, NavLink, ScrollArea, Stack, Text, TextInput } from '@mantine/core'
-import { useDebouncedValue, useHotkeys } from '@mantine/hooks'
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import '@mantine/spotlight/styles.css'
+import { Box } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { Spotlight, type SpotlightStore, useSpotlight } from '@mantine/spotlight'
+import { useEffect, useState } from 'react'
 import { ErrorAlert } from '../components/error-alert.tsx'
 import { usePaletteEntries } from './palette-entries.ts'
 
 interface Props {
-  opened: boolean
-  onOpen: () => void
-  onClose: () => void
+  store: SpotlightStore
   /** Shows the keyboard shortcuts. */
   onHelp: () => void
 }
 
 /** Ctrl-K: goes to a screen, or to a record by its name, or does something. */
-export function Palette({ opened, onOpen, onClose, onHelp }: Props) {
-  // Also from an input, where someone may be typing.
-  useHotkeys([['mod+K', onOpen]], [])
+export function Palette({ store, onHelp }: Props) {
+  const [text, setText] = useState('')
   return (
-    <Modal opened={opened} onClose={onClose} title="Go to" size="lg">
-      {opened && <Choices onDone={onClose} onHelp={onHelp} />}
-    </Modal>
+    <Spotlight.Root
+      store={store}
+      query={text}
+      onQueryChange={setText}
+      // Also from an input, where someone may be typing.
+      tagsToIgnore={[]}
+      attributes={{ content: { 'aria-label': 'Go to' } }}
+      // Mantine's dimmed description of the selected entry is too pale for WCAG AA.
+      styles={{ actionDescription: { opacity: 1 } }}
+    >
+      <Choices store={store} text={text} onHelp={onHelp} />
+    </Spotlight.Root>
   )
 }
 
 const SEARCH_DELAY_MS = 150
+const LIST_ID = 'palette-list'
 const idOf = (index: number) => `palette-${index}`
 
-function Choices({ onDone, onHelp }: { onDone: () => void; onHelp: () => void }) {
-  const [text, setText] = useState('')
-  const [chosen, setChosen] = useState(0)
+function Choices({ store, text, onHelp }: Props & { text: string }) {
   const [wanted] = useDebouncedValue(text, SEARCH_DELAY_MS)
   const { entries, error, isSearching } = usePaletteEntries(text, wanted, onHelp)
-  const list = useRef<HTMLDivElement>(null)
+  const { selected } = useSpotlight(store)
+  // Mantine selects no entry of a list that opens, or that was empty. Enter acts on the first one.
   useEffect(() => {
-    list.current?.querySelector(`#${idOf(chosen)}`)?.scrollIntoView({ block: 'nearest' })
-  }, [chosen])
-
-  const act = (index: number) => {
-    const entry = entries[index]
-    if (entry === undefined) return
-    onDone()
-    entry.act()
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) {
-      event.preventDefault()
-      setChosen((at) => Math.max(0, Math.min(entries.length - 1, at + step)))
-    }
-    if (event.key === 'Enter') act(chosen)
-  }
+    if (selected < 0) store.updateState((state) => ({ ...state, selected: 0 }))
+  }, [selected, store])
   return (
-    <Stack gap="xs">
-      <TextInput
+    <>
+      <Spotlight.Search
         aria-label="Screen, deployment or target"
         placeholder="A screen, deployment, target or source, or what to do"
         role="combobox"
         aria-expanded
-        aria-controls="palette-list"
-        aria-activedescendant={entries.length > 0 ? idOf(chosen) : undefined}
+        aria-controls={LIST_ID}
+        aria-activedescendant={entries.length > 0 ? idOf(selected) : undefined}
         data-autofocus
-        value={text}
-        onKeyDown={onKeyDown}
-        onChange={(event) => {
-          setText(event.currentTarget.value)
-          setChosen(0)
-        }}
       />
-      <ScrollArea.Autosize mah="60vh">
-        <div id="palette-list" role="listbox" aria-label="Choices" ref={list}>
-          {entries.map(({ key, label, description }, index) => (
-            <NavLink
+      {entries.length > 0 && (
+        <Spotlight.ActionsList id={LIST_ID} role="listbox" aria-label="Choices">
+          {entries.map(({ key, label, description, act }, index) => (
+            <Spotlight.Action
               key={key}
-              id={idOf(index)}
-              component="button"
+              // Mantine does not pass an id to the element.
+              ref={(element) => element?.setAttribute('id', idOf(index))}
               role="option"
-              tabIndex={-1}
-              aria-selected={index === chosen}
-              py={4}
+              aria-selected={index === selected}
+              // Mantine marks the selected element itself, but not in a list that changes afterwards.
+              data-selected={index === selected || undefined}
               label={label}
               description={description}
-              active={index === chosen}
-              styles={{ description: { opacity: 1, color: 'inherit' } }}
-              onClick={() => act(index)}
+              onClick={act}
             />
           ))}
-        </div>
-      </ScrollArea.Autosize>
-      {error && <ErrorAlert error={error} />}
-      {entries.length === 0 && !error && (
-        <Text size="sm">{isSearching ? 'Searching' : 'Nothing has this in its name.'}</Text>
+        </Spotlight.ActionsList>
       )}
-    </Stack>
+      {error && (
+        <Box p="md">
+          <ErrorAlert error={error} />
+        </Box>
+      )}
+      {entries.length === 0 && !error && (
+        <Spotlight.Empty>{isSearching ? 'Searching' : 'Nothing has this in its name.'}</Spotlight.Empty>
+      )}
+    </>
   )
 }

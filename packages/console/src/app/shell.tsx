@@ -10,7 +10,9 @@ import {
   useMantineColorScheme,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { createSpotlight } from '@mantine/spotlight'
 import { Link, Outlet } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useSession } from '../session/session.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Menu } from './menu.tsx'
@@ -21,7 +23,8 @@ import { useShortcuts } from './shortcuts.ts'
 /** The frame: menu, who is logged in, the command palette, the keyboard, and the screen. */
 export function Shell() {
   const [menuOpen, menu] = useDisclosure(false)
-  const [paletteOpen, palette] = useDisclosure(false)
+  // Not Mantine's global palette: the next user must not find what the one before has typed.
+  const [[paletteStore, palette]] = useState(createSpotlight)
   const [helpOpen, help] = useDisclosure(false)
   const { user, logout } = useSession()
   useShortcuts(help.open)
@@ -67,7 +70,7 @@ export function Shell() {
         <FirstSteps />
         <Outlet />
       </AppShell.Main>
-      <Palette opened={paletteOpen} onOpen={palette.open} onClose={palette.close} onHelp={help.open} />
+      <Palette store={paletteStore} onHelp={help.open} />
       <ShortcutHelp opened={helpOpen} onClose={help.close} />
     </AppShell>
   )
