@@ -34,9 +34,12 @@ export async function framesDuring(page, { frame, head, row }, work) {
       const hasGap = () => {
         const place = view.getBoundingClientRect()
         const top = headSelector ? view.querySelector(headSelector).getBoundingClientRect().bottom : place.top
-        const rows = view.querySelectorAll(rowSelector)
-        const [first, last] = [rows[0], rows[rows.length - 1]].map((each) => each?.getBoundingClientRect())
-        return !(first?.top <= top + 1 && last?.bottom >= place.top + view.clientHeight - 1)
+        const bottom = place.top + view.clientHeight
+        // A grid also draws the row of its active cell, which may be far from the view.
+        const rows = [...view.querySelectorAll(rowSelector)]
+          .map((row) => row.getBoundingClientRect())
+          .filter((row) => row.bottom > top && row.top < bottom)
+        return !(rows[0]?.top <= top + 1 && rows.at(-1)?.bottom >= bottom - 1)
       }
       const next = (at) => {
         frames.times.push(at)

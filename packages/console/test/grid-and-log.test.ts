@@ -1,11 +1,9 @@
-// The grid of steps, and the scroll bar of lists that are higher than an element can be.
+// The grid of steps, and the parts of a log that is higher than an element can be.
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { cellAfter } from '../src/screens/deployment/grid-keys.ts'
 import { arrange, outlookOf, type Step } from '../src/screens/deployment/grid-rows.ts'
-import { ScrollScale } from '../src/screens/deployment/scroll-scale.ts'
-
-const VIEWPORT = 600
+import { lastPart, PART, placeAt } from '../src/screens/deployment/log-place.ts'
 
 test('keys lead to a cell of the grid', () => {
   const size = { rows: 200, columns: 10, page: 20 }
@@ -47,15 +45,16 @@ test('steps are arranged by target, and a state of the live stream counts more t
   expect(outlooks({ 2: 'skipped', 4: 'rollback_failed' })).toEqual(['done', 'failed'])
 })
 
-test('a scroll bar reaches both ends of each list, and leads back to the position that it was put for', () => {
-  const totals = fc.integer({ min: 0, max: 100_000_000 })
+test('each line of a log is in its part, far from both ends unless the log ends there, and the last part has the end', () => {
   fc.assert(
-    fc.property(totals, fc.double({ min: 0, max: 1, noNaN: true }), (total, share) => {
-      const scale = new ScrollScale(total, VIEWPORT)
-      expect(scale.positionAt(0)).toBe(0)
-      expect(scale.positionAt(scale.scrollEnd)).toBe(scale.end)
-      const position = share * scale.end
-      expect(Math.abs(scale.positionAt(scale.scrollTopAt(position)) - position)).toBeLessThan(0.01)
+    fc.property(fc.integer({ min: 1, max: 10_000_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (count, share) => {
+      const row = Math.floor(share * (count - 1))
+      const { part } = placeAt(row, count)
+      const left = Math.min(PART, count - part)
+      expect(row - part).toBeGreaterThanOrEqual(Math.min(row, PART / 4))
+      expect(part + left - row).toBeGreaterThanOrEqual(Math.min(count - row, PART / 4))
+      expect(count - lastPart(count)).toBeLessThanOrEqual(PART)
     }),
   )
+  expect(lastPart(PART)).toBe(0)
 })

@@ -18,6 +18,8 @@ const SIGNS: Record<string, string> = {
 interface Props {
   row: GridRow
   index: number
+  /** In pixels below the first row. */
+  top: number
   /** The states of its steps, in one text: the row is drawn again only when one of them has changed. */
   states: string
   /** The column of the active cell, if it is in this row. */
@@ -27,10 +29,10 @@ interface Props {
 export const cellId = (row: number, column: number) => `step-${row}-${column}`
 
 /** One target with its steps. */
-export const GridLine = memo(({ row, index, states, active }: Props) => {
+export const GridLine = memo(({ row, index, top, states, active }: Props) => {
   const shown = states.split(' ')
   return (
-    <div className="grid-row" role="row" aria-rowindex={index + 2}>
+    <div className="grid-row" role="row" aria-rowindex={index + 2} style={{ transform: `translateY(${top}px)` }}>
       <span className="grid-target" role="rowheader" title={row.target}>
         {row.target}
       </span>

@@ -1,12 +1,12 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table cannot leave out the rows that are not in view
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names its active cell
-import { type KeyboardEvent, type MouseEvent, useState } from 'react'
+import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, type MouseEvent, useCallback, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import './grid.css'
 import { type Cell, cellAfter } from './grid-keys.ts'
 import { cellId, GridLine } from './grid-line.tsx'
 import type { GridRow, Step } from './grid-rows.ts'
-import { RowWindow, useDrawnRows } from './row-window.ts'
 
 /** As in grid.css. */
 const ROW_HEIGHT = 26
@@ -14,6 +14,8 @@ const HEAD_HEIGHT = 28
 /** With more columns than this their names stand upright above narrow cells. */
 const MANY_COLUMNS = 8
 const UPRIGHT_HEAD_HEIGHT = 120
+/** Rows that are drawn beyond both edges of the view. */
+const OVERSCAN = 12
 
 interface Props {
   rows: readonly GridRow[]
@@ -26,9 +28,25 @@ interface Props {
 export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
   const isDense = columns.length > MANY_COLUMNS
   const head = isDense ? UPRIGHT_HEAD_HEIGHT : HEAD_HEIGHT
-  const [view] = useState(() => new RowWindow({ rowHeight: ROW_HEIGHT, head }))
-  const { first, end, offset, height } = useDrawnRows(view, rows.length)
   const [active, setActive] = useState<Cell>({ row: 0, column: 0 })
+  const frame = useRef<HTMLDivElement>(null)
+  // The row of the active cell is always drawn, because the grid names this cell to screen readers.
+  const rangeExtractor = useCallback(
+    (range: Range) => {
+      const inView = defaultRangeExtractor(range)
+      if (active.row >= range.count || inView.includes(active.row)) return inView
+      return [...inView, active.row].sort((a, b) => a - b)
+    },
+    [active.row],
+  )
+  const view = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+    scrollMargin: head,
+    rangeExtractor,
+  })
 
   const open = ({ row, column }: Cell) => {
     setActive({ row, column })
@@ -38,12 +56,10 @@ export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' || event.key === ' ') open(active)
     else {
-      const next = cellAfter(event, active, { rows: rows.length, columns: columns.length, page: view.rowsInView })
+      const page = Math.floor((event.currentTarget.clientHeight - head) / ROW_HEIGHT)
+      const next = cellAfter(event, active, { rows: rows.length, columns: columns.length, page })
       if (next === null) return
-      flushSync(() => {
-        setActive(next)
-        view.show(next.row, 'nearest')
-      })
+      flushSync(() => setActive(next))
       const cell = document.getElementById(cellId(next.row, next.column))
       cell?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
     }
@@ -54,16 +70,14 @@ export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
     if (row !== undefined) open({ row: Number(row), column: Number(column) })
   }
 
-  const indices = Array.from({ length: Math.max(0, end - first) }, (_, place) => first + place)
-  const isActiveDrawn = active.row >= first && active.row < end
   return (
     <div
-      ref={view.attach}
+      ref={frame}
       className="grid"
       role="grid"
       aria-label="Steps of each target"
       aria-rowcount={rows.length + 1}
-      aria-activedescendant={isActiveDrawn ? cellId(active.row, active.column) : undefined}
+      aria-activedescendant={active.row < rows.length ? cellId(active.row, active.column) : undefined}
       tabIndex={0}
       data-dense={isDense || undefined}
       onKeyDown={onKeyDown}
@@ -85,23 +99,22 @@ export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
           </span>
         ))}
       </div>
-      <div style={{ height }} role="rowgroup">
-        <div className="grid-rows" role="presentation" style={{ transform: `translateY(${offset}px)` }}>
-          {indices.map((index) => {
-            const row = rows[index]
-            return (
-              row && (
-                <GridLine
-                  key={index}
-                  row={row}
-                  index={index}
-                  states={row.steps.map(stateOf).join(' ')}
-                  active={index === active.row ? active.column : null}
-                />
-              )
+      <div className="grid-rows" role="rowgroup" style={{ height: view.getTotalSize() }}>
+        {view.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index]
+          return (
+            row && (
+              <GridLine
+                key={index}
+                row={row}
+                index={index}
+                top={start - head}
+                states={row.steps.map(stateOf).join(' ')}
+                active={index === active.row ? active.column : null}
+              />
             )
-          })}
-        </div>
+          )
+        })}
       </div>
     </div>
   )

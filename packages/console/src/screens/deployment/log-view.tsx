@@ -6,9 +6,9 @@ import { ErrorAlert } from '../../components/error-alert.tsx'
 import type { Search } from '../../components/use-address.ts'
 import { useChanges } from './changes.ts'
 import { filterOf, type LogChoices, LogFilters } from './log-filters.tsx'
-import { LINE_HEIGHT, LogLines } from './log-lines.tsx'
+import { LogLines } from './log-lines.tsx'
+import { type LogPlace, placeAt } from './log-place.ts'
 import type { LogStore } from './log-store.ts'
-import { RowWindow, useFollows } from './row-window.ts'
 import { describeFound, type Found, useFoundLines } from './use-found-lines.ts'
 
 interface Props {
@@ -25,7 +25,7 @@ export function LogView({ id, log, isOver, choices }: Props) {
   const chosen = search['line'] === undefined ? null : Number(search['line'])
   const filter = filterOf(search)
   const found = useFoundLines(id, log, filter)
-  const [rows] = useState(() => new RowWindow({ rowHeight: LINE_HEIGHT, canFollow: true, follows: chosen === null }))
+  const [place, setPlace] = useState<LogPlace>(chosen === null ? 'end' : placeAt(chosen, log.count))
 
   const change = useCallback(
     (changed: Search, replace: boolean) =>
@@ -50,34 +50,32 @@ export function LogView({ id, log, isOver, choices }: Props) {
           value={chosen ?? ''}
           onChange={(line) => choose(line === '' ? null : Number(line))}
         />
-        <Ends rows={rows} isOver={isOver} />
+        {!isOver && (
+          <Checkbox
+            label="Follow"
+            checked={place === 'end'}
+            // The last line is in view, so the view stays where it is.
+            onChange={(event) => setPlace(event.currentTarget.checked ? 'end' : placeAt(log.count - 1, log.count))}
+            mb={8}
+          />
+        )}
+        <Button variant="default" size="xs" mb={4} onClick={() => setPlace(placeAt(0, log.count))}>
+          Begin
+        </Button>
+        <Button variant="default" size="xs" mb={4} onClick={() => setPlace('end')}>
+          End
+        </Button>
       </Group>
       {found.error && <ErrorAlert error={found.error} />}
       <Counts log={log} found={filter ? found : null} />
-      <LogLines log={log} rows={rows} found={filter ? found.lines : null} chosen={chosen} onChoose={choose} />
-    </>
-  )
-}
-
-/** Goes to the begin and the end of the log. */
-function Ends({ rows, isOver }: { rows: RowWindow; isOver: boolean }) {
-  const follows = useFollows(rows)
-  return (
-    <>
-      {!isOver && (
-        <Checkbox
-          label="Follow"
-          checked={follows}
-          onChange={(event) => rows.follow(event.currentTarget.checked)}
-          mb={8}
-        />
-      )}
-      <Button variant="default" size="xs" mb={4} onClick={() => rows.show(0, 'nearest')}>
-        Begin
-      </Button>
-      <Button variant="default" size="xs" mb={4} onClick={() => rows.follow(true)}>
-        End
-      </Button>
+      <LogLines
+        log={log}
+        found={filter ? found.lines : null}
+        place={place}
+        onPlace={setPlace}
+        chosen={chosen}
+        onChoose={choose}
+      />
     </>
   )
 }
