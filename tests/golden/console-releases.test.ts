@@ -102,7 +102,7 @@ test('the release in force is in the matrix, in the list of its targets, and on 
   await link('1.1.0').waitFor()
   await page.getByLabel('Before').fill('2020-01-01T00:00:00')
   await page.keyboard.press('Enter')
-  await visitor.sees('No deployment is like this')
+  await visitor.sees('No deployment fits')
   await visitor.button('Remove filters').click()
   await link('1.0.0').first().waitFor()
   expect(new URL(page.url()).search).toBe('')

@@ -2,38 +2,49 @@ import { ActionIcon, Group, Table, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 
-interface Column<T> {
+export interface Column<T> {
   head: string
   cell: (row: T) => ReactNode
+  /** In pixels. */
+  width?: number
   /** In pixels. Longer texts break. */
   maxWidth?: number
+}
+
+/** What a row shows below it when it is opened. */
+export interface Details<T> {
+  label: (row: T) => string
+  content: (row: T) => ReactNode
 }
 
 interface RowProps<T> {
   columns: readonly Column<T>[]
   /** The buttons at the end of a row. */
   actions?: ((row: T) => ReactNode) | undefined
-  /** What a row shows below it when it is opened. */
-  details?: { label: (row: T) => string; content: (row: T) => ReactNode }
+  details?: Details<T> | undefined
 }
 
 interface Props<T> extends RowProps<T> {
   rows: readonly T[]
-  /** A narrower window scrolls the table. */
+  /** In pixels. A narrower window scrolls the table. */
   minWidth: number
+  /** For screen readers, where the title of the screen or section does not say what the rows are. */
+  label?: string
 }
 
 /** A table of records with names of columns, buttons and details. */
-export function DataTable<T extends { id: string }>({ rows, minWidth, ...shown }: Props<T>) {
+export function DataTable<T extends { id: string }>({ rows, minWidth, label, ...shown }: Props<T>) {
   const { columns, actions, details } = shown
   return (
     <Table.ScrollContainer minWidth={minWidth}>
-      <Table>
+      <Table aria-label={label}>
         <Table.Thead>
           <Table.Tr>
             {details && <HiddenHead>Details</HiddenHead>}
-            {columns.map(({ head }) => (
-              <Table.Th key={head}>{head}</Table.Th>
+            {columns.map(({ head, width }) => (
+              <Table.Th key={head} w={width}>
+                {head}
+              </Table.Th>
             ))}
             {actions && <HiddenHead>Actions</HiddenHead>}
           </Table.Tr>

@@ -1,56 +1,38 @@
-import { Anchor, Progress, Table, Text } from '@mantine/core'
+import { Anchor, Progress, Text } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
+import { type Column, DataTable } from './data-table.tsx'
 import { sourceName } from './source-name.ts'
 import { STATE_COLOURS, StateBadge } from './state-badge.tsx'
 import { duration, TimeAgo } from './time-ago.tsx'
 
 type Deployment = Item<'listDeployments'>
 
+export const DEPLOYMENT_COLUMNS: readonly Column<Deployment>[] = [
+  {
+    head: 'What',
+    cell: (deployment) => (
+      <Anchor component={Link} to={`/deployments/${deployment.id}`} size="sm" fw={500}>
+        {sourceName(deployment)}
+      </Anchor>
+    ),
+  },
+  { head: 'State', cell: ({ state }) => <StateBadge state={state} /> },
+  { head: 'Steps', width: 220, cell: (deployment) => <Steps deployment={deployment} /> },
+  {
+    head: 'Where',
+    cell: ({ tenant_name, environment_name }) => [tenant_name, environment_name].filter(Boolean).join(' / ') || '–',
+  },
+  { head: 'By', cell: ({ triggered_by }) => triggered_by ?? '–' },
+  { head: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+  { head: 'Duration', cell: (deployment) => duration(deployment.duration_ms ?? elapsed(deployment)) },
+]
+
+export const DEPLOYMENTS_MIN_WIDTH = 760
+
 /** Deployments with their progress, the newest first. */
 export function DeploymentTable({ deployments }: { deployments: readonly Deployment[] }) {
-  return (
-    <Table.ScrollContainer minWidth={760}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>What</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th w={220}>Steps</Table.Th>
-            <Table.Th>Where</Table.Th>
-            <Table.Th>By</Table.Th>
-            <Table.Th>Created</Table.Th>
-            <Table.Th>Duration</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {deployments.map((deployment) => (
-            <Table.Tr key={deployment.id}>
-              <Table.Td>
-                <Anchor component={Link} to={`/deployments/${deployment.id}`} size="sm" fw={500}>
-                  {sourceName(deployment)}
-                </Anchor>
-              </Table.Td>
-              <Table.Td>
-                <StateBadge state={deployment.state} />
-              </Table.Td>
-              <Table.Td>
-                <Steps deployment={deployment} />
-              </Table.Td>
-              <Table.Td>
-                {[deployment.tenant_name, deployment.environment_name].filter(Boolean).join(' / ') || '–'}
-              </Table.Td>
-              <Table.Td>{deployment.triggered_by ?? '–'}</Table.Td>
-              <Table.Td>
-                <TimeAgo at={deployment.created_at} />
-              </Table.Td>
-              <Table.Td>{duration(deployment.duration_ms ?? elapsed(deployment))}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  )
+  return <DataTable rows={deployments} minWidth={DEPLOYMENTS_MIN_WIDTH} columns={DEPLOYMENT_COLUMNS} />
 }
 
 /** How long it has been running. Each row is drawn again when the list is read again. */

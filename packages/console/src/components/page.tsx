@@ -2,7 +2,7 @@ import { Code, CopyButton, Group, Stack, Text, Title, UnstyledButton } from '@ma
 import { type ReactNode, useEffect } from 'react'
 
 /** The frame of every screen: its title, what can be done, and the command line that does the same. */
-export function Page(props: { title: string; actions?: ReactNode; command?: string; children: ReactNode }) {
+export function Page(props: { title: string; actions?: ReactNode; command?: string | undefined; children: ReactNode }) {
   const { title, actions, command, children } = props
   useEffect(() => {
     document.title = `${title} · Slipway`

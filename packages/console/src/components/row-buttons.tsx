@@ -1,5 +1,7 @@
 import { Button } from '@mantine/core'
-import { useSession } from '../session/session.tsx'
+import type { ListOperation } from '@slipway/client'
+import type { ReactNode } from 'react'
+import { useWrite } from '../api/queries.ts'
 import { ConfirmButton } from './confirm-button.tsx'
 
 const COMPACT = { size: 'compact-xs', variant: 'default' } as const
@@ -11,7 +13,7 @@ export function ChangeButton({
   onClick,
 }: {
   name: string
-  label?: string
+  label?: string | undefined
   onClick: () => void
 }) {
   return (
@@ -40,22 +42,40 @@ export function DeleteButton({ name, label = 'Delete', question, onConfirm }: De
   )
 }
 
+/** Operations that delete the record with the id in their path. */
+type DeleteOperation =
+  | 'deleteEnvironment'
+  | 'deleteFreeze'
+  | 'deleteRole'
+  | 'deleteTenant'
+  | 'deleteUser'
+  | 'deleteWebhook'
+
 interface RecordProps {
-  /** As permissions name it, such as "tenants". */
-  resource: string
+  id: string
+  /** For screen readers: every row has these buttons. */
   name: string
-  question: string
+  mayChange: boolean
+  /** "Change", or what the form is for instead. */
+  changeLabel?: string
   onChange: () => void
-  onDelete: () => Promise<unknown>
+  mayDelete: boolean
+  question: string
+  /** The operation that deletes the record, and the list to read again. */
+  deletion: [DeleteOperation, ListOperation]
+  children?: ReactNode
 }
 
 /** Changes and deletes a record, for users who may. */
-export function RecordButtons({ resource, name, question, onChange, onDelete }: RecordProps) {
-  const { can } = useSession()
+export function RecordButtons({ id, name, mayChange, mayDelete, deletion, ...texts }: RecordProps) {
+  const remove = useWrite<DeleteOperation>(...deletion)
   return (
     <>
-      {can(`${resource}:update`) && <ChangeButton name={name} onClick={onChange} />}
-      {can(`${resource}:delete`) && <DeleteButton name={name} question={question} onConfirm={onDelete} />}
+      {mayChange && <ChangeButton name={name} label={texts.changeLabel} onClick={texts.onChange} />}
+      {texts.children}
+      {mayDelete && (
+        <DeleteButton name={name} question={texts.question} onConfirm={() => remove.mutateAsync({ params: { id } })} />
+      )}
     </>
   )
 }

@@ -1,43 +1,35 @@
 import { useRead } from '../../api/queries.ts'
-import { Loaded } from '../../components/loaded.tsx'
-import { Empty, Page } from '../../components/page.tsx'
-import { Pager } from '../../components/pager.tsx'
+import { ListScreen } from '../../components/list-screen.tsx'
 import type { Search } from '../../components/use-address.ts'
 import { filtersOf, useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 import type { AuditQuery } from './actions.ts'
 import { AuditChain } from './audit-chain.tsx'
+import { auditColumns, DETAILS } from './audit-columns.tsx'
 import { AuditFilters, FILTERS } from './audit-filters.tsx'
-import { AuditTable } from './audit-table.tsx'
 
 export function Audit() {
-  const { search, change, page, toPage } = useAddress()
+  const { search, change, page } = useAddress()
   const { user } = useSession()
   const filters = filtersOf(search, FILTERS)
   const query = { ...filters, page, limit: 50 } as AuditQuery
   const records = useRead('listAuditLogs', { query }, { keep: true })
   return (
-    <Page title="Audit" command={commandFor(filters)}>
-      {/* The chain covers all tenants. */}
-      {user.tenant_id === null && <AuditChain />}
-      <AuditFilters search={search} onChange={change} />
-      <Loaded read={records}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <Empty title="No records">
-              {Object.keys(filters).length > 0
-                ? 'No record fits these filters. Remove one.'
-                : 'Every change and every refusal leaves a record here.'}
-            </Empty>
-          ) : (
-            <>
-              <AuditTable records={data} onFilter={change} />
-              <Pager meta={meta} onPage={toPage} />
-            </>
-          )
-        }
-      </Loaded>
-    </Page>
+    <ListScreen
+      title="Audit"
+      command={commandFor(filters)}
+      record="record"
+      // The chain covers all tenants.
+      top={user.tenant_id === null && <AuditChain />}
+      searched={null}
+      filters={<AuditFilters search={search} onChange={change} />}
+      isFiltered={Object.keys(filters).length > 0}
+      purpose="Every change and every refusal leaves a record here."
+      read={records}
+      minWidth={900}
+      columns={auditColumns(change)}
+      details={DETAILS}
+    />
   )
 }
 

@@ -1,7 +1,6 @@
 import { Button, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { RecordSelect } from '../../components/record-select.tsx'
-import { SearchInput } from '../../components/search-input.tsx'
 import { StateFilter } from '../../components/state-filter.tsx'
 import { TimeInput } from '../../components/time-input.tsx'
 import type { Search } from '../../components/use-address.ts'
@@ -20,37 +19,30 @@ interface Props {
   onChange: (changed: Search) => void
 }
 
+/** The filters beside the search. Those that are rarely used have a line of their own. */
 export function DeploymentFilters({ search, onChange }: Props) {
   const hasRare = Object.keys(filtersOf(search, RARE_FILTERS)).length > 0
   const [isOpen, { toggle }] = useDisclosure(hasRare)
   return (
     <>
-      <Group align="flex-end">
-        <SearchInput
-          label="Search"
-          placeholder="Name of a source, id, or user"
-          value={search['search']}
-          onChange={(text) => onChange({ search: text })}
-        />
-        <StateFilter label="State" states={STATES} value={search['state']} onChange={(state) => onChange({ state })} />
-        <RecordSelect
-          kind="environment"
-          label="Environment"
-          placeholder="Any environment"
-          value={search['environment_id'] ?? null}
-          onChange={(id) => onChange({ environment_id: id ?? undefined })}
-        />
-        <Button variant="default" aria-expanded={isOpen} onClick={toggle}>
-          {isOpen ? 'Fewer filters' : 'More filters'}
+      <StateFilter label="State" states={STATES} value={search['state']} onChange={(state) => onChange({ state })} />
+      <RecordSelect
+        kind="environment"
+        label="Environment"
+        placeholder="Any environment"
+        value={search['environment_id'] ?? null}
+        onChange={(id) => onChange({ environment_id: id ?? undefined })}
+      />
+      <Button variant="default" aria-expanded={isOpen} onClick={toggle}>
+        {isOpen ? 'Fewer filters' : 'More filters'}
+      </Button>
+      {Object.keys(filtersOf(search, FILTERS)).length > 0 && (
+        <Button variant="default" onClick={() => onChange(withoutFilters(FILTERS))}>
+          Remove filters
         </Button>
-        {Object.keys(filtersOf(search, FILTERS)).length > 0 && (
-          <Button variant="default" onClick={() => onChange(withoutFilters(FILTERS))}>
-            Remove filters
-          </Button>
-        )}
-      </Group>
+      )}
       {isOpen && (
-        <Group align="flex-end">
+        <Group align="flex-end" w="100%">
           <SourceFilter search={search} onChange={onChange} />
           <VersionFilter search={search} onChange={onChange} />
           <RecordSelect

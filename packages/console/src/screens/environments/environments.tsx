@@ -1,11 +1,11 @@
 import { Anchor } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
-import { useRead, useWrite } from '../../api/queries.ts'
-import { DataTable } from '../../components/data-table.tsx'
+import { useRead } from '../../api/queries.ts'
+import type { Column } from '../../components/data-table.tsx'
+import { ListScreen } from '../../components/list-screen.tsx'
 import { Named } from '../../components/named.tsx'
 import { RecordName } from '../../components/record-select.tsx'
-import { RecordsPage } from '../../components/records-page.tsx'
 import { RecordButtons } from '../../components/row-buttons.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useAddress } from '../../components/use-address.ts'
@@ -20,7 +20,7 @@ export function Environments() {
   const { can } = useSession()
   const environments = useRead('listEnvironments', { query: listQuery }, { keep: true })
   return (
-    <RecordsPage
+    <ListScreen
       title="Environments"
       command="slipway export -d catalog"
       record="environment"
@@ -28,29 +28,32 @@ export function Environments() {
       permission="environments:create"
       read={environments}
       form={(environment, onClose) => <EnvironmentForm environment={environment} onClose={onClose} />}
-    >
-      {(data, change) => (
-        <DataTable
-          rows={data}
-          minWidth={760}
-          columns={[
-            { head: 'Name', cell: ({ name, description }) => <Named name={name}>{description}</Named> },
-            { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} /> },
-            { head: 'Variables', cell: ({ variables }) => <VariableNames variables={variables} /> },
-            ...(can('targets:read')
-              ? [{ head: 'Targets', cell: (environment: Environment) => <TargetsLink environment={environment} /> }]
-              : []),
-            { head: 'Changed', cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
-          ]}
-          actions={(environment) => <Actions environment={environment} onChange={() => change(environment)} />}
+      minWidth={760}
+      columns={[
+        { head: 'Name', cell: ({ name, description }) => <Named name={name}>{description}</Named> },
+        { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} /> },
+        { head: 'Variables', cell: ({ variables }) => <VariableNames variables={variables} /> },
+        ...(can('targets:read') ? [TARGETS] : []),
+        { head: 'Changed', cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
+      ]}
+      actions={({ id, name }, open) => (
+        <RecordButtons
+          id={id}
+          name={name}
+          mayChange={can('environments:update')}
+          onChange={open}
+          mayDelete={can('environments:delete')}
+          deletion={['deleteEnvironment', 'listEnvironments']}
+          question={`The environment ${name} and its variables are deleted. Slipway refuses this while a record belongs to the environment.`}
         />
       )}
-    </RecordsPage>
+    />
   )
 }
 
-function TargetsLink({ environment: { id, name } }: { environment: Environment }) {
-  return (
+const TARGETS: Column<Environment> = {
+  head: 'Targets',
+  cell: ({ id, name }) => (
     <Anchor
       component={Link}
       to="/targets"
@@ -60,18 +63,5 @@ function TargetsLink({ environment: { id, name } }: { environment: Environment }
     >
       Show
     </Anchor>
-  )
-}
-
-function Actions({ environment: { id, name }, onChange }: { environment: Environment; onChange: () => void }) {
-  const remove = useWrite('deleteEnvironment', 'listEnvironments')
-  return (
-    <RecordButtons
-      resource="environments"
-      name={name}
-      question={`The environment ${name} and its variables are deleted. Slipway refuses this while a record belongs to the environment.`}
-      onChange={onChange}
-      onDelete={() => remove.mutateAsync({ params: { id } })}
-    />
-  )
+  ),
 }

@@ -1,23 +1,30 @@
+import { Badge, Code, Text } from '@mantine/core'
 import { useInterval } from '@mantine/hooks'
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
-import { RecordsPage } from '../../components/records-page.tsx'
+import { ListScreen } from '../../components/list-screen.tsx'
+import { Named } from '../../components/named.tsx'
+import { RecordName } from '../../components/record-select.tsx'
+import { RecordButtons } from '../../components/row-buttons.tsx'
 import { useAddress } from '../../components/use-address.ts'
+import { useSession } from '../../session/session.tsx'
+import { formatMoment, formatWindow } from './format.ts'
 import { FreezeCalendar } from './freeze-calendar.tsx'
 import { FreezeForm } from './freeze-form.tsx'
-import { FreezeTable } from './freeze-table.tsx'
+import { type Freeze, nextWindow, presentWindow } from './windows.ts'
 
 const TICK_MS = 10_000
 
 export function Freezes() {
   const { listQuery } = useAddress()
+  const { can } = useSession()
   const [now, setNow] = useState(Date.now)
   useInterval(() => setNow(Date.now()), TICK_MS, { autoInvoke: true })
   useLive('listFreezes')
   const freezes = useRead('listFreezes', { query: listQuery }, { keep: true })
   return (
-    <RecordsPage
+    <ListScreen
       title="Freezes"
       command="slipway freeze list"
       record="freeze"
@@ -25,13 +32,87 @@ export function Freezes() {
       permission="freezes:create"
       read={freezes}
       form={(freeze, onClose) => <FreezeForm freeze={freeze} onClose={onClose} />}
-    >
-      {(data, change) => (
-        <>
-          <FreezeCalendar freezes={data} now={now} />
-          <FreezeTable freezes={data} now={now} onChange={change} />
-        </>
+      above={(data) => <FreezeCalendar freezes={data} now={now} />}
+      minWidth={960}
+      columns={[
+        {
+          head: 'Name',
+          cell: ({ name, description, created_by }) => (
+            <Named name={name}>
+              {description && <div>{description}</div>}
+              {created_by && `by ${created_by}`}
+            </Named>
+          ),
+        },
+        { head: 'In force', cell: (freeze) => <InForce freeze={freeze} now={now} /> },
+        {
+          head: 'Next window',
+          cell: (freeze) => {
+            const next = nextWindow(freeze, now)
+            if (next !== undefined) return formatWindow(next)
+            return freeze.recurrence === null ? 'none' : 'none within a year'
+          },
+        },
+        { head: 'Applies to', cell: (freeze) => <Scope freeze={freeze} /> },
+        { head: 'Recurrence', maxWidth: 260, cell: (freeze) => <Recurrence freeze={freeze} /> },
+      ]}
+      actions={({ id, name }, open) => (
+        <RecordButtons
+          id={id}
+          name={name}
+          mayChange={can('freezes:update')}
+          onChange={open}
+          mayDelete={can('freezes:delete')}
+          deletion={['deleteFreeze', 'listFreezes']}
+          question={`The freeze ${name} is deleted. Requests that it holds back start.`}
+        />
       )}
-    </RecordsPage>
+    />
+  )
+}
+
+function InForce({ freeze, now }: { freeze: Freeze; now: number }) {
+  if (!freeze.active) return 'no'
+  const present = presentWindow(freeze, now)
+  return (
+    <>
+      <Badge color="red.9" variant="filled" autoContrast={false} c="white" tt="none" radius="sm">
+        in force
+      </Badge>
+      {present && <Text size="xs">until {formatMoment(present.end)}</Text>}
+    </>
+  )
+}
+
+function Scope({ freeze: { tenant_id, environment_id, solution_id } }: { freeze: Freeze }) {
+  if (tenant_id === null && environment_id === null && solution_id === null) return 'every deployment'
+  return (
+    <>
+      {tenant_id && (
+        <div>
+          Tenant <RecordName kind="tenant" id={tenant_id} />
+        </div>
+      )}
+      {environment_id && (
+        <div>
+          Environment <RecordName kind="environment" id={environment_id} />
+        </div>
+      )}
+      {solution_id && (
+        <div>
+          Solution <RecordName kind="solution" id={solution_id} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function Recurrence({ freeze: { recurrence, time_zone } }: { freeze: Freeze }) {
+  if (recurrence === null) return 'once'
+  return (
+    <>
+      <Code>{recurrence}</Code>
+      {time_zone && <Text size="xs">{time_zone}</Text>}
+    </>
   )
 }

@@ -3,9 +3,8 @@ import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
 import { useRead, useWrite } from '../../api/queries.ts'
 import { DataTable } from '../../components/data-table.tsx'
-import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
-import { Pager } from '../../components/pager.tsx'
+import { RecordList } from '../../components/record-list.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { DeleteButton } from '../../components/row-buttons.tsx'
 import { NewButton, Section } from '../../components/section.tsx'
@@ -39,18 +38,13 @@ function AllJoinTokens() {
       title="Join tokens"
       action={can('instances:create') && <NewButton label="New join token" onClick={() => setCreating(true)} />}
     >
-      <Loaded read={grants}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <Empty title="There is no join token">An instance needs a join token to join.</Empty>
-          ) : (
-            <>
-              <GrantTable grants={data} />
-              <Pager meta={meta} onPage={(page) => change({ page: search['page'], tokens: String(page) })} />
-            </>
-          )
-        }
-      </Loaded>
+      <RecordList
+        read={grants}
+        empty={<Empty title="There is no join token">An instance needs a join token to join.</Empty>}
+        onPage={(page) => change({ page: search['page'], tokens: String(page) })}
+      >
+        {(data) => <GrantTable grants={data} />}
+      </RecordList>
       {isCreating && <CreateJoinToken onCreated={setCreated} onClose={() => setCreating(false)} />}
       {created && (
         <ShownOnce

@@ -3,9 +3,8 @@ import type { Input } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
-import { Loaded } from '../../components/loaded.tsx'
 import { Page } from '../../components/page.tsx'
-import { Pager } from '../../components/pager.tsx'
+import { RecordList } from '../../components/record-list.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
 import { parseKind } from '../../components/source-kinds.ts'
 import { filtersOf, useAddress, withoutFilters } from '../../components/use-address.ts'
@@ -51,21 +50,18 @@ export function Matrix() {
         />
         <PlaceFilters search={search} onChange={change} />
       </Group>
-      <Loaded read={matrix}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <NothingDeployed
-              isFiltered={Object.keys(filters).length > 0}
-              onRemoveFilters={() => change(withoutFilters(FILTERS))}
-            />
-          ) : (
-            <>
-              <MatrixTable rows={data} />
-              <Pager meta={meta} onPage={toPage} />
-            </>
-          )
+      <RecordList
+        read={matrix}
+        empty={
+          <NothingDeployed
+            isFiltered={Object.keys(filters).length > 0}
+            onRemoveFilters={() => change(withoutFilters(FILTERS))}
+          />
         }
-      </Loaded>
+        onPage={toPage}
+      >
+        {(data) => <MatrixTable rows={data} />}
+      </RecordList>
     </Page>
   )
 }

@@ -3,9 +3,8 @@ import type { Input } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
-import { Loaded } from '../../components/loaded.tsx'
 import { Page } from '../../components/page.tsx'
-import { Pager } from '../../components/pager.tsx'
+import { RecordList } from '../../components/record-list.tsx'
 import { RecordSelect } from '../../components/record-select.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
 import { StateFilter } from '../../components/state-filter.tsx'
@@ -53,21 +52,18 @@ export function Releases() {
       }
     >
       <Filters search={search} onChange={change} />
-      <Loaded read={releases}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <NothingDeployed
-              isFiltered={Object.keys(filters).length > 0}
-              onRemoveFilters={() => change(withoutFilters(FILTERS))}
-            />
-          ) : (
-            <>
-              <InstalledTable rows={data} />
-              <Pager meta={meta} onPage={toPage} />
-            </>
-          )
+      <RecordList
+        read={releases}
+        empty={
+          <NothingDeployed
+            isFiltered={Object.keys(filters).length > 0}
+            onRemoveFilters={() => change(withoutFilters(FILTERS))}
+          />
         }
-      </Loaded>
+        onPage={toPage}
+      >
+        {(data) => <InstalledTable rows={data} />}
+      </RecordList>
     </Page>
   )
 }

@@ -1,7 +1,8 @@
-import { Anchor, Stack, Table, Text } from '@mantine/core'
+import { Anchor, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
+import { DataTable } from '../../components/data-table.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
 import type { Kind } from '../../components/source-kinds.ts'
@@ -23,40 +24,33 @@ export function SourceDeployments({ kind, id, name }: { kind: Kind; id: string; 
         }
         return (
           <Stack gap="xs">
-            <Table.ScrollContainer minWidth={500}>
-              <Table aria-label={`Deployments of ${name}`}>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>State</Table.Th>
-                    <Table.Th>Version</Table.Th>
-                    <Table.Th>Environment</Table.Th>
-                    <Table.Th>Started by</Table.Th>
-                    <Table.Th>Created</Table.Th>
-                    <Table.Th>Duration</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {data.map((deployment) => (
-                    <Table.Tr key={deployment.id}>
-                      <Table.Td>
-                        <Anchor component={Link} to={`/deployments/${deployment.id}`} underline="never">
-                          <StateBadge state={deployment.state} />
-                        </Anchor>
-                      </Table.Td>
-                      <Table.Td>{deployment[`${kind}_version`]}</Table.Td>
-                      <Table.Td>{deployment.environment_name ?? '–'}</Table.Td>
-                      <Table.Td>{deployment.triggered_by ?? '–'}</Table.Td>
-                      <Table.Td>
-                        <Anchor component={Link} size="sm" to={`/deployments/${deployment.id}`}>
-                          <TimeAgo at={deployment.created_at} />
-                        </Anchor>
-                      </Table.Td>
-                      <Table.Td>{duration(deployment.duration_ms)}</Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+            <DataTable
+              label={`Deployments of ${name}`}
+              rows={data}
+              minWidth={500}
+              columns={[
+                {
+                  head: 'State',
+                  cell: ({ id: deployment, state }) => (
+                    <Anchor component={Link} to={`/deployments/${deployment}`} underline="never">
+                      <StateBadge state={state} />
+                    </Anchor>
+                  ),
+                },
+                { head: 'Version', cell: (deployment) => deployment[`${kind}_version`] },
+                { head: 'Environment', cell: ({ environment_name }) => environment_name ?? '–' },
+                { head: 'Started by', cell: ({ triggered_by }) => triggered_by ?? '–' },
+                {
+                  head: 'Created',
+                  cell: ({ id: deployment, created_at }) => (
+                    <Anchor component={Link} size="sm" to={`/deployments/${deployment}`}>
+                      <TimeAgo at={created_at} />
+                    </Anchor>
+                  ),
+                },
+                { head: 'Duration', cell: ({ duration_ms }) => duration(duration_ms) },
+              ]}
+            />
             {meta.total > data.length && (
               <Text size="sm">
                 Only the newest are here.{' '}

@@ -1,9 +1,9 @@
-import { Anchor, Button, Stack, Table, Text } from '@mantine/core'
+import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
-import { Loaded } from '../../components/loaded.tsx'
+import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/page.tsx'
-import { Pager } from '../../components/pager.tsx'
+import { RecordList } from '../../components/record-list.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
 import { searchQuery } from '../../components/search-query.ts'
 import { KIND_LABELS, type Kind, OPERATIONS } from '../../components/source-kinds.ts'
@@ -29,69 +29,56 @@ export function SourceList({ kind, search, page, onSearch, onPage, onCreate }: P
   return (
     <Stack gap="sm">
       <SearchInput label="Search" placeholder="Part of the name" maw={320} value={search} onChange={onSearch} />
-      <Loaded read={sources}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <NoSources kind={kind} isSearch={search !== ''} onCreate={onCreate} />
-          ) : (
-            <>
-              <Table.ScrollContainer minWidth={560}>
-                <Table aria-label={KIND_LABELS[kind]}>
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>Name</Table.Th>
-                      <Table.Th>Latest version</Table.Th>
-                      <Table.Th>Description</Table.Th>
-                      <Table.Th>Changed</Table.Th>
-                      {can('deployments:create') && (
-                        <Table.Th>
-                          <span className="visually-hidden">Actions</span>
-                        </Table.Th>
-                      )}
-                    </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {data.map((source) => (
-                      <Table.Tr key={source.id}>
-                        <Table.Td>
-                          <Anchor component={Link} size="sm" fw={500} to={`/sources/${kind}s/${source.id}`}>
-                            {source.name}
-                          </Anchor>
-                        </Table.Td>
-                        <Table.Td>{source.latest_version ?? 'prereleases only'}</Table.Td>
-                        <Table.Td>
-                          <Text size="sm" lineClamp={1} title={source.description ?? ''}>
-                            {source.description ?? '–'}
-                          </Text>
-                        </Table.Td>
-                        <Table.Td>
-                          <TimeAgo at={source.updated_at} />
-                        </Table.Td>
-                        {can('deployments:create') && (
-                          <Table.Td ta="right">
-                            <Button
-                              component={Link}
-                              to="/deploy"
-                              search={{ kind, id: source.id } as never}
-                              size="compact-xs"
-                              variant="default"
-                              aria-label={`Deploy ${source.name}`}
-                            >
-                              Deploy
-                            </Button>
-                          </Table.Td>
-                        )}
-                      </Table.Tr>
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </Table.ScrollContainer>
-              <Pager meta={meta} onPage={onPage} />
-            </>
-          )
-        }
-      </Loaded>
+      <RecordList
+        read={sources}
+        empty={<NoSources kind={kind} isSearch={search !== ''} onCreate={onCreate} />}
+        onPage={onPage}
+      >
+        {(data) => (
+          <DataTable
+            label={KIND_LABELS[kind]}
+            rows={data}
+            minWidth={560}
+            columns={[
+              {
+                head: 'Name',
+                cell: ({ id, name }) => (
+                  <Anchor component={Link} size="sm" fw={500} to={`/sources/${kind}s/${id}`}>
+                    {name}
+                  </Anchor>
+                ),
+              },
+              { head: 'Latest version', cell: ({ latest_version }) => latest_version ?? 'prereleases only' },
+              {
+                head: 'Description',
+                cell: ({ description }) => (
+                  <Text size="sm" lineClamp={1} title={description ?? ''}>
+                    {description ?? '–'}
+                  </Text>
+                ),
+              },
+              { head: 'Changed', cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
+            ]}
+            actions={can('deployments:create') ? (source) => <DeployButton kind={kind} {...source} /> : undefined}
+          />
+        )}
+      </RecordList>
     </Stack>
+  )
+}
+
+function DeployButton({ kind, id, name }: { kind: Kind; id: string; name: string }) {
+  return (
+    <Button
+      component={Link}
+      to="/deploy"
+      search={{ kind, id } as never}
+      size="compact-xs"
+      variant="default"
+      aria-label={`Deploy ${name}`}
+    >
+      Deploy
+    </Button>
   )
 }
 

@@ -11,7 +11,7 @@ import { SelectorInput, useSelector } from '../../components/selector-input.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { ChangeSection } from './change-section.tsx'
 import { AS_ENVIRONMENT, PlaceFields, usePlaceFields } from './place-fields.tsx'
-import { TargetStatus } from './target-table.tsx'
+import { TargetStatus } from './target-columns.tsx'
 
 interface Props {
   target: Answer<'getTarget'>

@@ -4,9 +4,8 @@ import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { DataTable } from '../../components/data-table.tsx'
-import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
-import { Pager } from '../../components/pager.tsx'
+import { RecordList } from '../../components/record-list.tsx'
 import { Section } from '../../components/section.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { duration, TimeAgo } from '../../components/time-ago.tsx'
@@ -31,18 +30,13 @@ export function TargetHistory({ id }: { id: string }) {
         </Anchor>
       }
     >
-      <Loaded read={releases}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <Empty title="No command of a deployment has started here yet" />
-          ) : (
-            <>
-              <HistoryTable releases={data} />
-              <Pager meta={meta} onPage={toPage} />
-            </>
-          )
-        }
-      </Loaded>
+      <RecordList
+        read={releases}
+        empty={<Empty title="No command of a deployment has started here yet" />}
+        onPage={toPage}
+      >
+        {(data) => <HistoryTable releases={data} />}
+      </RecordList>
     </Section>
   )
 }

@@ -3,13 +3,14 @@ import type { Input } from '@slipway/client'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { shellQuoted } from '../../components/commands.ts'
+import { ListScreen } from '../../components/list-screen.tsx'
 import { RecordSelect } from '../../components/record-select.tsx'
-import { RecordsPage } from '../../components/records-page.tsx'
 import { TagFilter } from '../../components/tags.tsx'
 import type { Search } from '../../components/use-address.ts'
 import { useAddress } from '../../components/use-address.ts'
+import { useSession } from '../../session/session.tsx'
 import { CreateTarget } from './create-target.tsx'
-import { TargetTable } from './target-table.tsx'
+import { COLUMNS, DeployLink } from './target-columns.tsx'
 
 type Query = NonNullable<Input<'listTargets'>['query']>
 
@@ -23,6 +24,7 @@ const STATUSES: Record<string, Pick<Query, 'status' | 'enabled'>> = {
 
 export function Targets() {
   const { search: address, listQuery } = useAddress()
+  const { can } = useSession()
   useLive('listTargets')
   const { tag, environment, status } = address
   const query: Query = {
@@ -33,7 +35,7 @@ export function Targets() {
   }
   const targets = useRead('listTargets', { query }, { keep: true })
   return (
-    <RecordsPage
+    <ListScreen
       title="Targets"
       command={commandOf(address)}
       record="target"
@@ -43,9 +45,10 @@ export function Targets() {
       permission="targets:create"
       read={targets}
       form={(_, onClose) => <CreateTarget isFirst={address['new'] === 'first'} onClose={onClose} />}
-    >
-      {(data) => <TargetTable targets={data} />}
-    </RecordsPage>
+      minWidth={860}
+      columns={COLUMNS}
+      actions={can('deployments:create') ? (target) => target.enabled && <DeployLink target={target} /> : undefined}
+    />
   )
 }
 

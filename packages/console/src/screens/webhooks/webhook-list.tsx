@@ -1,21 +1,30 @@
+import { Anchor, Stack, Text } from '@mantine/core'
 import type { Item } from '@slipway/client'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
-import { useRead } from '../../api/queries.ts'
+import { useRead, useWrite } from '../../api/queries.ts'
 import { curlCommand } from '../../components/commands.ts'
-import { RecordsPage } from '../../components/records-page.tsx'
+import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { ListScreen } from '../../components/list-screen.tsx'
+import { RecordName } from '../../components/record-select.tsx'
+import { RecordButtons } from '../../components/row-buttons.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
+import { StateBadge } from '../../components/state-badge.tsx'
 import { useAddress } from '../../components/use-address.ts'
+import { useSession } from '../../session/session.tsx'
 import { WebhookForm } from './webhook-form.tsx'
-import { WebhookTable } from './webhook-table.tsx'
+
+type Webhook = Item<'listWebhooks'>
 
 export function WebhookList() {
   const { listQuery } = useAddress()
+  const { can } = useSession()
   const [secret, setSecret] = useState<string | null>(null)
   // Slipway disables a webhook that fails for too long.
   useLive('listWebhooks')
   const webhooks = useRead('listWebhooks', { query: listQuery }, { keep: true })
-  const form = (webhook: Item<'listWebhooks'> | null, onClose: () => void) => (
+  const form = (webhook: Webhook | null, onClose: () => void) => (
     <WebhookForm
       webhook={webhook}
       onClose={onClose}
@@ -27,7 +36,7 @@ export function WebhookList() {
   )
   return (
     <>
-      <RecordsPage
+      <ListScreen
         title="Webhooks"
         command={curlCommand('/webhooks')}
         record="webhook"
@@ -36,9 +45,35 @@ export function WebhookList() {
         permission="webhooks:create"
         read={webhooks}
         form={form}
-      >
-        {(data, change) => <WebhookTable webhooks={data} onChange={change} />}
-      </RecordsPage>
+        minWidth={860}
+        columns={[
+          {
+            head: 'URL',
+            maxWidth: 360,
+            cell: ({ id, url }) => (
+              <Anchor component={Link} to="/webhooks" search={{ webhook: id } as never} size="sm" fw={600}>
+                {url}
+              </Anchor>
+            ),
+          },
+          { head: 'Events', maxWidth: 280, cell: ({ events }) => events.join(', ') },
+          { head: 'Status', maxWidth: 260, cell: (webhook) => <Status webhook={webhook} /> },
+          { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
+        ]}
+        actions={(webhook, open) => (
+          <RecordButtons
+            id={webhook.id}
+            name={webhook.url}
+            mayChange={can('webhooks:update')}
+            onChange={open}
+            mayDelete={can('webhooks:delete')}
+            deletion={['deleteWebhook', 'listWebhooks']}
+            question={`The webhook ${webhook.url} is deleted with its deliveries.`}
+          >
+            {can('webhooks:update') && <Switch webhook={webhook} />}
+          </RecordButtons>
+        )}
+      />
       {secret !== null && (
         <ShownOnce
           title="Secret of the webhook"
@@ -48,5 +83,35 @@ export function WebhookList() {
         />
       )}
     </>
+  )
+}
+
+function Status({ webhook: { enabled, disabled_reason } }: { webhook: Webhook }) {
+  return (
+    <Stack gap={4} align="start">
+      <StateBadge state={enabled ? 'enabled' : 'disabled'} />
+      {disabled_reason && <Text size="xs">{disabled_reason}</Text>}
+    </Stack>
+  )
+}
+
+/** Enables or disables a webhook. */
+function Switch({ webhook: { id, url, enabled } }: { webhook: Webhook }) {
+  const update = useWrite('updateWebhook', 'listWebhooks', 'getWebhook')
+  const label = enabled ? 'Disable' : 'Enable'
+  return (
+    <ConfirmButton
+      size="compact-xs"
+      variant="default"
+      label={label}
+      aria-label={`${label} ${url}`}
+      isHarmless={!enabled}
+      question={
+        enabled
+          ? `Slipway no longer calls ${url}. What happens while the webhook is disabled is not delivered later.`
+          : `Slipway calls ${url} again for what happens from now on.`
+      }
+      onConfirm={() => update.mutateAsync({ params: { id }, body: { enabled: !enabled } })}
+    />
   )
 }

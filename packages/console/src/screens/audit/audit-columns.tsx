@@ -1,6 +1,6 @@
 import { Anchor, Code, Group, Text } from '@mantine/core'
 import type { Item } from '@slipway/client'
-import { DataTable } from '../../components/data-table.tsx'
+import type { Column, Details } from '../../components/data-table.tsx'
 import { ShortId } from '../../components/short-id.tsx'
 import { exactTime } from '../../components/time-ago.tsx'
 import type { Search } from '../../components/use-address.ts'
@@ -8,31 +8,19 @@ import { AuditDetails } from './audit-details.tsx'
 
 type AuditRecord = Item<'listAuditLogs'>
 
-interface Props {
-  records: readonly AuditRecord[]
-  /** A click on actor, API key, action or resource filters by it. */
-  onFilter: (changed: Search) => void
-}
+/** A click on actor, API key, action or resource filters by it. */
+export const auditColumns = (onFilter: (changed: Search) => void): Column<AuditRecord>[] => [
+  { head: 'When', cell: ({ at }) => <span style={ONE_LINE}>{exactTime(at)}</span> },
+  { head: 'Actor', maxWidth: 180, cell: (record) => <Actor record={record} onFilter={onFilter} /> },
+  { head: 'Address', cell: ({ actor_ip }) => actor_ip ?? '–' },
+  { head: 'Action', cell: ({ action }) => <Filter onClick={() => onFilter({ action })}>{action}</Filter> },
+  { head: 'Resource', cell: (record) => <Resource record={record} onFilter={onFilter} /> },
+  { head: 'Outcome', cell: ({ details }) => <Outcome details={details} /> },
+]
 
-export function AuditTable({ records, onFilter }: Props) {
-  return (
-    <DataTable
-      rows={records}
-      minWidth={900}
-      columns={[
-        { head: 'When', cell: ({ at }) => <span style={ONE_LINE}>{exactTime(at)}</span> },
-        { head: 'Actor', maxWidth: 180, cell: (record) => <Actor record={record} onFilter={onFilter} /> },
-        { head: 'Address', cell: ({ actor_ip }) => actor_ip ?? '–' },
-        { head: 'Action', cell: ({ action }) => <Filter onClick={() => onFilter({ action })}>{action}</Filter> },
-        { head: 'Resource', cell: (record) => <Resource record={record} onFilter={onFilter} /> },
-        { head: 'Outcome', cell: ({ details }) => <Outcome details={details} /> },
-      ]}
-      details={{
-        label: ({ action }) => `Details of ${action}`,
-        content: (record) => <AuditDetails record={record} />,
-      }}
-    />
-  )
+export const DETAILS: Details<AuditRecord> = {
+  label: ({ action }) => `Details of ${action}`,
+  content: (record) => <AuditDetails record={record} />,
 }
 
 const ONE_LINE = { whiteSpace: 'nowrap' } as const

@@ -1,34 +1,23 @@
 import { Anchor, Group } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
-import { DataTable } from '../../components/data-table.tsx'
+import type { Column } from '../../components/data-table.tsx'
 import { Named } from '../../components/named.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TagLinks } from '../../components/tags.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
-import { useSession } from '../../session/session.tsx'
 
 type Target = Item<'listTargets'>
 
-export function TargetTable({ targets }: { targets: Target[] }) {
-  const { can } = useSession()
-  return (
-    <DataTable
-      rows={targets}
-      minWidth={860}
-      columns={[
-        { head: 'Name', cell: (target) => <TargetName target={target} /> },
-        { head: 'Status', cell: (target) => <TargetStatus target={target} /> },
-        { head: 'Connection', cell: ({ connection }) => connection.type },
-        { head: 'Environment', cell: ({ environment_id }) => <RecordName kind="environment" id={environment_id} /> },
-        { head: 'Tags', cell: ({ tags }) => <TagLinks tags={tags} /> },
-        { head: 'Last seen', cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
-      ]}
-      actions={can('deployments:create') ? (target) => target.enabled && <DeployLink target={target} /> : undefined}
-    />
-  )
-}
+export const COLUMNS: readonly Column<Target>[] = [
+  { head: 'Name', cell: (target) => <TargetName target={target} /> },
+  { head: 'Status', cell: (target) => <TargetStatus target={target} /> },
+  { head: 'Connection', cell: ({ connection }) => connection.type },
+  { head: 'Environment', cell: ({ environment_id }) => <RecordName kind="environment" id={environment_id} /> },
+  { head: 'Tags', cell: ({ tags }) => <TagLinks tags={tags} /> },
+  { head: 'Last seen', cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
+]
 
 function TargetName({ target: { id, name, description } }: { target: Target }) {
   const link = (
@@ -49,7 +38,7 @@ export function TargetStatus({ target: { status, enabled } }: { target: Pick<Tar
   )
 }
 
-function DeployLink({ target }: { target: Target }) {
+export function DeployLink({ target }: { target: Target }) {
   return (
     <Anchor
       component={Link}
