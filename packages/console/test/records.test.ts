@@ -5,6 +5,7 @@ import { changesOf } from '../src/components/changes.ts'
 import { filterCommand } from '../src/components/commands.ts'
 import { parseKind } from '../src/components/source-kinds.ts'
 import { requestSourceName, sourceName } from '../src/components/source-name.ts'
+import { changedTimeFields, timesOf } from '../src/screens/freezes/freeze-times.ts'
 import { momentOf } from '../src/screens/freezes/zones.ts'
 import { labelText, parseLabel } from '../src/screens/instances/label-text.ts'
 import { environmentsOf, hasTenants, linesOf, type Row } from '../src/screens/releases/matrix-layout.ts'
@@ -14,6 +15,18 @@ import { eventGroups } from '../src/screens/webhooks/events.ts'
 test('a change holds only the fields that differ; another order of a list is no difference', () => {
   const before = { name: 'a', roles: ['user', 'admin'], tenant_id: null }
   expect(changesOf(before, { name: 'b', roles: ['admin', 'user'], tenant_id: null })).toEqual({ name: 'b' })
+})
+
+test('a changed freeze sends the times that were changed, and all in another zone', () => {
+  const times = { ...timesOf(null), start: '2026-07-01T12:00', end: '2026-07-02T12:00', zone: 'UTC' }
+  expect(changedTimeFields(times, {})).toEqual({})
+  expect(changedTimeFields(times, { end: times.end })).toEqual({ end_time: '2026-07-02T12:00:00.000Z' })
+  const moved = { ...times, zone: 'Europe/Berlin' }
+  expect(changedTimeFields(moved, { zone: moved.zone })).toEqual({
+    start_time: '2026-07-01T10:00:00.000Z',
+    end_time: '2026-07-02T10:00:00.000Z',
+    time_zone: 'Europe/Berlin',
+  })
 })
 
 test('a menu has the screens that the permissions allow', () => {

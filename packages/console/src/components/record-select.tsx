@@ -46,11 +46,11 @@ interface Props extends Pick<SelectProps, 'flex'> {
   value: string | null
   onChange: (id: string | null) => void
   /** Why the server refused the choice. */
-  problem?: string | undefined
+  error?: string | undefined
 }
 
 /** A choice of one record by its name, or of none, searched on the server. Shows nothing to users who may not read such records. */
-export function RecordSelect({ kind, placeholder, required = false, value, problem, onChange, ...input }: Props) {
+export function RecordSelect({ kind, placeholder, required = false, value, error, onChange, ...input }: Props) {
   const { can } = useSession()
   const { list, get, permission } = KINDS[kind]
   const [text, setText] = useState('')
@@ -76,7 +76,7 @@ export function RecordSelect({ kind, placeholder, required = false, value, probl
       nothingFoundMessage={
         records.isFetching ? 'Searching' : search === '' ? 'There is none yet' : `No ${kind} has such a name`
       }
-      error={problem ?? chosen.error?.message ?? records.error?.message}
+      error={error ?? chosen.error?.message ?? records.error?.message}
       filter={({ options }) => options}
       onSearchChange={setText}
       data={[...found].map(([id, name]) => ({ value: id, label: name }))}
@@ -87,6 +87,6 @@ export function RecordSelect({ kind, placeholder, required = false, value, probl
 }
 
 /** The tenant of a record. */
-export function TenantSelect(props: Pick<Props, 'description' | 'value' | 'onChange'>) {
+export function TenantSelect(props: Pick<Props, 'description' | 'value' | 'onChange' | 'error'>) {
   return <RecordSelect kind="tenant" label="Tenant" placeholder="No tenant" {...props} />
 }

@@ -1,30 +1,25 @@
 import { TextInput } from '@mantine/core'
 import { formatSelector, parseSelector, type Schema, SelectorSyntaxError } from '@slipway/client'
-import { useState } from 'react'
 
 type Selector = Schema<'InstanceSelector'> | null
 
-/** The selector of instances of a record in a form, and what of it to send. */
-export function useSelector(record: { instance_selector: Selector } | null) {
-  const before = formatSelector(record?.instance_selector ?? null)
-  const [text, setText] = useState(before)
-  const read = readSelector(text)
-  return {
-    inputs: { value: text, error: read.problem, onChange: setText },
-    /** Null while the text is no selector. */
-    fieldsToSend(): { instance_selector?: Selector } | null {
-      if (read.problem !== null) return null
-      return text === before ? {} : { instance_selector: read.selector }
-    },
-  }
-}
+export const selectorText = (record: { instance_selector: Selector } | null) =>
+  formatSelector(record?.instance_selector ?? null)
 
-function readSelector(text: string): { selector: Selector; problem: string | null } {
+/**
+ * The field to send for a changed text.
+ * @throws SelectorSyntaxError when the text is no selector
+ */
+export const selectorChange = (text: string | undefined): { instance_selector?: Selector } =>
+  text === undefined ? {} : { instance_selector: parseSelector(text) }
+
+function problemOf(text: string): string | null {
   try {
-    return { selector: parseSelector(text), problem: null }
+    parseSelector(text)
+    return null
   } catch (error) {
     if (!(error instanceof SelectorSyntaxError)) throw error
-    return { selector: null, problem: error.message }
+    return error.message
   }
 }
 
@@ -32,11 +27,10 @@ interface Props {
   /** What the selector is of, such as "target". */
   kind: string
   value: string
-  error: string | null
   onChange: (text: string) => void
 }
 
-export function SelectorInput({ kind, value, error, onChange }: Props) {
+export function SelectorInput({ kind, value, onChange }: Props) {
   return (
     <TextInput
       label="Instance selector"
@@ -45,7 +39,7 @@ export function SelectorInput({ kind, value, error, onChange }: Props) {
       spellCheck={false}
       autoComplete="off"
       value={value}
-      error={error}
+      error={problemOf(value)}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   )

@@ -1,5 +1,3 @@
-import { useState } from 'react'
-
 export interface StoredVariables {
   variables: Record<string, unknown>
   sensitive_variables: string[]
@@ -16,16 +14,15 @@ export interface VariableRow {
 /** The API shows this in place of a secret value, and keeps the stored value when it receives this text. */
 export const KEPT_SECRET = '***'
 
-const rowsOf = ({ variables, sensitive_variables }: StoredVariables): VariableRow[] =>
-  Object.entries(variables).map(([name, value], key) => ({
+export const rowsOf = (stored: StoredVariables | null): VariableRow[] =>
+  Object.entries(stored?.variables ?? {}).map(([name, value], key) => ({
     key,
     name,
     kind: typeof value === 'string' ? 'text' : 'json',
     value: typeof value === 'string' ? value : JSON.stringify(value),
-    sensitive: sensitive_variables.includes(name),
+    sensitive: stored?.sensitive_variables.includes(name) ?? false,
   }))
 
-/** @throws Error when a name occurs twice or a value is not JSON */
 function variablesOf(rows: VariableRow[]): StoredVariables {
   const variables = new Map<string, unknown>()
   for (const { name, kind, value } of rows) {
@@ -46,22 +43,9 @@ function parseJson(name: string, value: string): unknown {
   }
 }
 
-const NOTHING: StoredVariables = { variables: {}, sensitive_variables: [] }
-
-/** The variables of a form. `FormModal` takes the result as one of its writes and shows its error. */
-export function useVariables(stored: StoredVariables | null) {
-  const [initial] = useState(() => rowsOf(stored ?? NOTHING))
-  const [rows, setRows] = useState(initial)
-  const [error, setError] = useState<Error | null>(null)
-  /** The fields to send: none when nothing has changed. Null after an error. */
-  const fieldsToSend = (): Partial<StoredVariables> | null => {
-    setError(null)
-    try {
-      return rows === initial ? {} : variablesOf(rows)
-    } catch (problem) {
-      setError(problem as Error)
-      return null
-    }
-  }
-  return { rows, setRows, error, isPending: false, fieldsToSend }
-}
+/**
+ * The fields to send for changed rows.
+ * @throws Error when a name occurs twice or a value is not JSON
+ */
+export const variablesChange = (rows: VariableRow[] | undefined): Partial<StoredVariables> =>
+  rows === undefined ? {} : variablesOf(rows)

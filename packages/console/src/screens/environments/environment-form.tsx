@@ -1,9 +1,11 @@
 import type { Item } from '@slipway/client'
-import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ConcurrencySelect } from '../../components/concurrency-select.tsx'
+import { NAME_FIELDS, namesOf, RecordForm } from '../../components/record-form.tsx'
 import { TenantSelect } from '../../components/record-select.tsx'
-import { VariableRecordForm } from '../../components/variable-record-form.tsx'
+import { SelectorInput, selectorChange, selectorText } from '../../components/selector-input.tsx'
+import { rowsOf, variablesChange } from '../../components/variables.ts'
+import { VariablesEditor } from '../../components/variables-editor.tsx'
 
 interface Props {
   /** Null for a new one. */
@@ -14,28 +16,38 @@ interface Props {
 export function EnvironmentForm({ environment, onClose }: Props) {
   const create = useWrite('createEnvironment', 'listEnvironments')
   const update = useWrite('updateEnvironment', 'listEnvironments', 'getEnvironment')
-  const before = environment?.tenant_id ?? null
-  const [tenant, setTenant] = useState(before)
-  const [concurrency, setConcurrency] = useState(environment?.concurrency ?? null)
-  const done = { onSuccess: onClose }
   return (
-    <VariableRecordForm
+    <RecordForm
       kind="environment"
-      record={environment}
+      stored={environment?.name}
+      size="xl"
+      initial={{
+        ...namesOf(environment),
+        tenant_id: environment?.tenant_id ?? null,
+        concurrency: environment?.concurrency ?? null,
+        selector: selectorText(environment),
+        rows: rowsOf(environment),
+      }}
+      fields={[
+        ...NAME_FIELDS,
+        ({ bind }) => (
+          <TenantSelect
+            description="Only this tenant sees the environment. Without a tenant, everybody does."
+            {...bind('tenant_id')}
+          />
+        ),
+        ({ bind }) => <ConcurrencySelect otherwise="As the settings say" {...bind('concurrency')} />,
+        ({ bind }) => <SelectorInput kind="environment" {...bind('selector')} />,
+        ({ values, set }) => <VariablesEditor rows={values.rows} onChange={(rows) => set({ rows })} />,
+      ]}
       writes={[create, update]}
-      save={(fields) => {
-        const body = { ...fields, concurrency, ...(tenant === before ? {} : { tenant_id: tenant }) }
+      save={({ name }, { selector, rows, ...changed }) => {
+        const body = { ...changed, ...selectorChange(selector), ...variablesChange(rows) }
+        const done = { onSuccess: onClose }
         if (environment) update.mutate({ params: { id: environment.id }, body }, done)
-        else create.mutate({ body }, done)
+        else create.mutate({ body: { ...body, name } }, done)
       }}
       onClose={onClose}
-    >
-      <TenantSelect
-        description="Only this tenant sees the environment. Without a tenant, everybody does."
-        value={tenant}
-        onChange={setTenant}
-      />
-      <ConcurrencySelect otherwise="As the settings say" value={concurrency} onChange={setConcurrency} />
-    </VariableRecordForm>
+    />
   )
 }

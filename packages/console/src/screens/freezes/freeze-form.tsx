@@ -1,11 +1,9 @@
 import type { Item } from '@slipway/client'
-import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
-import { FormModal } from '../../components/form-modal.tsx'
-import { NameFields, useNameFields } from '../../components/name-fields.tsx'
+import { NAME_FIELDS, namesOf, RecordForm } from '../../components/record-form.tsx'
 import { RecordSelect, TenantSelect } from '../../components/record-select.tsx'
 import { FreezeTimeFields } from './freeze-time-fields.tsx'
-import { useFreezeTimes } from './freeze-times.ts'
+import { changedTimeFields, timeFields, timesOf } from './freeze-times.ts'
 
 interface Props {
   /** Null for a new one. */
@@ -16,55 +14,55 @@ interface Props {
 export function FreezeForm({ freeze, onClose }: Props) {
   const create = useWrite('createFreeze', 'listFreezes')
   const update = useWrite('updateFreeze', 'listFreezes')
-  const named = useNameFields(freeze)
-  const [tenant, setTenant] = useState(freeze?.tenant_id ?? null)
-  const [environment, setEnvironment] = useState(freeze?.environment_id ?? null)
-  const [solution, setSolution] = useState(freeze?.solution_id ?? null)
-  const { times, change, fields, changedFields } = useFreezeTimes(freeze)
-
-  const submit = () => {
-    const scope = {
-      ...(tenant === (freeze?.tenant_id ?? null) ? {} : { tenant_id: tenant }),
-      ...(environment === (freeze?.environment_id ?? null) ? {} : { environment_id: environment }),
-      ...(solution === (freeze?.solution_id ?? null) ? {} : { solution_id: solution }),
-    }
-    const done = { onSuccess: onClose }
-    if (freeze)
-      update.mutate({ params: { id: freeze.id }, body: { ...named.fields, ...scope, ...changedFields() } }, done)
-    else create.mutate({ body: { ...named.fields, ...scope, ...fields() } }, done)
-  }
-
   return (
-    <FormModal
-      title={freeze ? `Change ${freeze.name}` : 'New freeze'}
-      submitLabel={freeze ? 'Save' : 'Create'}
+    <RecordForm
+      kind="freeze"
+      stored={freeze?.name}
+      initial={{
+        ...namesOf(freeze),
+        ...timesOf(freeze),
+        tenant_id: freeze?.tenant_id ?? null,
+        environment_id: freeze?.environment_id ?? null,
+        solution_id: freeze?.solution_id ?? null,
+      }}
+      fields={[
+        ...NAME_FIELDS,
+        ({ values, set }) => <FreezeTimeFields times={values} change={set} />,
+        ({ bind }) => (
+          <TenantSelect
+            description="Freezes deployments that name this tenant, or that select a target of it"
+            {...bind('tenant_id')}
+          />
+        ),
+        ({ bind }) => (
+          <RecordSelect
+            kind="environment"
+            label="Environment"
+            description="Freezes deployments that name this environment, or that select a target of it"
+            placeholder="Any environment"
+            {...bind('environment_id')}
+          />
+        ),
+        ({ bind }) => (
+          <RecordSelect
+            kind="solution"
+            label="Solution"
+            description="Freezes deployments of this solution only. Without tenant, environment and solution, the freeze applies to every deployment."
+            placeholder="Any solution"
+            {...bind('solution_id')}
+          />
+        ),
+      ]}
       writes={[create, update]}
-      onSubmit={submit}
+      save={(given, changed) => {
+        const { start, end, zone, recurrence, ...others } = changed
+        const done = { onSuccess: onClose }
+        if (freeze) {
+          const body = { ...others, ...changedTimeFields(given, changed) }
+          update.mutate({ params: { id: freeze.id }, body }, done)
+        } else create.mutate({ body: { ...others, ...timeFields(given), name: given.name } }, done)
+      }}
       onClose={onClose}
-    >
-      <NameFields {...named.inputs} />
-      <FreezeTimeFields times={times} change={change} />
-      <TenantSelect
-        description="Freezes deployments that name this tenant, or that select a target of it"
-        value={tenant}
-        onChange={setTenant}
-      />
-      <RecordSelect
-        kind="environment"
-        label="Environment"
-        description="Freezes deployments that name this environment, or that select a target of it"
-        placeholder="Any environment"
-        value={environment}
-        onChange={setEnvironment}
-      />
-      <RecordSelect
-        kind="solution"
-        label="Solution"
-        description="Freezes deployments of this solution only. Without tenant, environment and solution, the freeze applies to every deployment."
-        placeholder="Any solution"
-        value={solution}
-        onChange={setSolution}
-      />
-    </FormModal>
+    />
   )
 }

@@ -1,5 +1,5 @@
 import { Button, Group, Select, Text, TextInput } from '@mantine/core'
-import type { useFreezeTimes } from './freeze-times.ts'
+import type { Times } from './freeze-times.ts'
 import { ZONES } from './zones.ts'
 
 const EXAMPLES = [
@@ -11,7 +11,12 @@ const EXAMPLES = [
   { label: 'Every year', rule: 'FREQ=YEARLY' },
 ]
 
-export function FreezeTimeFields({ times, change }: Pick<ReturnType<typeof useFreezeTimes>, 'times' | 'change'>) {
+interface Props {
+  times: Times
+  change: (changed: Partial<Times>) => void
+}
+
+export function FreezeTimeFields({ times, change }: Props) {
   return (
     <>
       <Select

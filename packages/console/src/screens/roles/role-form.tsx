@@ -1,10 +1,7 @@
 import { Modal, Stack, Text } from '@mantine/core'
-import type { Item, Schema } from '@slipway/client'
-import { useState } from 'react'
+import type { Item } from '@slipway/client'
 import { useWrite } from '../../api/queries.ts'
-import { changesOf } from '../../components/changes.ts'
-import { FormModal } from '../../components/form-modal.tsx'
-import { NameFields, useNameFields } from '../../components/name-fields.tsx'
+import { NAME_FIELDS, namesOf, RecordForm } from '../../components/record-form.tsx'
 import { useMayChangeRole } from './may-change.ts'
 import { PermissionGrid } from './permission-grid.tsx'
 import type { Permission } from './permissions.ts'
@@ -39,34 +36,37 @@ function ShowRole({ role, onClose }: { role: Role; onClose: () => void }) {
 }
 
 function ChangeRole({ role, onClose }: Props) {
-  const named = useNameFields(role)
-  const [permissions, setPermissions] = useState<ReadonlySet<string>>(() => new Set(role?.permissions))
   const create = useWrite('createRole', 'listRoles')
   const update = useWrite('updateRole', 'listRoles', 'listUsers', 'getCurrentUser')
-
-  const submit = () => {
-    const wanted: Schema<'CreateRole'> = { ...named.fields, permissions: [...permissions].sort() as Permission[] }
-    if (role === null) return create.mutate({ body: wanted }, { onSuccess: onClose })
-    const changes = changesOf(role, wanted)
-    if (Object.keys(changes).length === 0) return onClose()
-    update.mutate({ params: { id: role.id }, body: changes }, { onSuccess: onClose })
-  }
-
   return (
-    <FormModal
-      title={role === null ? 'New role' : `Change ${role.name}`}
-      submitLabel={role === null ? 'Create' : 'Save'}
+    <RecordForm
+      kind="role"
+      stored={role?.name}
       size="xl"
+      initial={{ ...namesOf(role), permissions: (role?.permissions ?? []) as Permission[] }}
+      fields={[
+        ...NAME_FIELDS,
+        ({ values: { permissions }, set }) => (
+          <>
+            <Text size="sm">
+              {permissions.length} permissions. You can give only permissions that you have yourself.
+              {role !== null && ' A change counts at once for every user who has the role.'}
+            </Text>
+            <PermissionGrid
+              value={new Set(permissions)}
+              stored={role?.permissions ?? []}
+              onChange={(chosen) => set({ permissions: [...chosen].sort() as Permission[] })}
+            />
+          </>
+        ),
+      ]}
       writes={[create, update]}
-      onSubmit={submit}
+      save={(given, changed) => {
+        const done = { onSuccess: onClose }
+        if (role) update.mutate({ params: { id: role.id }, body: changed }, done)
+        else create.mutate({ body: given }, done)
+      }}
       onClose={onClose}
-    >
-      <NameFields {...named.inputs} />
-      <Text size="sm">
-        {permissions.size} permissions. You can give only permissions that you have yourself.
-        {role !== null && ' A change counts at once for every user who has the role.'}
-      </Text>
-      <PermissionGrid value={permissions} stored={role?.permissions ?? []} onChange={setPermissions} />
-    </FormModal>
+    />
   )
 }

@@ -35,7 +35,7 @@ export function PartsField({ part, definition, onChange, error }: Props) {
             kind={part}
             value={textOf(entry[`${part}_id`]) || null}
             onChange={(id) => replace(index, { [`${part}_id`]: id ?? '', version_requirement: undefined })}
-            problem={fieldProblem(error, `/definition/${list}/${index}`)}
+            error={fieldProblem(error, `/definition/${list}/${index}`)}
           />
           <TextInput
             flex={1}

@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import { type Concurrency, ConcurrencySelect } from '../../components/concurrency-select.tsx'
 import { RecordSelect, TenantSelect } from '../../components/record-select.tsx'
 
@@ -8,27 +7,21 @@ interface Place {
   concurrency: Concurrency
 }
 
-const NOWHERE: Place = { environment_id: null, tenant_id: null, concurrency: null }
-
 export const AS_ENVIRONMENT = 'As its environment or the settings say'
 
-/** Environment, tenant and concurrency of a target in a form, and what of it to send. */
-export function usePlaceFields(stored: Place = NOWHERE) {
-  const [environment, setEnvironment] = useState(stored.environment_id)
-  const [tenant, setTenant] = useState(stored.tenant_id)
-  const [concurrency, setConcurrency] = useState(stored.concurrency)
-  // Only what differs: the server gives a new target of a user with a tenant that tenant.
-  const fields = {
-    ...(environment === stored.environment_id ? {} : { environment_id: environment }),
-    ...(tenant === stored.tenant_id ? {} : { tenant_id: tenant }),
-    ...(concurrency === stored.concurrency ? {} : { concurrency }),
-  }
-  return { fields, inputs: { environment, setEnvironment, tenant, setTenant, concurrency, setConcurrency } }
+export const placeOf = (target: Place | null): Place => ({
+  environment_id: target?.environment_id ?? null,
+  tenant_id: target?.tenant_id ?? null,
+  concurrency: target?.concurrency ?? null,
+})
+
+interface Props {
+  place: Place
+  change: (changed: Partial<Place>) => void
 }
 
-type Inputs = ReturnType<typeof usePlaceFields>['inputs']
-
-export function PlaceFields({ environment, setEnvironment, tenant, setTenant, concurrency, setConcurrency }: Inputs) {
+/** Environment, tenant and concurrency of a target. */
+export function PlaceFields({ place, change }: Props) {
   return (
     <>
       <RecordSelect
@@ -36,15 +29,19 @@ export function PlaceFields({ environment, setEnvironment, tenant, setTenant, co
         label="Environment"
         description="Freezes of the environment apply to the target"
         placeholder="No environment"
-        value={environment}
-        onChange={setEnvironment}
+        value={place.environment_id}
+        onChange={(environment_id) => change({ environment_id })}
       />
       <TenantSelect
         description="Only this tenant sees the target. Without a tenant, everybody does."
-        value={tenant}
-        onChange={setTenant}
+        value={place.tenant_id}
+        onChange={(tenant_id) => change({ tenant_id })}
       />
-      <ConcurrencySelect otherwise={AS_ENVIRONMENT} value={concurrency} onChange={setConcurrency} />
+      <ConcurrencySelect
+        otherwise={AS_ENVIRONMENT}
+        value={place.concurrency}
+        onChange={(concurrency) => change({ concurrency })}
+      />
     </>
   )
 }

@@ -3,14 +3,13 @@ import { type Answer, formatSelector } from '@slipway/client'
 import type { ReactNode } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { describeConcurrency } from '../../components/concurrency-select.tsx'
-import { FormModal } from '../../components/form-modal.tsx'
-import { NameFields, useNameFields } from '../../components/name-fields.tsx'
+import { NAME_FIELDS, namesOf, RecordForm } from '../../components/record-form.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { Facts } from '../../components/section.tsx'
-import { SelectorInput, useSelector } from '../../components/selector-input.tsx'
+import { SelectorInput, selectorChange, selectorText } from '../../components/selector-input.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { ChangeSection } from './change-section.tsx'
-import { AS_ENVIRONMENT, PlaceFields, usePlaceFields } from './place-fields.tsx'
+import { AS_ENVIRONMENT, PlaceFields, placeOf } from './place-fields.tsx'
 import { TargetStatus } from './target-columns.tsx'
 
 interface Props {
@@ -51,21 +50,23 @@ function SelectorText({ target }: Props) {
 
 function ChangeTarget({ target, onClose }: Props & { onClose: () => void }) {
   const update = useWrite('updateTarget', 'getTarget', 'listTargets')
-  const named = useNameFields(target)
-  const place = usePlaceFields(target)
-  const selector = useSelector(target)
-  const submit = () => {
-    const selected = selector.fieldsToSend()
-    if (selected === null) return
-    const body = { ...named.fields, ...place.fields, ...selected }
-    update.mutate({ params: { id: target.id }, body }, { onSuccess: onClose })
-  }
   return (
-    <FormModal title={`Change ${target.name}`} submitLabel="Save" writes={[update]} onSubmit={submit} onClose={onClose}>
-      <NameFields {...named.inputs} />
-      <PlaceFields {...place.inputs} />
-      <SelectorInput kind="target" {...selector.inputs} />
-    </FormModal>
+    <RecordForm
+      kind="target"
+      stored={target.name}
+      initial={{ ...namesOf(target), ...placeOf(target), selector: selectorText(target) }}
+      fields={[
+        ...NAME_FIELDS,
+        ({ values, set }) => <PlaceFields place={values} change={set} />,
+        ({ bind }) => <SelectorInput kind="target" {...bind('selector')} />,
+      ]}
+      writes={[update]}
+      save={(_, { selector, ...changed }) => {
+        const body = { ...changed, ...selectorChange(selector) }
+        update.mutate({ params: { id: target.id }, body }, { onSuccess: onClose })
+      }}
+      onClose={onClose}
+    />
   )
 }
 

@@ -2,9 +2,9 @@ import { Code, Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import type { ReactNode } from 'react'
 import { useWrite } from '../../api/queries.ts'
-import { FormModal } from '../../components/form-modal.tsx'
+import { RecordForm } from '../../components/record-form.tsx'
 import { Facts } from '../../components/section.tsx'
-import { useVariables } from '../../components/variables.ts'
+import { rowsOf, variablesChange } from '../../components/variables.ts'
 import { VariablesEditor } from '../../components/variables-editor.tsx'
 import { ChangeSection } from './change-section.tsx'
 
@@ -30,21 +30,19 @@ export function TargetVariables({ target }: Props) {
 
 function ChangeVariables({ target, onClose }: Props & { onClose: () => void }) {
   const update = useWrite('updateTarget', 'getTarget', 'listTargets')
-  const variables = useVariables(target)
-  const submit = () => {
-    const body = variables.fieldsToSend()
-    if (body !== null) update.mutate({ params: { id: target.id }, body }, { onSuccess: onClose })
-  }
   return (
-    <FormModal
+    <RecordForm
+      kind="target"
+      stored={target.name}
       title="Change the variables"
-      submitLabel="Save"
       size="xl"
-      writes={[update, variables]}
-      onSubmit={submit}
+      initial={{ rows: rowsOf(target) }}
+      fields={[({ values, set }) => <VariablesEditor rows={values.rows} onChange={(rows) => set({ rows })} />]}
+      writes={[update]}
+      save={(_, { rows }) =>
+        update.mutate({ params: { id: target.id }, body: variablesChange(rows) }, { onSuccess: onClose })
+      }
       onClose={onClose}
-    >
-      <VariablesEditor rows={variables.rows} onChange={variables.setRows} />
-    </FormModal>
+    />
   )
 }

@@ -1,8 +1,9 @@
-import { TextInput } from '@mantine/core'
 import type { Item } from '@slipway/client'
-import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
-import { VariableRecordForm } from '../../components/variable-record-form.tsx'
+import { NAME_FIELDS, namesOf, RecordForm } from '../../components/record-form.tsx'
+import { SelectorInput, selectorChange, selectorText } from '../../components/selector-input.tsx'
+import { rowsOf, variablesChange } from '../../components/variables.ts'
+import { VariablesEditor } from '../../components/variables-editor.tsx'
 
 interface Props {
   /** Null for a new one. */
@@ -13,29 +14,39 @@ interface Props {
 export function TenantForm({ tenant, onClose }: Props) {
   const create = useWrite('createTenant', 'listTenants')
   const update = useWrite('updateTenant', 'listTenants', 'getTenant')
-  const [slug, setSlug] = useState(tenant?.slug ?? '')
-  const done = { onSuccess: onClose }
   return (
-    <VariableRecordForm
+    <RecordForm
       kind="tenant"
-      record={tenant}
+      stored={tenant?.name}
+      size="xl"
+      initial={{
+        ...namesOf(tenant),
+        slug: tenant?.slug ?? '',
+        selector: selectorText(tenant),
+        rows: rowsOf(tenant),
+      }}
+      fields={[
+        ...NAME_FIELDS,
+        {
+          name: 'slug',
+          label: 'Slug',
+          description:
+            'Short name of lower-case letters, digits and hyphens. Slipway derives an empty one from the name.',
+          pattern: '[a-z0-9]+(-[a-z0-9]+)*',
+          title: 'Lower-case letters, digits and hyphens',
+          required: tenant !== null,
+        },
+        ({ bind }) => <SelectorInput kind="tenant" {...bind('selector')} />,
+        ({ values, set }) => <VariablesEditor rows={values.rows} onChange={(rows) => set({ rows })} />,
+      ]}
       writes={[create, update]}
-      save={(fields) => {
-        const body = slug ? { ...fields, slug } : fields
+      save={({ name }, { selector, rows, ...changed }) => {
+        const body = { ...changed, ...selectorChange(selector), ...variablesChange(rows) }
+        const done = { onSuccess: onClose }
         if (tenant) update.mutate({ params: { id: tenant.id }, body }, done)
-        else create.mutate({ body }, done)
+        else create.mutate({ body: { ...body, name } }, done)
       }}
       onClose={onClose}
-    >
-      <TextInput
-        label="Slug"
-        description="Short name of lower-case letters, digits and hyphens. Slipway derives an empty one from the name."
-        pattern="[a-z0-9]+(-[a-z0-9]+)*"
-        title="Lower-case letters, digits and hyphens"
-        required={tenant !== null}
-        value={slug}
-        onChange={(event) => setSlug(event.currentTarget.value)}
-      />
-    </VariableRecordForm>
+    />
   )
 }
