@@ -55,14 +55,14 @@ export default {
       name: 'campaign-imports',
       comment: 'the campaign judges the product from outside: it uses the kit of the tests, and nothing else',
       severity: 'error',
-      from: { path: '^campaign/', pathNot: '^campaign/crash-points/' },
+      from: { path: '^tests/campaign/', pathNot: '^tests/campaign/crash-points/' },
       to: { path: OURS, pathNot: '^packages/testing/' },
     },
     {
       name: 'oracle-imports',
       comment: 'a wrong rule of the product would excuse itself',
       severity: 'error',
-      from: { path: '^campaign/oracle/' },
+      from: { path: '^tests/campaign/oracle/' },
       to: { path: OURS },
     },
     {
@@ -79,7 +79,7 @@ export default {
       name: 'only-through-the-index',
       comment: "another package's inside is its own: import @slipway/<package>",
       severity: 'error',
-      from: { path: '^(?:packages|services|campaign)/([^/]+)/' },
+      from: { path: '^(?:packages|services|tests/campaign)/([^/]+)/' },
       to: { path: '^packages/([^/]+)/', pathNot: ['^packages/$1/', '^packages/[^/]+/src/index\\.ts$'] },
     },
     {

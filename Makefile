@@ -143,22 +143,22 @@ crash-points: build ## Kill each process at each moment of a deployment, HITS=20
 	@node scripts/bundle.mjs --failpoints
 	@scripts/infra.sh up crash-points
 	@eval "$$(scripts/infra.sh env)"; status=0; HITS=$(or $(HITS),20) CELLS='$(CELLS)' RESUME=$(RESUME) node --conditions=@slipway/source \
-	  --import=./scripts/jest/register.mjs campaign/crash-points/run.ts || status=$$?; scripts/infra.sh release crash-points; exit $$status
+	  --import=./scripts/jest/register.mjs tests/campaign/crash-points/run.ts || status=$$?; scripts/infra.sh release crash-points; exit $$status
 
 bench: build ## Measure the product beside its floors and print the table of docs/performance.md; some alone: ARGS='create list'
 	@scripts/infra.sh up bench
 	@status=0; node bench/run.mjs $(ARGS) || status=$$?; scripts/infra.sh release bench; exit $$status
 
-campaign: build test-all-packages ## Try to break the suite with random faults, and judge what is left: MINUTES=60, SEED=n, ROUND=n; see campaign/README.md
-	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/main.ts
+campaign: build test-all-packages ## Try to break the suite with random faults, and judge what is left: MINUTES=60, SEED=n, ROUND=n; see tests/campaign/README.md
+	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs tests/campaign/main.ts
 
 mutants: build test-all-packages ## Plant faults into a copy of the sources, and list which test finds which; goes on where it ended: ONLY=id,id
 	@scripts/infra.sh up mutants
 	@eval "$$(scripts/infra.sh env)"; status=0; ONLY='$(ONLY)' node --conditions=@slipway/source \
-	  --import=./scripts/jest/register.mjs campaign/mutants/run.ts || status=$$?; scripts/infra.sh release mutants; exit $$status
+	  --import=./scripts/jest/register.mjs tests/campaign/mutants/run.ts || status=$$?; scripts/infra.sh release mutants; exit $$status
 
-campaign-soak: build test-all-packages ## Measure whether memory, tables, queues or times grow under a steady load: MINUTES=60; see campaign/README.md
-	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs campaign/soak/main.ts
+campaign-soak: build test-all-packages ## Measure whether memory, tables, queues or times grow under a steady load: MINUTES=60; see tests/campaign/README.md
+	@exec node --conditions=@slipway/source --import=./scripts/jest/register.mjs tests/campaign/soak/main.ts
 
 screenshots: build ## Take the pictures of the console in docs/images again
 	@scripts/infra.sh up screenshots

@@ -25,7 +25,7 @@ export default {
   testTimeout: 30_000 * Number(process.env.SLOW ?? 1),
   maxWorkers: 3,
   projects: [
-    project('rules', ['packages/*/test', 'services/*/test', 'campaign/test', 'tests/rules']),
+    project('rules', ['packages/*/test', 'services/*/test', 'tests/campaign/test', 'tests/rules']),
     // Jest starts the suite only if it runs a file of this project.
     project('golden', ['tests/golden'], {
       globalSetup: '<rootDir>/tests/golden/start-suite.mjs',

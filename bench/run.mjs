@@ -29,6 +29,7 @@ const wanted = process.argv.slice(2)
 const wants = (name) => wanted.length === 0 || wanted.includes(name)
 const rounds = Number(process.env.ROUNDS ?? 5)
 const seconds = Number(process.env.SECONDS ?? 5)
+const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).trim()
 
 const bridgePort = 20_000 + Math.floor(Math.random() * 10_000)
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-bench-'))
@@ -90,7 +91,6 @@ try {
     report.push(...(await measureHistory({ ...bench, instance, body: JSON.stringify({ action_id, target_ids }) })))
   }
   if (wants('list')) report.push(...(await measureList(bench)))
-  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).trim()
   const machine = { cpus: os.cpus().length, model: os.cpus()[0]?.model, load: os.loadavg(), node: process.version }
   const file = path.join(root, '.slipway/bench', `${new Date().toISOString().slice(0, 16).replace(':', '')}.json`)
   fs.mkdirSync(path.dirname(file), { recursive: true })

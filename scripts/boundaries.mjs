@@ -52,17 +52,15 @@ const PLANTED = [
   ['services/planner/src/second/planted.ts', '../first/inside.ts', 'one-way'],
   ['services/dispatcher/src/planted/use-case.ts', './planted.sql.ts', null],
   ['services/dispatcher/src/planted/planted.sql.ts', '../inside.ts', 'statements-last'],
-  ['campaign/planted.ts', '@slipway/testing', null],
-  ['campaign/planted-domain.ts', '@slipway/domain', 'campaign-imports'],
-  ['campaign/oracle/planted.ts', '@slipway/testing', 'oracle-imports'],
+  ['tests/campaign/planted.ts', '@slipway/testing', null],
+  ['tests/campaign/planted-domain.ts', '@slipway/domain', 'campaign-imports'],
+  ['tests/campaign/oracle/planted.ts', '@slipway/testing', 'oracle-imports'],
   ['packages/unheard-of/src/planted.ts', '@slipway/domain', 'unknown-part'],
 ]
 
 /** Cruises a folder; returns the modules seen and the violations as { from, to, rule }. */
 function cruise(cwd) {
-  const folders = ['packages', 'services', 'tests', 'campaign'].filter((folder) =>
-    fs.existsSync(path.join(cwd, folder)),
-  )
+  const folders = ['packages', 'services', 'tests'].filter((folder) => fs.existsSync(path.join(cwd, folder)))
   const output = execFileSync(
     process.execPath,
     ['--import', parseJsx, cruiser, '--config', config, '--output-type', 'json', ...folders],
@@ -125,8 +123,8 @@ function sources() {
     }),
   )
   const ofCampaign = fs
-    .readdirSync(path.join(root, 'campaign'), { recursive: true })
-    .map((file) => path.join('campaign', file))
+    .readdirSync(path.join(root, 'tests/campaign'), { recursive: true })
+    .map((file) => path.join('tests/campaign', file))
     .filter((file) => file.endsWith('.ts'))
   return [...ofParts, ...ofCampaign]
 }

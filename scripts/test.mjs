@@ -99,11 +99,11 @@ function readResult() {
 
 /** Runs the short form of the campaign beside the tests: it has its own servers, and mostly waits. */
 async function runCampaign() {
-  const child = startNode(['campaign/main.ts', 'SHORT=1'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = startNode(['tests/campaign/main.ts', 'SHORT=1'], { stdio: ['ignore', 'pipe', 'pipe'] })
   const output = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk))
   const code = await new Promise((resolve) => child.on('close', resolve))
-  process.stderr.write(`${code === 0 ? 'PASS' : 'FAIL'} campaign/main.ts SHORT=1\n${Buffer.concat(output)}`)
+  process.stderr.write(`${code === 0 ? 'PASS' : 'FAIL'} tests/campaign/main.ts SHORT=1\n${Buffer.concat(output)}`)
   total[code === 0 ? 'passed' : 'failed'] += 1
 }
 
@@ -118,7 +118,7 @@ const paths = process.argv.slice(2).filter((arg) => arg !== '--all')
 
 /** Whether files may start a service or the console from its build, and not from its sources. */
 const needsBuild =
-  paths.length === 0 || paths.some((path) => !/^(packages|services|campaign|tests\/rules)\b/.test(path))
+  paths.length === 0 || paths.some((path) => !/^(packages|services|tests\/campaign|tests\/rules)\b/.test(path))
 
 const isReady =
   (!needsBuild || run('make', 'build')) &&

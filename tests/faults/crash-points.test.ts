@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { beforeAll, expect, test } from '@jest/globals'
 import { repositoryRoot } from '@slipway/testing'
-import { CELLS } from '../../campaign/crash-points/cells.ts'
-import { runCrashPoints } from '../../campaign/crash-points/runner.ts'
+import { CELLS } from '../campaign/crash-points/cells.ts'
+import { runCrashPoints } from '../campaign/crash-points/runner.ts'
 
 const HIT = [
   'dispatcher.deployment.created.after-commit',

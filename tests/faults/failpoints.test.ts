@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from '@jest/globals'
 import { repositoryRoot } from '@slipway/testing'
-import { CELLS } from '../../campaign/crash-points/cells.ts'
+import { CELLS } from '../campaign/crash-points/cells.ts'
 
 const SERVICES = fs.readdirSync(path.join(repositoryRoot, 'services'))
 

@@ -12,7 +12,7 @@ import {
   violatedInvariants,
   waitFor,
 } from '@slipway/testing'
-import { RabbitMq } from '../../campaign/servers/rabbitmq.ts'
+import { RabbitMq } from '../campaign/servers/rabbitmq.ts'
 
 let rabbitMq: RabbitMq
 let suite: Suite

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { COMMANDS, EVENTS, type RunEvent } from '@slipway/contracts'
 import { statements } from '@slipway/database'
 import { repositoryFiles, repositoryRoot } from '@slipway/testing'
-import { CELLS } from '../../campaign/crash-points/cells.ts'
+import { CELLS } from '../campaign/crash-points/cells.ts'
 
 /** The boundaries that all code passes. Code of one subject has no failpoints. */
 const BOUNDARIES = [

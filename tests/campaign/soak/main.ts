@@ -1,4 +1,4 @@
-// node campaign/soak/main.ts [MINUTES=60] [SEED=n] — see campaign/README.md
+// node tests/campaign/soak/main.ts [MINUTES=60] [SEED=n] — see tests/campaign/README.md
 import { randomInt } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'

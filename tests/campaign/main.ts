@@ -1,4 +1,4 @@
-// node campaign/main.ts [MINUTES=60] [SEED=n] [ROUNDS=n] [ROUND=seed] [SHORT=1] — see campaign/README.md
+// node tests/campaign/main.ts [MINUTES=60] [SEED=n] [ROUNDS=n] [ROUND=seed] [SHORT=1] — see tests/campaign/README.md
 import { randomInt } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -17,7 +17,7 @@ const WORK_MS = 120_000
 const FAULTS = 180
 const SHORT_SEEDS = [1, 2, 3]
 const SHORT_OPTIONS: PlanOptions = { workMs: 25_000, faults: 38 }
-/** Few, because `make test` runs the short form beside other tests. */
+/** Few, because `make test-all` runs the short form beside other tests. */
 const SHORT_CLIENTS = 2
 /** Other tests and a neighbour may keep all processors busy. The long form judges by the documented bounds. */
 const SHORT_PATIENCE = 6
@@ -92,6 +92,9 @@ try {
     // The damage of one round must not be found again in the next one.
     await closeStage()
   }
+} catch (error) {
+  errors += 1
+  say(`the campaign ends early: ${error instanceof Error ? error.stack : error}`)
 } finally {
   await cleanUp()
 }
@@ -123,7 +126,11 @@ function cleanUp(): Promise<void> {
 async function closeStage(): Promise<void> {
   const closing = stage
   stage = null
-  const complaints = await closing?.then((opened) => opened.close())
+  // A stage that could not be opened has stopped its processes. The servers are still to be stopped.
+  const complaints = await closing?.then(
+    (opened) => opened.close(),
+    () => [],
+  )
   for (const complaint of complaints ?? []) say(`  at the end: ${complaint.split('\n')[0]}`)
 }
 

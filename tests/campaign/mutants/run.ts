@@ -1,4 +1,4 @@
-// make mutants: plants one fault at a time into a copy of the sources, and runs tests until the first one fails. See campaign/mutants/README.md.
+// make mutants: plants one fault at a time into a copy of the sources, and runs tests until the first one fails. See tests/campaign/mutants/README.md.
 import { TreeCopy } from './copy.ts'
 import { MUTANTS, type Mutant } from './mutants.ts'
 import { countFindings, type Finding, readResults, tableOf, writeResults } from './results.ts'
@@ -60,5 +60,10 @@ async function search(mutant: Mutant): Promise<Finding | null> {
   const violations = await violationsIn(mutant, copy.folder)
   if (violations.size === 0) return null
   const [sentence = ''] = violations.values()
-  return { step: 'campaign', file: 'campaign/main.ts', test: [...violations.keys()].join(', '), message: sentence }
+  return {
+    step: 'campaign',
+    file: 'tests/campaign/main.ts',
+    test: [...violations.keys()].join(', '),
+    message: sentence,
+  }
 }
