@@ -16,10 +16,8 @@ const PRIORITIES = 201
 /** A point of priority in the rank of a request, as in `rankOf`. */
 const POINT = 3_153_600_000_000
 /** What copies of a request have in common. */
-const COPIED = [
-  ...['source_type', 'source_id', 'source_name', 'source_version', 'target_count', 'step_count', 'first_targets'],
-  ...['triggered_by', 'command', 'freeze_subject', 'freeze_key'],
-].join(', ')
+const COPIED = `source_type, source_id, source_name, source_version, target_count, step_count, first_targets, triggered_by, command,
+  freeze_subject, freeze_key`
 
 /** Goals 4 and 5: emptying the queue, beside BullMQ with priorities and graphile-worker as it comes. */
 export async function measureDrain({ suite, database, api, instance, body, rounds }) {

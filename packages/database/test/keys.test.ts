@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { KeyRing, SecretError, uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
+import { addPending, type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
 import { type Database, resealAll } from '../src/index.ts'
 import { SEALED_PLACES } from '../src/keys/sealed-places.ts'
 
@@ -78,10 +78,12 @@ async function plant(): Promise<void> {
     `INSERT INTO webhooks (id, url, events, secret_sealed) VALUES ($1, 'https://example.com', '{}', $2)`,
     [uuidv7(), sealed()],
   )
-  await database.query(`INSERT INTO pending_requests (id, priority, command) VALUES ($1, 0, $2)`, [
-    uuidv7(),
-    `{"plan": {"targets": [{"variables": ${value(['a', 'b'])}}]}, "note": "\\"$sealed\\": \\"${'x'.repeat(9)}\\""}`,
-  ])
+  await addPending(database, {
+    command: {
+      plan: { targets: [{ variables: JSON.parse(value(['a', 'b'])) }] },
+      note: `"$sealed": "${'x'.repeat(9)}"`,
+    },
+  })
   await database.query(
     `INSERT INTO deployments (id, state, source_type, source_id, source_name, source_version, plan_head, selection, total_steps)
      VALUES ($1, 'running', 'action', $2, 's', '1.0.0', $3, '{}', 1)`,

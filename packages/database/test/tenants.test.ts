@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { connectTo, createTestDatabase, type TestDatabase } from '@slipway/testing'
+import { addPending, connectTo, createTestDatabase, type TestDatabase } from '@slipway/testing'
 import { createDatabase, type Database, forAllTenants, forTenant } from '../src/index.ts'
 
 /** Tables without row-level security, each with the reason. Every other table must have it. */
@@ -79,7 +79,6 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO run_progress (deployment_id, epoch, tenant_id) VALUES ($1, 1, $2)`,
     `INSERT INTO command_results VALUES ($1, 0, 0, 'completed', 0, '', '', NULL, NULL, now(), now())`,
     `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines) VALUES ($1, 0, 1, '[]')`,
-    `INSERT INTO pending_requests (id, tenant_id, priority, command) VALUES ($1, $2, 0, '{}')`,
     `INSERT INTO target_locks (target_id, deployment_id, epoch) VALUES ($1, $1, 1)`,
     `INSERT INTO pending_targets (request_id, target_id, rank) VALUES ($1, $1, 0)`,
     `INSERT INTO idempotency_keys (user_id, scope, key, command_id, body_hash) VALUES ($1, '', '', $1, '')`,
@@ -97,6 +96,7 @@ async function fill(tenant: string | null): Promise<void> {
        VALUES ($1, $2, '', '', $1, false, false, now())`,
   ]
   await all.query(`INSERT INTO roles (id, name) VALUES (gen_random_uuid(), 'r') ON CONFLICT DO NOTHING`)
+  await addPending(all, { id, tenant_id: tenant })
   for (const statement of sql) {
     await all.query(statement, statement.includes('$2') ? [id, tenant] : [id])
   }

@@ -48,7 +48,7 @@ export {
   wipeBroker,
 } from './namespace.ts'
 export { createNetworks, type Network, networksProblem } from './networks.ts'
-export { deriveQueueColumns } from './pending-requests.ts'
+export { addPending, addPendingRequests } from './pending-requests.ts'
 export { freePort } from './ports.ts'
 export { newPrivateKey } from './private-key.ts'
 export { type PrivateRedis, startRedis } from './redis-server.ts'

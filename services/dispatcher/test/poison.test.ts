@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { Quarantine } from '@slipway/database'
-import { uuidv7 } from '@slipway/runtime'
-import { testLogger } from '@slipway/testing'
+import { addPending, testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { dispatchQueue } from '../src/dispatch/dispatch-queue.ts'
 import { retain } from '../src/retention/retain.ts'
@@ -240,11 +239,8 @@ describe('a row that cannot be processed does not stop the processing of', () =>
   })
 
   test('the next type of record that retention drops', async () => {
-    const id = uuidv7()
-    await database.query(
-      `INSERT INTO pending_requests (id, priority, command, status, created_at) VALUES ($1, 0, '{}', 'cancelled', now() - interval '99 days')`,
-      [id],
-    )
+    const id = await addPending(database, { status: 'cancelled' })
+    await database.query(`UPDATE pending_requests SET created_at = now() - interval '99 days' WHERE id = $1`, [id])
     await database.query(
       `INSERT INTO audit_records (id, at, action, resource_type, details) VALUES ($1, now() - interval '99 days', '', '', '{}')`,
       [id],

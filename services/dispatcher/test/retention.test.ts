@@ -1,8 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { verifyAudit } from '@slipway/audit'
 import { deriveParts, LOCK_KEYS } from '@slipway/database'
-import { uuidv7 } from '@slipway/runtime'
-import { testLogger, waitFor } from '@slipway/testing'
+import { addPending, testLogger, waitFor } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { findDroppable, retain } from '../src/retention/retain.ts'
 import type { RetentionRules } from '../src/retention/settings.ts'
@@ -173,12 +172,13 @@ describe('deployments', () => {
   })
 
   test('and ended pending requests are deleted at the same age', async () => {
-    const add = (status: string, days: number) =>
-      database.query(
-        `INSERT INTO pending_requests (id, status, priority, command, created_at)
-         VALUES ($1, $2::pending_status, 0, $3, now() - make_interval(days => $4))`,
-        [uuidv7(), status, { caller: ADMIN }, days],
-      )
+    const add = async (status: string, days: number) => {
+      const id = await addPending(database, { status, command: { caller: ADMIN } })
+      await database.query('UPDATE pending_requests SET created_at = now() - make_interval(days => $2) WHERE id = $1', [
+        id,
+        days,
+      ])
+    }
     await add('pending', 40)
     await add('cancelled', 40)
     await add('cancelled', 20)

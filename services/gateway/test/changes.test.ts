@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { OperationId } from '@slipway/contracts'
-import { newPrivateKey } from '@slipway/testing'
-import { addDeployment, addPending } from './deployment-rows.ts'
+import { addPending, newPrivateKey } from '@slipway/testing'
+import { addDeployment } from './deployment-rows.ts'
 import {
   addTenant,
   addUser,

@@ -1,7 +1,6 @@
 import { type Database, deriveParts, type Queryable } from '@slipway/database'
 import { variantOf } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { deriveQueueColumns } from '@slipway/testing'
 
 export interface DeploymentParts {
   id?: string
@@ -130,30 +129,4 @@ export async function execute(database: Database, id: string, outcome: 'running'
     [id, outcome],
   )
   await database.transaction((tx) => deriveParts(tx, [id]))
-}
-
-export interface PendingParts {
-  id?: string
-  tenant_id?: string | null
-  tenant_name?: string
-  status?: string
-  priority?: number
-  command?: object
-  source?: { type: string; id: string; name: string; version: string; targets: number; first?: object[] }
-}
-
-export async function addPending(database: Database, parts: PendingParts = {}): Promise<string> {
-  const { id = uuidv7(), tenant_id = null, tenant_name = null, status = 'pending', priority = 0, command = {} } = parts
-  const { source = { type: 'action', id: uuidv7(), name: 'deploy', version: '1.0.0', targets: 0 } } = parts
-  await database.query(
-    `INSERT INTO pending_requests (id, status, priority, tenant_id, tenant_name, triggered_by, command, queued_at,
-       source_type, source_id, source_name, source_version, target_count, first_targets)
-     VALUES ($1, $2::pending_status, $3, $4, $5, 'admin', $6, clock_timestamp(), $7::source_kind, $8, $9, $10, $11, $12)`,
-    [
-      ...[id, status, priority, tenant_id, tenant_name, command],
-      ...[source.type, source.id, source.name, source.version, source.targets, JSON.stringify(source.first ?? [])],
-    ],
-  )
-  await deriveQueueColumns(database)
-  return id
 }

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
 import { type CommandBody, type CommandType, compile, type Envelope, Preview } from '@slipway/contracts'
+import { rankOf } from '@slipway/database'
 import { conflict, frozen, missingRecords, stepId, toErrorBody } from '@slipway/domain'
 import { sleep } from '@slipway/runtime'
-import { deriveQueueColumns, waitFor } from '@slipway/testing'
+import { addPending, waitFor } from '@slipway/testing'
 import { sendCommand } from '../src/deployments/command.ts'
 import { createGateway } from '../src/gateway.ts'
 import { ANSWER_TIMES, boundsOf } from '../src/http/answer-bounds.ts'
-import { addDeployment, addPending } from './deployment-rows.ts'
+import { addDeployment } from './deployment-rows.ts'
 import { type CommandAnswer, startOtherServices } from './other-services.ts'
 import {
   type Client,
@@ -462,8 +463,10 @@ describe('cancelling and changing', () => {
     await addPending(gateway.database, { priority: 5 })
     const id = await addPending(gateway.database)
     answer = async () => {
-      await gateway.database.query('UPDATE pending_requests SET priority = 6 WHERE id = $1', [id])
-      await deriveQueueColumns(gateway.database)
+      await gateway.database.query(
+        `UPDATE pending_requests SET priority = 6, rank = ${rankOf('6', 'queued_at')} WHERE id = $1`,
+        [id],
+      )
       return { ok: true, result: { pending_request_id: id } }
     }
     const path = `/deployments/pending/${id}`

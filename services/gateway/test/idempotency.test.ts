@@ -3,10 +3,10 @@ import { type Broker, BrokerUnavailable } from '@slipway/broker'
 import { type CommandBody, type Envelope, QUEUED_MESSAGE, type ReplyEnvelope } from '@slipway/contracts'
 import { conflict, notFound, toErrorBody } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { waitFor } from '@slipway/testing'
+import { addPending, waitFor } from '@slipway/testing'
 import { startKeySweeper } from '../src/deployments/sweep-keys.ts'
 import { createGateway } from '../src/gateway.ts'
-import { addDeployment, addPending } from './deployment-rows.ts'
+import { addDeployment } from './deployment-rows.ts'
 import { type CommandAnswer, startOtherServices } from './other-services.ts'
 import {
   addUser,

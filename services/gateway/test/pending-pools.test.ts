@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { COMPATIBLE_VERSION, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
-import { OTHER_VERSIONS } from '@slipway/testing'
+import { addPending, OTHER_VERSIONS } from '@slipway/testing'
 import { listItem } from '@slipway/views'
-import { addPending } from './deployment-rows.ts'
 import { type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
 
 let gateway: TestGateway

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
-import { deriveQueueColumns } from '@slipway/testing'
-import { addDeployment, addPending } from './deployment-rows.ts'
+import { addPending, addPendingRequests } from '@slipway/testing'
+import { addDeployment } from './deployment-rows.ts'
 import { addTenant, type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
 
 let gateway: TestGateway
@@ -62,7 +62,8 @@ test('one pending request is read by its id, in every status and by its tenant a
 
 test('a pending request contains its source and its targets', async () => {
   const first = [{ id: uuidv7(), name: 'web-1' }]
-  const source = { type: 'solution', id: uuidv7(), name: 'web', version: '2.1.0', targets: 12, first }
+  const source = { type: 'solution', id: uuidv7(), name: 'web', version: '2.1.0' }
+  const parts = { source, target_count: 12, first_targets: first }
   const item = {
     source_type: 'solution',
     source_id: source.id,
@@ -71,8 +72,8 @@ test('a pending request contains its source and its targets', async () => {
     target_count: 12,
     targets: first,
   }
-  const waiting = await addPending(gateway.database, { source })
-  const cancelled = await addPending(gateway.database, { source, status: 'cancelled' })
+  const waiting = await addPending(gateway.database, parts)
+  const cancelled = await addPending(gateway.database, { ...parts, status: 'cancelled' })
   for (const [id, query] of [
     [waiting, ''],
     [cancelled, '?status=cancelled'],
@@ -248,11 +249,10 @@ describe('a pending request waits for', () => {
   })
 
   test('its turn in order, in a list of thousands of requests', async () => {
-    await query(`INSERT INTO pending_requests (id, priority, command, source_type, source_id, source_name, source_version,
-                   target_count, first_targets)
-                 SELECT gen_random_uuid(), n % 7, '{}', 'action', gen_random_uuid(), 'deploy', '1.0.0', 0, '[]'
-                   FROM generate_series(1, 3000) n`)
-    await deriveQueueColumns(gateway.database)
+    await addPendingRequests(
+      gateway.database,
+      Array.from({ length: 3000 }, (_, n) => ({ priority: n % 7 })),
+    )
     const items = await waiting()
     expect(items.map(({ position }) => position)).toEqual(Array.from({ length: 3000 }, (_, index) => index + 1))
     const priorities = items.map(({ priority }) => Number(priority))

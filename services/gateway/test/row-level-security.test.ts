@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { uuidv7 } from '@slipway/runtime'
+import { addPending } from '@slipway/testing'
 import request from 'supertest'
 import type { Client, TestGateway } from './setup.ts'
 
@@ -9,8 +10,7 @@ import type { Client, TestGateway } from './setup.ts'
 const wall = new URL('./no-first-wall/visibility.ts', import.meta.url)
 const instead = <M>(file: string): Promise<M> => import(`${file}?instead=${encodeURIComponent(wall.href)}`)
 const { addUser, clientOf, startGateway } = await instead<typeof import('./setup.ts')>('./setup.ts')
-const { addDeployment, addPending, execute } =
-  await instead<typeof import('./deployment-rows.ts')>('./deployment-rows.ts')
+const { addDeployment, execute } = await instead<typeof import('./deployment-rows.ts')>('./deployment-rows.ts')
 
 let gateway: TestGateway
 let ofA: Client

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { OperationId } from '@slipway/contracts'
-import { addDeployment, addPending } from './deployment-rows.ts'
+import { addPending } from '@slipway/testing'
+import { addDeployment } from './deployment-rows.ts'
 import { addUser, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
 interface Records {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { ItemKind } from '@slipway/contracts'
 import { uuidv7 } from '@slipway/runtime'
+import { addPending } from '@slipway/testing'
 import { listItem } from '@slipway/views'
-import { addDeployment, addPending } from './deployment-rows.ts'
+import { addDeployment } from './deployment-rows.ts'
 import {
   addTenant,
   addUser,

@@ -5,7 +5,7 @@ import type { EventType, StreamResource } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { COMPATIBLE_VERSION, uuidv7 } from '@slipway/runtime'
 import {
-  deriveQueueColumns,
+  addPending,
   keptLog,
   type OpenTestDatabase,
   openTestDatabase,
@@ -113,21 +113,12 @@ async function addFreeze(start: string, end: string): Promise<string> {
   return id
 }
 
-async function addPending(tenant_id: string | null = null): Promise<string> {
-  const id = uuidv7()
-  const command = { caller: { roles: [], tenant_id } }
-  await db.database.query('INSERT INTO pending_requests (id, priority, tenant_id, command) VALUES ($1, 0, $2, $3)', [
-    id,
-    tenant_id,
-    command,
-  ])
-  await deriveQueueColumns(db.database)
-  return id
-}
+const addRequest = (tenant_id: string | null = null) =>
+  addPending(db.database, { tenant_id, command: { caller: { roles: [], tenant_id } } })
 
 const kinds = [
   ['deployments', 'deployment', 'deployment_id', async () => (await TestDeployment.create(db.database)).id],
-  ['pending', 'pending', 'pending_request_id', () => addPending()],
+  ['pending', 'pending', 'pending_request_id', () => addRequest()],
   ['targets', 'target', 'target_id', () => addTarget()],
   ['instances', 'instance', 'instance_id', () => addInstance()],
   ['freezes', 'freeze', 'freeze_id', () => addFreeze('1 hour', '2 hours')],
@@ -293,7 +284,7 @@ describe('the changes for a stream client', () => {
     const ids = async (add: (tenant: string | null) => Promise<string>) => [await add(a), await add(b), await add(null)]
     const cases = [
       ['targets', 'target', 'target_id', await ids(addTarget), [0, 2]],
-      ['pending', 'pending', 'pending_request_id', await ids(addPending), [0]],
+      ['pending', 'pending', 'pending_request_id', await ids(addRequest), [0]],
       [
         'deployments',
         'deployment',

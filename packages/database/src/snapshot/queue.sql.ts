@@ -2,20 +2,7 @@ import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import type { WantedTarget } from '@slipway/engine'
 import { targetConcurrency } from '../sql/enums.ts'
 import { statement } from '../sql/statement.ts'
-import {
-  array,
-  bool,
-  float8,
-  int4,
-  int8,
-  json,
-  jsonb,
-  nullable,
-  present,
-  text,
-  timestamptz,
-  uuid,
-} from '../sql/types.ts'
+import { array, bool, float8, int4, int8, json, jsonb, nullable, text, timestamptz, uuid } from '../sql/types.ts'
 import { ANY_POLICY, holds, POLICY, WITH_POLICY } from './policies.ts'
 import { rankOf } from './rank.ts'
 
@@ -29,7 +16,9 @@ import { rankOf } from './rank.ts'
 export const findStatus = statement({
   name: 'database.snapshot.find-status',
   parameters: {
-    ...{ ids: array(uuid), deadlines: array(nullable(timestamptz)), priorities: array(int4) },
+    ids: array(uuid),
+    deadlines: array(nullable(timestamptz)),
+    priorities: array(int4),
     prepared: array(uuid),
   },
   row: { started: bool, queued: bool, late: bool, rank: int8 },
@@ -108,9 +97,14 @@ const keepersOf = (target: string, isReplaced = 'false') => `
 const KEEPERS = `k.deployment_id AS holder_id, k.tenant_id AS holder_tenant_id, k.taken_at AS since,
            first.request_id AS first_id, first.rank AS first_rank`
 const KEPT_ROW = {
-  ...{ id: uuid, name: text, policy: targetConcurrency },
-  ...{ holder_id: nullable(uuid), holder_tenant_id: nullable(uuid), since: nullable(timestamptz) },
-  ...{ first_id: nullable(uuid), first_rank: nullable(int8) },
+  id: uuid,
+  name: text,
+  policy: targetConcurrency,
+  holder_id: nullable(uuid),
+  holder_tenant_id: nullable(uuid),
+  since: nullable(timestamptz),
+  first_id: nullable(uuid),
+  first_rank: nullable(int8),
 }
 
 /**
@@ -130,7 +124,7 @@ export const findWanted = statement({
 
 /** `size`: bytes of the command. */
 const FIELDS = 'p.id, p.rank, p.freeze_key AS key, pg_column_size(p.command) AS size, p.step_count AS steps'
-const ROW = { id: uuid, rank: int8, key: present(uuid), size: int4, steps: int4 }
+const ROW = { id: uuid, rank: int8, key: uuid, size: int4, steps: int4 }
 
 /** The first requests of each group that need no lock, up to its limit. Together the first ones by rank. */
 export const findFirsts = statement({
@@ -186,13 +180,12 @@ export const findPending = statement({
   name: 'database.snapshot.find-pending',
   parameters: { ids: array(uuid) },
   row: {
-    ...{
-      id: uuid,
-      rank: int8,
-      subject: present(jsonb<FreezeSubject>()),
-      selector: nullable(jsonb<InstanceSelector>()),
-    },
-    ...{ wants_targets: bool, retry_at: nullable(timestamptz) },
+    id: uuid,
+    rank: int8,
+    subject: jsonb<FreezeSubject>(),
+    selector: nullable(jsonb<InstanceSelector>()),
+    wants_targets: bool,
+    retry_at: nullable(timestamptz),
   },
   sql: `SELECT p.id, p.rank, p.freeze_subject AS subject, p.instance_selector AS selector, p.wants_targets,
            CASE WHEN p.last_retry_at >= now() - make_interval(secs => p.retry_count)
@@ -215,7 +208,7 @@ export const findWaitedFor = statement({
 /** How many pending requests each group has, and how many seconds the first one has waited. */
 export const countGroups = statement({
   name: 'database.snapshot.count-groups',
-  row: { key: present(uuid), pending: int8, age: float8 },
+  row: { key: uuid, pending: int8, age: float8 },
   sql: `SELECT freeze_key AS key, count(*) AS pending, extract(epoch FROM now() - min(queued_at))::float8 AS age
       FROM pending_requests WHERE status = 'pending' GROUP BY 1`,
 })
