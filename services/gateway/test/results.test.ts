@@ -77,7 +77,7 @@ describe('the analysis of a failed command', () => {
     const id = await addDeployment(gateway.database)
     const report = { t: 1_700_000_000_000, i: 0, a: 0, s: 's', l: 'error', m: 'it failed' }
     const lines = [
-      { ...report, x: { exit_code: 1, fingerprint: 'disk-full', analysis: { ...analysis, fingerprint: undefined } } },
+      { ...report, x: { exit_code: 1, fingerprint: 'disk-full', analysis } },
       { ...report, x: { exit_code: 1 } },
     ]
     await gateway.database.query(
