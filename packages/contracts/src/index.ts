@@ -1,4 +1,4 @@
-export { BLOCKER_CODES, type Interpreter, nameKey, prepareScript } from '@slipway/domain'
+export { type Interpreter, nameKey, prepareScript } from '@slipway/domain'
 export * from './agent/protocol.ts'
 export * from './api/administration.ts'
 export * from './api/audit.ts'

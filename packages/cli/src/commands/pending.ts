@@ -1,5 +1,4 @@
 import type { Schema } from '@slipway/client'
-import { BLOCKER_CODES } from '@slipway/contracts'
 import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/controls.ts'
 import { formatNames } from '../terminal/name-list.ts'
@@ -14,6 +13,15 @@ import { addListAction } from './watching.ts'
 type Pending = Schema<'PendingRequest'>
 
 const REQUEST_ARGUMENT = 'id of the request, the beginning of it, or @last'
+/** A record, so that the compiler tells of a code that is missing. */
+const CODES: Record<NonNullable<Pending['waiting_for']>, true> = {
+  freeze: true,
+  instance_pool: true,
+  no_compatible_instance: true,
+  tenant_limit: true,
+  target_lock: true,
+  capacity: true,
+}
 const STATUSES = ['pending', 'processing', 'dispatched', 'cancelled', 'failed'] as const
 
 export function addPending(program: Command): void {
@@ -22,7 +30,9 @@ export function addPending(program: Command): void {
     .command('list')
     .description('list pending requests in the order of their start')
     .addOption(new Option('--status <status>', 'list requests with this status instead').choices(STATUSES))
-    .addOption(new Option('--waiting-for <code>', 'only those that wait for this first of all').choices(BLOCKER_CODES))
+    .addOption(
+      new Option('--waiting-for <code>', 'only those that wait for this first of all').choices(Object.keys(CODES)),
+    )
     .option('--tenant <name>', 'only those of this tenant, by name or id')
   addListAction(listing, list)
   pending
@@ -98,7 +108,7 @@ const heldTargets = ({ blockers = [] }: Pending) => blockers.flatMap(({ details 
 
 interface ListOptions {
   status?: Pending['status']
-  waitingFor?: (typeof BLOCKER_CODES)[number]
+  waitingFor?: NonNullable<Pending['waiting_for']>
   tenant?: string
 }
 
