@@ -1,10 +1,4 @@
-import {
-  type ActiveFreeze,
-  type BLOCKER_CODES,
-  canOverrideFreezes,
-  type FreezeSubject,
-  type MaybeSelector,
-} from '@slipway/domain'
+import { type ActiveFreeze, type BLOCKER_CODES, canOverrideFreezes, type FreezeSubject } from '@slipway/domain'
 import type { Blocker, BlockingFreeze } from './blockers.ts'
 import { byHoldingTime, heldBy, type ShownHolder, shownHolder } from './holders.ts'
 import type { PoolState } from './pools.ts'
@@ -40,15 +34,7 @@ export interface BlockerDetails {
 }
 
 /** The instances that a request needs. */
-export interface ShownPool {
-  name: string
-  selector: MaybeSelector
-  known: number
-  matching: number
-  accepting: number
-  slots: number
-  taken: number
-}
+export type ShownPool = Omit<PoolState, 'idle' | 'enrolled'>
 
 /** Who reads the explanation. A viewer without a tenant sees all deployments. */
 export type Viewer = FreezeSubject['caller']

@@ -1,34 +1,19 @@
 import type { LogEvent, RunEvent } from '@slipway/contracts'
-import { type CommandFailureReason, type StepState, stepSourcesOf } from '@slipway/domain'
+import type { StepMove, StepResult } from '@slipway/database'
+import { type StepState, stepSourcesOf } from '@slipway/domain'
 import { IllegalEvent } from '../callers/refusal.ts'
 import type { RunEnd } from '../runs/progress.ts'
 import { storableText } from '../storable.ts'
 
-/** The effect of a batch on one step: from one of `sources` to `state`. A field that is null does not change. */
-export interface StepChange {
-  target: number
-  action: number
-  /** The states from which the first event of the step may move it. */
-  sources: readonly StepState[]
-  state: StepState
-  retry_count: number | null
-  started_at: string | null
-  attempt_started_at: string | null
-  completed_at: string | null
+/** The effect of a batch on one step. Its `sources` are the states from which the first event of the step may move it. */
+export interface StepChange extends Omit<StepMove, 'result'> {
   /** How the last attempt ended. */
-  result: StepResult | null
+  result: AttemptResult | null
 }
 
-interface StepResult {
-  status: 'completed' | 'failed'
-  exit_code: number | null
-  error_message: string | null
-  reason: CommandFailureReason | null
+interface AttemptResult extends Omit<StepResult, 'analysis'> {
   subject: string | null
-  started_at: string
   completed_at: string
-  stdout_tail: string
-  stderr_tail: string
 }
 
 export interface FoldedBatch {

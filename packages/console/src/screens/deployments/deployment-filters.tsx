@@ -1,5 +1,6 @@
 import { Button, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { EnvironmentFilter } from '../../components/environment-filter.tsx'
 import { RecordSelect } from '../../components/record-select.tsx'
 import { StateFilter } from '../../components/state-filter.tsx'
 import { TimeInput } from '../../components/time-input.tsx'
@@ -26,13 +27,7 @@ export function DeploymentFilters({ search, onChange }: Props) {
   return (
     <>
       <StateFilter label="State" states={STATES} value={search['state']} onChange={(state) => onChange({ state })} />
-      <RecordSelect
-        kind="environment"
-        label="Environment"
-        placeholder="Any environment"
-        value={search['environment_id'] ?? null}
-        onChange={(id) => onChange({ environment_id: id ?? undefined })}
-      />
+      <EnvironmentFilter search={search} onChange={onChange} />
       <Button variant="default" aria-expanded={isOpen} onClick={toggle}>
         {isOpen ? 'Fewer filters' : 'More filters'}
       </Button>

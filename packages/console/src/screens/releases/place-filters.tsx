@@ -1,3 +1,4 @@
+import { EnvironmentFilter } from '../../components/environment-filter.tsx'
 import { RecordSelect } from '../../components/record-select.tsx'
 import type { Search } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
@@ -12,13 +13,7 @@ export function PlaceFilters({ search, onChange }: Props) {
   const { user } = useSession()
   return (
     <>
-      <RecordSelect
-        kind="environment"
-        label="Environment"
-        placeholder="Any environment"
-        value={search['environment_id'] ?? null}
-        onChange={(id) => onChange({ environment_id: id ?? undefined })}
-      />
+      <EnvironmentFilter search={search} onChange={onChange} />
       {user.tenant_id === null && (
         <RecordSelect
           kind="tenant"
