@@ -1,8 +1,10 @@
 import { PasswordInput, Textarea, TextInput } from '@mantine/core'
+import { SelectorSyntaxError } from '@slipway/client'
 import { Fragment, type ReactNode, useState } from 'react'
 import { changesOf } from './changes.ts'
 import { fieldProblem } from './field-problem.ts'
 import { FormModal } from './form-modal.tsx'
+import { InvalidInput } from './variables.ts'
 
 /** The values of a form, and how an input shows and changes one of them. */
 export interface FormState<V> {
@@ -53,7 +55,7 @@ interface Props<V> {
   fields: readonly Field<NoInfer<V>>[]
   /** The writes of this form: while one runs the form is busy, and the first error is shown. */
   writes: readonly { isPending: boolean; error: Error | null }[]
-  /** Gets all values and those that have changed. An error that it throws is shown. */
+  /** Gets all values and those that have changed. An InvalidInput or SelectorSyntaxError that it throws is shown. */
   save: (values: NoInfer<V>, changed: Partial<NoInfer<V>>) => void
   onClose: () => void
 }
@@ -83,7 +85,8 @@ export function RecordForm<V extends object>(props: Props<V>) {
     try {
       save(given, changed)
     } catch (problem) {
-      setRefusal(problem as Error)
+      if (!(problem instanceof InvalidInput || problem instanceof SelectorSyntaxError)) throw problem
+      setRefusal(problem)
     }
   }
   return (

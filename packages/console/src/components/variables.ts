@@ -11,6 +11,11 @@ export interface VariableRow {
   sensitive: boolean
 }
 
+/** What a user has entered cannot be sent. The message says what to correct. */
+export class InvalidInput extends Error {
+  override name = 'InvalidInput'
+}
+
 /** The API shows this in place of a secret value, and keeps the stored value when it receives this text. */
 export const KEPT_SECRET = '***'
 
@@ -26,7 +31,7 @@ export const rowsOf = (stored: StoredVariables | null): VariableRow[] =>
 function variablesOf(rows: VariableRow[]): StoredVariables {
   const variables = new Map<string, unknown>()
   for (const { name, kind, value } of rows) {
-    if (variables.has(name)) throw new Error(`Two variables have the name ${name}. Rename or remove one.`)
+    if (variables.has(name)) throw new InvalidInput(`Two variables have the name ${name}. Rename or remove one.`)
     variables.set(name, kind === 'text' ? value : parseJson(name, value))
   }
   return {
@@ -39,13 +44,13 @@ function parseJson(name: string, value: string): unknown {
   try {
     return JSON.parse(value)
   } catch {
-    throw new Error(`The value of ${name} is not JSON. Correct the value, or choose the type Text.`)
+    throw new InvalidInput(`The value of ${name} is not JSON. Correct the value, or choose the type Text.`)
   }
 }
 
 /**
  * The fields to send for changed rows.
- * @throws Error when a name occurs twice or a value is not JSON
+ * @throws InvalidInput when a name occurs twice or a value is not JSON
  */
 export const variablesChange = (rows: VariableRow[] | undefined): Partial<StoredVariables> =>
   rows === undefined ? {} : variablesOf(rows)
