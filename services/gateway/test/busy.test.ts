@@ -92,12 +92,22 @@ describe('many concurrent calls', () => {
     const before = await records(hurried)
     const refusals: { status: number; headers: Record<string, string>; body: object }[] = []
     let calls: Promise<{ status: number }>[] = []
+    // All connections are open before: on a busy machine, opening them takes longer than the timeout.
+    await waitFor(
+      async () => (tally(await Promise.all(crowd(() => client.send('listTargets', '/targets'))))[200] ?? 0) === CROWD,
+      {
+        what: 'all connections to be open',
+      },
+    )
     await whileChangesWait(hurried, async () => {
-      calls = crowd(async () => {
+      calls = crowd(() => newTarget(client), CONNECTIONS)
+      await untilWaiting(hurried, CONNECTIONS)
+      const others = crowd(async () => {
         const answer = await newTarget(client)
-        if (answer.status !== 201) refusals.push(answer)
+        refusals.push(answer)
         return answer
-      })
+      }, CROWD - CONNECTIONS)
+      calls = [...calls, ...others]
       await waitFor(() => refusals.length === CROWD - CONNECTIONS, { what: 'the others to be refused' })
     })
     expect(tally(await Promise.all(calls))).toEqual({ 201: CONNECTIONS, 503: CROWD - CONNECTIONS })
