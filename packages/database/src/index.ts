@@ -1,12 +1,6 @@
 export type { QueryResultRow } from 'pg'
-export { contentBytes, DamagedContent, type StoredContent } from './content.ts'
-export {
-  attempt,
-  createDatabase,
-  type Database,
-  type DatabaseOptions,
-  type Transaction,
-} from './database.ts'
+export { contentBytes, type StoredContent } from './content.ts'
+export { attempt, createDatabase, type Database, type DatabaseOptions, type Transaction } from './database.ts'
 export { isPast, type ReceivedCommand, receivedCommand } from './deadline.ts'
 export {
   Collision,
@@ -21,7 +15,7 @@ export {
   sqlState,
 } from './failures.ts'
 export type { Prisma, PrismaClient } from './generated/client.ts'
-export { type ResealProgress, resealAll } from './keys/reseal.ts'
+export { resealAll } from './keys/reseal.ts'
 export { LOCK_KEYS, LOCK_KEYS_BY_VALUE } from './lock-keys.ts'
 export { measureConnections, measureOutbox } from './metrics.ts'
 export {
@@ -42,12 +36,7 @@ export { warnOfOwner } from './roles/warn-of-owner.ts'
 export { notEndedAt } from './snapshot/freezes.sql.ts'
 export { type FreezesNow, readFreezes } from './snapshot/freezes.ts'
 export { groupKey, placesOf } from './snapshot/groups.ts'
-export {
-  LOST_AFTER,
-  LOST_AFTER_SECONDS,
-  STILL_HELD,
-  takesRuns,
-} from './snapshot/instances.ts'
+export { LOST_AFTER, LOST_AFTER_SECONDS, STILL_HELD, takesRuns } from './snapshot/instances.ts'
 export { holds, POLICY, WITH_POLICY } from './snapshot/policies.ts'
 export { EACH_WANTED, isAnyPolicy } from './snapshot/queue.sql.ts'
 export { rankOf } from './snapshot/rank.ts'
@@ -57,11 +46,10 @@ export {
   MOST_STEPS,
   type NewRequest,
   type ReadRound,
-  type RoundReading,
   readInstances,
   readRound,
 } from './snapshot/read-round.ts'
-export { type ReadShown, readShown, type ShownReading } from './snapshot/read-shown.ts'
+export { readShown } from './snapshot/read-shown.ts'
 export { ANY_ORPHAN, CHECK_INTERVAL, DUE_CHECKS, ORPHANS } from './snapshot/runs.sql.ts'
 export { deploymentState, pendingStatus, releaseState, sourceKind, stepState, targetConcurrency } from './sql/enums.ts'
 export { type Columns, type RowOf, Statement, statement, statements } from './sql/statement.ts'
@@ -70,7 +58,6 @@ export {
   bool,
   bytea,
   float8,
-  int2,
   int4,
   int8,
   json,
@@ -90,11 +77,10 @@ export {
   type StepMove,
   type StepResult,
   type StepsChange,
-  type StepsEffect,
   writeSteps,
 } from './steps/write-steps.ts'
 export { seeTenant } from './tenant.sql.ts'
-export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'
+export { ALL_TENANTS, forAllTenants, forTenant } from './tenant.ts'
 export { answerTogether } from './together.ts'
 export { waitForDatabase } from './wait-for-database.ts'
 export { LISTENS } from './webhooks/keep.sql.ts'

@@ -1,22 +1,5 @@
-export {
-  admit,
-  blockersIn,
-  type Decision,
-  type Dropped,
-  type Known,
-  type Refuse,
-  type Start,
-  type Wait,
-} from './admit.ts'
-export {
-  type Blocker,
-  type BlockerCode,
-  type BlockingFreeze,
-  blockersOf,
-  groupBlockersOf,
-  type HeldTarget,
-  type RequestGroup,
-} from './blockers.ts'
+export { admit, blockersIn, type Decision, type Dropped, type Refuse, type Start, type Wait } from './admit.ts'
+export { type Blocker, type BlockerCode, blockersOf, groupBlockersOf, type HeldTarget } from './blockers.ts'
 export type { Slot } from './bookings.ts'
 export {
   type Asked,
@@ -25,26 +8,20 @@ export {
   earliestStart,
   explain,
   type ShownBlocker,
-  type ShownCode,
-  type ShownPool,
   shownPool,
   type Viewer,
 } from './explain.ts'
 export { type Part, type PartState, partState } from './part.ts'
-export { instancesOf, type PoolState, type PoolUser, poolState, takesRuns } from './pools.ts'
+export { instancesOf, type PoolUser, poolState, takesRuns } from './pools.ts'
 export { type PreviewedStart, previewStart } from './preview.ts'
 export { IN_FORCE, type Release, type ReleasedDeployment, releaseOf, releaseState } from './release.ts'
 export {
   type Arrival,
   type CheckRequest,
-  type Holder,
-  type IdleReason,
   type Instance,
   isNew,
   type Labels,
-  type NewStart,
   type OlderRequest,
-  type OrphanRequest,
   type Request,
   type Reservation,
   type Snapshot,

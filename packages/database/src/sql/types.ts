@@ -23,7 +23,6 @@ const type = <T>(name: string, encode?: (value: T) => unknown): SqlType<T> => ({
 export const uuid = type<string>('uuid')
 export const text = type<string>('text')
 export const bool = type<boolean>('bool')
-export const int2 = type<number>('int2')
 export const int4 = type<number>('int4')
 /** A number in TypeScript: our values count events, lines and epochs, far below 2^53. */
 export const int8 = type<number>('int8')
