@@ -2,7 +2,7 @@ import type { Instance, StartRequest } from '../src/index.ts'
 import { NOW, type World } from './worlds.ts'
 
 /**
- * The rules of docs/decisions/0004, 0063 and 0064 once more, for the small worlds of these tests: one list of facts, read again for
+ * The rules of docs/decisions/0063, 0064 and 0070 once more, for the small worlds of these tests: one list of facts, read again for
  * each request.
  */
 export function naiveOutcomes({ snapshot, requests }: World): string[] {
