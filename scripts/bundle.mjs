@@ -1,5 +1,5 @@
 // Makes one file of each service and of the command line, dist/bundle.js, from what the compiler wrote and the packages it
-// imports: a process then loads a few files and not a thousand, which halves the CPU of its start (goal 18 of the benchmarks).
+// imports: a process then loads a few files and not a thousand, which halves the CPU of its start (goal: footprint of the processes).
 // With --failpoints: the services with their failpoints, into .slipway/failpoints, for the campaign that kills them.
 import fs from 'node:fs'
 import { createRequire } from 'node:module'

@@ -139,7 +139,7 @@ export class Link {
 
 /**
  * Sends all writes of one turn of the event loop together. amqplib writes each message and each acknowledgement by itself;
- * these system calls cost more CPU than the rest of the work, and `drain` would miss goal 4.
+ * these system calls cost more CPU than the rest of the work (goal: drain of the queue).
  */
 function writeTogether(model: ChannelModel): void {
   const { stream } = model.connection as unknown as { stream: Writable }

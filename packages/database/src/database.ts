@@ -95,8 +95,8 @@ const SERVER_KEEP_ALIVE = '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=1
 const prismaTimes = (connectionMs: number) => ({ maxWait: 2 * connectionMs, timeout: LOCK_MS + connectionMs })
 
 /**
- * For services that act for all tenants. They look rows up by key, so a plan for the values of each call gains nothing; the CPU
- * time for planning makes `create` miss goal 1. The gateway's optional filters need plans for their values.
+ * For services that act for all tenants. They look rows up by key, so a plan for the values of each call gains nothing and costs CPU
+ * (goal: create throughput). The gateway's optional filters need plans for their values.
  */
 const GENERIC_PLANS = '-c plan_cache_mode=force_generic_plan'
 
@@ -113,7 +113,7 @@ export function createDatabase({
   const { connectionString, options } = withoutOptions(url)
   const connection = {
     connectionString,
-    // Postgres takes longer to compile a large insert than to run it, and `plans` misses goal 7.
+    // Without JIT: Postgres takes longer to compile a large insert than to run it (goal: large plans created).
     options: `${options} -c jit=off ${SERVER_KEEP_ALIVE}`,
     application_name: applicationName,
     connectionTimeoutMillis: connectionMs,

@@ -25,7 +25,8 @@ export const insertMessages = statement({
 /**
  * The next unsent messages. An id above the last one is no criterion, because ids are assigned before the commit.
  *
- * Planned for each call: a plan that Postgres made while the outbox was empty reads all messages, and `drain` misses goal 4.
+ * Planned for each call, as `deleteMessages` is: a plan that was made while the outbox was empty reads all messages (goal: drain of the
+ * queue).
  */
 export const lockMessages = statement({
   name: 'database.outbox.lock',

@@ -25,8 +25,10 @@ export interface GroupRow {
 /**
  * What every decision needs, in one statement: each statement more costs a create 0.1 ms.
  *
- * `running`: the running deployments of each tenant, counted only if there is a limit. `orphans`: in the order in which they go on, by
- * priority, then by age; at most `limit` of each pool, so that those that no instance matches hide no other. `groups`: reads one index entry per group. If the cost grew with the queue, `drain` would miss goal 5.
+ * `any_policy`: a target may have to be locked. `running`: the running deployments of each tenant, counted only if there is a limit.
+ * `orphans`: in the order in which they go on, by priority, then by age; at most `limit` of each pool, so that those that no instance
+ * matches hide no other. `groups`: reads one index entry per group, so the cost does not grow with the queue (goal: drain with many
+ * pending).
  */
 export const findFacts = statement({
   name: 'database.snapshot.find-facts',

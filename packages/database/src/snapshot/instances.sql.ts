@@ -6,8 +6,8 @@ import { ANY_ORPHAN } from './runs.sql.ts'
 /**
  * All instances that have joined: why each takes no runs, or its free slots. As many slots are read as the new requests, the pending
  * ones and the deployments without an instance can use, at most `most` for the stored ones. The search begins at a random slot: then
- * it reads few leases. The scalar subqueries make Postgres check slot by slot until it has enough. With EXISTS it joins all slots
- * first, and `create` misses goal 2. Without `exact`, leases are counted only to compare several instances.
+ * it reads few leases. The scalar subqueries make Postgres check slot by slot until it has enough, where EXISTS joins all slots first
+ * (goal: create latency). Without `exact`, leases are counted only to compare several instances.
  */
 export const findInstances = statement({
   name: 'database.snapshot.find-instances',

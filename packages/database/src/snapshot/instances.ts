@@ -11,7 +11,7 @@ export const takesRuns = (versionParameter: string) =>
   `removed_at IS NULL AND NOT draining AND accepts_runs AND last_heartbeat_at > now() - interval '${LOST_AFTER}' AND ${hasVersion(versionParameter)}`
 
 /**
- * SQL: whether the lease `l` is live, in a query by epoch or deployment. With `ended_at IS NULL`, Postgres may read the index of
- * all live leases for each row, and `drain` misses goal 4: its statistics may be of a time with few live leases.
+ * SQL: whether the lease `l` is live, in a query by epoch or deployment. With `ended_at IS NULL`, Postgres may read all live leases
+ * for each row, by statistics of a time when there were few (goal: drain of the queue).
  */
 export const STILL_HELD = `coalesce(l.ended_at, 'infinity') = 'infinity'`

@@ -16,7 +16,7 @@ export const ORPHANS = `leases l JOIN deployments d ON d.id = l.deployment_id
 
 /**
  * SQL: whether the lease `l` is the last one of such a deployment. The scalar subqueries make Postgres begin with the lost leases.
- * With the join of `ORPHANS` it reads every running deployment, and `create` misses goal 1.
+ * With the join of `ORPHANS` it reads every running deployment (goal: create throughput).
  */
 export const IS_LAST_OF_ORPHAN = `l.end_reason = 'lost'
     AND (SELECT d.completed_at IS NULL FROM deployments d WHERE d.id = l.deployment_id)

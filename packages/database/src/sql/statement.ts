@@ -21,7 +21,7 @@ interface Declaration<P, R> {
   sql: string
   /**
    * Postgres plans each call for the present size of the tables and, in the gateway, for the values of the call. Use it only if
-   * a benchmark needs it, and name the benchmark.
+   * a goal of docs/performance.md fails without it, and name the goal.
    */
   planEachCall?: true
 }

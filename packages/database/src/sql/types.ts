@@ -51,7 +51,7 @@ export const array = <T>(of: SqlType<T>): SqlType<T[]> =>
 /**
  * An array literal of Postgres with JSON elements. The outer `stringify` adds quotes and escapes quotes and backslashes, as
  * Postgres requires: JSON text has no control characters to escape. node-postgres escapes with two regular expressions per
- * element. That takes a quarter of the dispatcher's CPU in the benchmark `drain` (goal 4).
+ * element. That takes a quarter of the dispatcher's CPU (goal: drain of the queue).
  */
 const jsonArray = (values: readonly unknown[]) =>
   `{${values.map((value) => (value === null ? 'NULL' : JSON.stringify(JSON.stringify(value)))).join(',')}}`

@@ -12,7 +12,10 @@ const PART = {
   ...{ started_at: nullable(timestamptz), last_end_at: nullable(timestamptz) },
 }
 
-/** SQL: reads these parts. LATERAL and LIMIT: on tables without statistics, a join would read all steps of the deployment. */
+/**
+ * SQL: reads these parts. LATERAL, LIMIT and OFFSET 0: on tables without statistics, a join reads all steps of the deployment (goal:
+ * step transitions).
+ */
 const readParts = (touched: string) => `SELECT p.deployment_id, p.target_index, p.target_id, p.release, s.*,
            EXISTS (SELECT FROM target_locks k WHERE k.target_id = p.target_id AND k.deployment_id = p.deployment_id) AS is_locked,
            clock_timestamp() AS at

@@ -13,9 +13,9 @@ const withinLease = (time: string) =>
 /**
  * Moves steps, each only from one of its `sources` (separated by commas), and stores the results of commands that ended.
  *
- * LATERAL finds each step by its key, and the update uses its ctid. With a join on a table without statistics, Postgres reads
- * all steps of the deployment, and `plans` misses goal 8. No other transaction moves these steps in between: the caller has
- * locked the progress of the run.
+ * LATERAL finds each step by its key, and the update uses its ctid: a join on a table without statistics reads all steps of the
+ * deployment (goal: step transitions). No other transaction moves these steps in between: the caller has locked the progress of the
+ * run.
  */
 export const moveSteps = statement({
   name: 'database.steps.move',

@@ -83,7 +83,7 @@ export async function commit(
     const slot = slots.get(request.id)
     return slot === undefined ? [] : [{ request, locks, slot }]
   })
-  // Postgres marks the requests while this process maps their plans to rows (`drain`, goal 4).
+  // Postgres marks the requests while this process maps their plans to rows (goal: drain of the queue).
   const write = async () => {
     if (dispatched.length > 0) await nextTurn()
     await writeStarted(tx, snapshot, [

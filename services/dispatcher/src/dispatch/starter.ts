@@ -17,7 +17,7 @@ export type StartDeployment = (
 
 /**
  * Starts each deployment that nothing blocks, and queues the others. Commands that come at the same time, or while others start, share
- * a round: under load, many commands share what the round reads (goal 1). A repeated command gives the same result.
+ * a round: under load, many commands share what the round reads (goal: create throughput). A repeated command gives the same result.
  */
 export function createStarter(options: AdmissionOptions): StartDeployment {
   const admission = admissionOf(options)

@@ -16,7 +16,7 @@ export const findSpan = statement({
       FROM deployments WHERE id = :id`,
 })
 
-/** The period limits the query to the partitions of these days. Without it `history` misses goal 15. */
+/** The period limits the query to the partitions of these days (goal: history page at any offset). */
 const WITHIN = `deployment_id = :id AND created_at >= :from AND created_at < coalesce(:to::timestamptz, 'infinity')`
 
 /** The number of the first stored line, and of the line after the last one. */

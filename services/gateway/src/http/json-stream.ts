@@ -1,7 +1,7 @@
 import type { Answer } from './handler.ts'
 import { isObject } from './json.ts'
 
-/** A list that is too large for memory. The answer is sent batch by batch (goals 6 and 7: `make bench ARGS=plans`). */
+/** A list that is too large for memory. The answer is sent batch by batch (goal: large plans previewed and created). */
 export class Batches<T> {
   readonly source: AsyncIterable<readonly T[]> | Iterable<readonly T[]>
 

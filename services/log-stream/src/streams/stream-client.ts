@@ -132,7 +132,7 @@ export class StreamClient {
 
   /**
    * Sends the next change to a client that is up to date. Returns false if the change needs more than one write. With hundreds
-   * of clients, a promise for each would take most of the CPU (`streams`, goal 13).
+   * of clients, a promise for each would take most of the CPU (goal: 500 watchers).
    */
   #tellNext(): boolean {
     const entry = this.#hub.recentFrames.after(this.#seq)
