@@ -61,6 +61,8 @@ export async function settle({ instance, database }) {
   await database.query(
     `UPDATE deployments SET state = 'success', completed_at = now() WHERE state IN ('running', 'queued')`,
   )
+  // The product frees them with the last step, and looks longer at what was left behind.
+  await database.query('UPDATE target_locks SET deployment_id = NULL, epoch = NULL WHERE deployment_id IS NOT NULL')
 }
 
 /** A running deployment whose events are ours to send. */
