@@ -115,6 +115,20 @@ test.each([['other'], [null]])(
   },
 )
 
+test('files without a manager change records without one, and take over those of a manager', async () => {
+  const description = [wanted('web', 'description: new\n')]
+  stored = { targets: [target('web', null)] }
+  expect(await plan(description, { manager: null })).toEqual({
+    changes: [['change', 'web', ['description']]],
+    takeOvers: [],
+  })
+  stored = { targets: [target('web', 'other')] }
+  expect(await plan(description, { manager: null })).toEqual({
+    changes: [['change', 'web', ['description', 'managed_by']]],
+    takeOvers: [['web', 'other']],
+  })
+})
+
 test('a new version of a source of another manager is one takeover, and the label changes first', async () => {
   stored = {
     actions: [

@@ -3,7 +3,6 @@ import { EXIT_CODES, RefusedError, UsageError } from '../exit-code.ts'
 import type { Change, Deletion } from '../files/change.ts'
 import type { Reconciler } from '../files/changes.ts'
 import { type FileKind, KINDS } from '../files/kinds.ts'
-import type { Manager } from '../files/manager.ts'
 import type { Reads } from '../files/reads.ts'
 import type { listTakeOvers } from '../files/take-over.ts'
 import type { Io } from '../io.ts'
@@ -30,10 +29,7 @@ export function addApply(program: Command): void {
     .option('--env <name>', 'a variable that `!env` may put into any field (repeatable)', collect(String))
     .option('--allow-outside', 'let `!file` read files outside of the given folder')
     .option('--tenant <name>', 'the tenant of every document without a tenant')
-    .option(
-      '--manager <name>',
-      'the name under which these files own records; default: `manager:` of a file, or their folder',
-    )
+    .option('--manager <name>', 'the name under which these files own records; default: `manager:` of a file')
     .option('--take-over', 'also change records that have another manager, or none')
     .option('--prune', 'delete the records of the manager that the files no longer name')
     .option('--yes', 'with --prune: delete without a question')
@@ -83,13 +79,13 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
     ...{ defaultTenant: tenant, env: io.env },
     ...{ allowOutside: options.allowOutside ?? false, allowedVariables: new Set(options.env) },
   })
-  const manager = chooseManager(options.manager, fileSet.manager, file)
-  if (prune && !manager.isNamed) {
+  const manager = chooseManager(options.manager, fileSet.manager)
+  if (prune && manager === null) {
     const name = 'add a document with `manager: NAME` to the files, or give --manager NAME'
     throw new UsageError(`--prune deletes what a manager no longer names, and the files have no manager: ${name}`)
   }
   const { entries } = fileSet
-  const reconciler = new Reconciler(client, entries, { manager: manager.name, resendSecrets, takeOver })
+  const reconciler = new Reconciler(client, entries, { manager, resendSecrets, takeOver })
   const found = await reconciler.plan()
   const deletions = prune ? await reconciler.planDeletions(tenant) : []
   if (output.isForPeople) {
@@ -106,7 +102,7 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
   const kept = dryRun ? [] : await deleteRecords(reconciler, deletions)
   const unchanged = entries.length - new Set(found.map(({ entry }) => entry)).size
   const summary = {
-    manager: manager.name,
+    manager,
     changes: [...found.map(summarizeChange), ...deletions.map(summarizeDeletion)],
     unchanged,
     applied: !dryRun,
@@ -116,9 +112,7 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
   const lines = () => [
     ...(dryRun ? formatReads(fileSet.reads) : []),
     formatResult({ found, deleted: deletions.length - kept.length, kept: kept.length, unchanged, dryRun }),
-    ...(found.length > 0
-      ? [`manager: ${manager.name}${manager.isNamed ? '' : ', after the folder of the files'}`]
-      : []),
+    ...(found.length > 0 && manager !== null ? [`manager: ${manager}`] : []),
   ]
   if (output.format === 'name') output.printNames(summary.changes.map(({ name }) => name))
   else output.printRecord(summary, lines)
@@ -130,10 +124,10 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
 type TakeOvers = ReturnType<typeof listTakeOvers>
 
 /** Throws RefusedError unless a person agrees. */
-async function confirmTakeOver(io: Io, takeOvers: TakeOvers, { name }: Manager): Promise<void> {
+async function confirmTakeOver(io: Io, takeOvers: TakeOvers, manager: string | null): Promise<void> {
   if (takeOvers.length === 0) return
   const list = formatTakeOvers(takeOvers)
-  const what = `${formatCount(takeOvers.length, 'record')} of these files ${takeOvers.length === 1 ? 'is' : 'are'} not managed by "${name}"`
+  const what = describeTakeOvers(takeOvers, manager)
   if (!hasTerminal(io)) {
     throw new RefusedError([`${what}: give --take-over to change them; nothing was changed`, ...list].join('\n'))
   }
@@ -142,11 +136,17 @@ async function confirmTakeOver(io: Io, takeOvers: TakeOvers, { name }: Manager):
   throw new RefusedError('nothing was changed')
 }
 
-function warnOfTakeOver(io: Io, takeOvers: TakeOvers, { name }: Manager, output: Output): void {
+function describeTakeOvers(takeOvers: TakeOvers, manager: string | null): string {
+  const count = `${formatCount(takeOvers.length, 'record')} of these files`
+  const [is, has] = takeOvers.length === 1 ? ['is', 'has'] : ['are', 'have']
+  return manager === null
+    ? `${count} ${has} a manager, and the files name none`
+    : `${count} ${is} not managed by "${manager}"`
+}
+
+function warnOfTakeOver(io: Io, takeOvers: TakeOvers, manager: string | null, output: Output): void {
   if (takeOvers.length === 0) return
-  const [need, them] = takeOvers.length === 1 ? ['needs', 'it'] : ['need', 'them']
-  const needs = `${formatCount(takeOvers.length, 'record')} of these files ${need} --take-over, because "${name}" does not manage ${them}:`
-  output.warn([needs])
+  output.warn([`${describeTakeOvers(takeOvers, manager)}: a change needs --take-over`])
   for (const line of formatTakeOvers(takeOvers)) io.stderr.write(`${line}\n`)
 }
 

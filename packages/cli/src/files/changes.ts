@@ -10,7 +10,8 @@ import { markTakeOver } from './take-over.ts'
 import { buildWantedBody, type IdResolver, isSource, normalizeDefinition, normalizeRecord } from './wanted.ts'
 
 export interface ReconcilerOptions {
-  manager: string
+  /** Null for files that name no manager. */
+  manager: string | null
   resendSecrets?: boolean
   /** Also changes the manager of records that match the files. */
   takeOver?: boolean
@@ -24,7 +25,7 @@ export class Reconciler {
   readonly #byName: ReadonlyMap<string, CatalogEntry>
   readonly #client: SlipwayClient
   readonly #catalog: Catalog
-  readonly #manager: string
+  readonly #manager: string | null
   readonly #resendSecrets: boolean
   readonly #takeOver: boolean
   /** Ids of the records that this run created. */
@@ -98,6 +99,8 @@ export class Reconciler {
    * records of this tenant. `plan` comes first.
    */
   async planDeletions(tenant: string | null): Promise<Deletion[]> {
+    const manager = this.#manager
+    if (manager === null) return []
     const named = new Set(this.#entries.map((entry) => this.#findExisting(entry)?.id))
     if (tenant !== null) await this.#catalog.read('tenant', new Set([tenant]))
     const tenantId = tenant === null ? undefined : this.#findTenantId(tenant)
@@ -105,7 +108,7 @@ export class Reconciler {
     const kinds = tenant === null ? KINDS : KINDS.filter((kind) => kind !== 'tenant')
     const found = await Promise.all(
       kinds.toReversed().map(async (kind) => {
-        const records = await this.#catalog.listManaged(kind, this.#manager)
+        const records = await this.#catalog.listManaged(kind, manager)
         return records
           .filter(({ id, tenant_id = null }) => !named.has(id) && (tenantId === undefined || tenant_id === tenantId))
           .map((record): Deletion => ({ kind, record }))

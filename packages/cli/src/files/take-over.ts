@@ -10,12 +10,12 @@ export function markTakeOver(
   entry: CatalogEntry,
   changes: Change[],
   existing: Pick<ServerRecord, 'managed_by'> | undefined,
-  manager: string,
+  manager: string | null,
   always: boolean,
 ): Change[] {
   const before = existing?.managed_by ?? null
   if (!existing || before === manager || (changes.length === 0 && !always)) return changes
-  const difference = { path: 'managed_by', from: before ?? undefined, to: manager }
+  const difference = { path: 'managed_by', from: before ?? undefined, to: manager ?? undefined }
   const change = changes.find(({ what }) => what === 'change') ?? { entry, what: 'change' as const, differences: [] }
   const others = changes.filter((one) => one !== change)
   // The label comes first: if a later change fails, the next apply needs no second confirmation.
