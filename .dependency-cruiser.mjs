@@ -3,38 +3,48 @@
 
 const PACKAGES = {
   domain: [],
-  analysis: ['domain'],
   engine: ['domain'],
   scripts: ['domain'],
   contracts: ['domain'],
   runtime: [],
   broker: ['contracts', 'domain', 'runtime'],
-  execution: ['contracts', 'domain'],
-  redis: ['runtime'],
-  limits: ['domain', 'redis', 'runtime'],
-  'ssh-keys': [],
+  commands: ['contracts', 'domain'],
+  limits: ['domain', 'runtime'],
   database: ['contracts', 'domain', 'engine', 'runtime'],
-  audit: ['contracts', 'database', 'runtime'],
-  views: ['contracts', 'database', 'domain', 'engine', 'runtime'],
   client: ['contracts'],
   cli: ['client', 'contracts'],
   console: ['client'],
-  testing: ['audit', 'broker', 'database', 'redis', 'runtime'],
 }
 
 const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'engine', 'runtime']
 const SERVICES = {
-  gateway: [...INFRASTRUCTURE, 'analysis', 'audit', 'limits', 'redis', 'scripts', 'ssh-keys', 'views'],
-  planner: [...INFRASTRUCTURE, 'views'],
-  dispatcher: [...INFRASTRUCTURE, 'audit', 'views'],
-  'executor-bridge': [...INFRASTRUCTURE, 'analysis', 'audit', 'redis', 'views'],
-  'log-stream': [...INFRASTRUCTURE, 'limits', 'redis', 'views'],
+  gateway: [...INFRASTRUCTURE, 'limits', 'scripts'],
+  planner: INFRASTRUCTURE,
+  dispatcher: INFRASTRUCTURE,
+  'executor-bridge': INFRASTRUCTURE,
+  'log-stream': [...INFRASTRUCTURE, 'limits'],
   // They run beside the targets, where neither the database nor the broker can be reached.
-  'orchestration-instance': ['contracts', 'domain', 'execution', 'runtime', 'ssh-keys'],
-  'target-agent': ['contracts', 'domain', 'execution', 'runtime'],
+  'orchestration-instance': ['commands', 'contracts', 'domain', 'runtime'],
+  'target-agent': ['commands', 'contracts', 'domain', 'runtime'],
 }
 
-const OURS = '^(packages|services)/'
+// Folders of packages with an export of their own, `@slipway/runtime/redis`, and the parts that may load them.
+const EXPORTED_FOLDERS = {
+  'domain/analysis': ['services/gateway', 'services/executor-bridge'],
+  'domain/ssh': ['services/gateway', 'services/orchestration-instance'],
+  'runtime/redis': ['packages/limits', 'services/gateway', 'services/executor-bridge', 'services/log-stream'],
+  'database/audit': ['services/gateway', 'services/dispatcher', 'services/executor-bridge'],
+  'database/read-models': [
+    'services/gateway',
+    'services/planner',
+    'services/dispatcher',
+    'services/executor-bridge',
+    'services/log-stream',
+  ],
+}
+const folderOf = (exported) => exported.replace('/', '/src/')
+
+const OURS = '^(packages|services|tests/support)/'
 const oneOf = (names) => `(${names.join('|')})`
 const mayImport = (folder, name, packages) => ({
   name: `${name}-imports`,
@@ -46,17 +56,26 @@ const mayImport = (folder, name, packages) => ({
     pathNot: [`^${folder}/${name}/src/`, ...(packages.length > 0 ? [`^packages/${oneOf(packages)}/`] : [])],
   },
 })
+const mayBeImportedBy = (exported, parts) => ({
+  name: `${exported}-importers`,
+  comment: `${exported} may be imported by ${parts.join(', ')}`,
+  severity: 'error',
+  from: { path: OURS, pathNot: ['/test/', '^tests/support/', `^packages/${folderOf(exported)}/`, `^${oneOf(parts)}/`] },
+  to: { path: `^packages/${folderOf(exported)}/` },
+})
 
 export default {
   forbidden: [
     ...Object.entries(PACKAGES).map(([name, packages]) => mayImport('packages', name, packages)),
     ...Object.entries(SERVICES).map(([name, packages]) => mayImport('services', name, packages)),
+    ...Object.entries(EXPORTED_FOLDERS).map(([exported, parts]) => mayBeImportedBy(exported, parts)),
+    mayImport('tests', 'support', ['broker', 'database', 'runtime']),
     {
       name: 'campaign-imports',
       comment: 'the campaign judges the product from outside: it uses the kit of the tests, and nothing else',
       severity: 'error',
       from: { path: '^tests/campaign/', pathNot: '^tests/campaign/crash-points/' },
-      to: { path: OURS, pathNot: '^packages/testing/' },
+      to: { path: OURS, pathNot: '^tests/support/' },
     },
     {
       name: 'oracle-imports',
@@ -79,14 +98,21 @@ export default {
       name: 'only-through-the-index',
       comment: "another package's inside is its own: import @slipway/<package>",
       severity: 'error',
-      from: { path: '^(?:packages|services|tests/campaign)/([^/]+)/' },
-      to: { path: '^packages/([^/]+)/', pathNot: ['^packages/$1/', '^packages/[^/]+/src/index\\.ts$'] },
+      from: { path: '^(packages/[^/]+|services/[^/]+|tests/campaign|tests/support)/' },
+      to: {
+        path: '^(packages/[^/]+|tests/support)/',
+        pathNot: [
+          '^$1/',
+          '^(packages/[^/]+|tests/support)/src/index\\.ts$',
+          `^packages/${oneOf(Object.keys(EXPORTED_FOLDERS).map(folderOf))}/index\\.ts$`,
+        ],
+      },
     },
     {
       name: 'no-foreign-service',
       comment: 'services speak through messages and HTTP, also in tests; only tests/ starts them together',
       severity: 'error',
-      from: { path: '^(packages|services)/([^/]+)/' },
+      from: { path: '^(packages|services|tests/support)/([^/]+)/' },
       to: { path: '^services/', pathNot: '^$1/$2/' },
     },
     {
@@ -101,8 +127,8 @@ export default {
       name: 'sources-without-tests',
       comment: 'what runs in production imports no test and no test harness',
       severity: 'error',
-      from: { path: '^(packages|services)/[^/]+/src/', pathNot: '^packages/testing/' },
-      to: { path: '(^|/)test/|^packages/testing/' },
+      from: { path: '^(packages|services)/[^/]+/src/' },
+      to: { path: '(^|/)test/|^tests/' },
     },
     {
       name: 'no-cycles',

@@ -33,7 +33,7 @@ $(PNPM_STAMP):
 	@npm install --prefix .tools --no-save --no-package-lock --no-audit --no-fund --loglevel=error pnpm@$(PNPM_VERSION) </dev/null
 	@touch $@
 
-$(INSTALLED): $(PNPM_STAMP) pnpm-lock.yaml pnpm-workspace.yaml package.json $(wildcard packages/*/package.json services/*/package.json)
+$(INSTALLED): $(PNPM_STAMP) pnpm-lock.yaml pnpm-workspace.yaml package.json $(wildcard packages/*/package.json services/*/package.json tests/support/package.json)
 	@$(PNPM) install --frozen-lockfile --config.confirmModulesPurge=false --reporter=append-only </dev/null
 	@touch $@
 
@@ -181,5 +181,5 @@ release: build ## Check, pack and tag the version of package.json; see docs/rele
 
 clean: ## Stop everything and remove what was made
 	@if [ -d .slipway ]; then $(SUITE) down; scripts/infra.sh remove; fi
-	rm -rf .slipway dist packages/database/src/generated packages/*/dist services/*/dist
-	rm -rf node_modules packages/*/node_modules services/*/node_modules .tools
+	rm -rf .slipway dist packages/database/src/generated packages/*/dist services/*/dist tests/support/dist
+	rm -rf node_modules packages/*/node_modules services/*/node_modules tests/support/node_modules .tools

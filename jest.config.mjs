@@ -21,11 +21,17 @@ const project = (displayName, testMatch, more = {}) => ({
 })
 
 export default {
-  // The only factor for a slow machine: it stretches the bounds of tests, and of waits in packages/testing.
+  // The only factor for a slow machine: it stretches the bounds of tests, and of waits in tests/support.
   testTimeout: 30_000 * Number(process.env.SLOW ?? 1),
   maxWorkers: 3,
   projects: [
-    project('rules', ['packages/*/test', 'services/*/test', 'tests/campaign/test', 'tests/rules']),
+    project('rules', [
+      'packages/*/test',
+      'services/*/test',
+      'tests/support/test',
+      'tests/campaign/test',
+      'tests/rules',
+    ]),
     // Jest starts the suite only if it runs a file of this project.
     project('golden', ['tests/golden'], {
       globalSetup: '<rootDir>/tests/golden/start-suite.mjs',

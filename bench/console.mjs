@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addLocalTargets } from '../packages/testing/dist/index.js'
+import { addLocalTargets } from '../tests/support/dist/index.js'
 import { framesDuring, heapOf, openBrowser, pull, visit, wheel } from './browser.mjs'
 import { beginRun, settle } from './instance.mjs'
 import { seed as seedDeployments } from './list.mjs'

@@ -1,4 +1,4 @@
-import { addLocalTargets } from '../packages/testing/dist/index.js'
+import { addLocalTargets } from '../tests/support/dist/index.js'
 import { settle } from './instance.mjs'
 import { figure, line } from './report.mjs'
 import { interleave } from './rounds.mjs'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addLocalTargets } from '../packages/testing/dist/index.js'
+import { addLocalTargets } from '../tests/support/dist/index.js'
 import { ask } from './ask.mjs'
 import { settle } from './instance.mjs'
 import { figure, line, plain } from './report.mjs'

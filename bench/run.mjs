@@ -10,7 +10,7 @@ if (!process.env.DATABASE_URL) {
   for (const [, name, url] of exports.matchAll(/^export (\w+)='(.*)'$/gm)) process.env[name] ??= url
 }
 const { addJoinToken, connectTo, startSuite, loginToSuite, createAction, createLocalTarget, createSequence } =
-  await import('../packages/testing/dist/index.js')
+  await import('../tests/support/dist/index.js')
 const { joinIdleInstance } = await import('./instance.mjs')
 const { measureConsole } = await import('./console.mjs')
 const { measureCreate } = await import('./create.mjs')

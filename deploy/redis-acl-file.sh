@@ -1,6 +1,6 @@
 #!/bin/sh
 # redis-acl-file.sh FILE: prepares the ACL file of a Redis before it starts. Its administrator is the user `default` with the password
-# REDISCLI_AUTH. The other users of the file stay: `ACL SAVE` of packages/redis/dist/users/command.js has written them.
+# REDISCLI_AUTH. The other users of the file stay: `ACL SAVE` of packages/runtime/dist/redis/users/command.js has written them.
 set -eu
 umask 077
 file=$1

@@ -20,9 +20,7 @@ const PLANTED = [
   ['packages/contracts/src/planted-up.ts', '@slipway/runtime', 'contracts-imports'],
   ['packages/runtime/src/planted.ts', '@slipway/broker', 'runtime-imports'],
   ['packages/runtime/src/planted-contracts.ts', '@slipway/contracts', 'runtime-imports'],
-  ['packages/redis/src/planted.ts', '@slipway/domain', 'redis-imports'],
   ['packages/limits/src/planted.ts', '@slipway/database', 'limits-imports'],
-  ['packages/ssh-keys/src/planted.ts', '@slipway/domain', 'ssh-keys-imports'],
   ['packages/broker/src/planted.ts', '@slipway/database', 'broker-imports'],
   ['packages/database/src/planted.ts', '@slipway/broker', 'database-imports'],
   ['packages/client/src/planted.ts', '@slipway/runtime', 'client-imports'],
@@ -35,13 +33,23 @@ const PLANTED = [
   // Two screens of the console that need each other.
   ['packages/console/src/screens/first/planted.tsx', '../second/inside.ts', 'one-way'],
   ['packages/console/src/screens/second/planted.tsx', '../first/inside.ts', 'one-way'],
-  ['packages/testing/src/planted.ts', '../../../services/gateway/src/main.ts', 'no-foreign-service'],
+  ['tests/support/src/planted.ts', '../../../services/gateway/src/main.ts', 'support-imports'],
   ['services/gateway/src/planted-client.ts', '@slipway/client', 'gateway-imports'],
   ['services/gateway/src/planted-testing.ts', '@slipway/testing', 'sources-without-tests'],
   ['services/planner/src/planted.ts', '../../dispatcher/src/main.ts', 'no-foreign-service'],
   ['services/planner/test/planted.ts', '../../dispatcher/src/main.ts', 'no-foreign-service'],
   ['services/orchestration-instance/src/planted.ts', '@slipway/database', 'orchestration-instance-imports'],
   ['services/orchestration-instance/src/planted-broker.ts', '@slipway/broker', 'orchestration-instance-imports'],
+  ['services/orchestration-instance/src/planted-redis.ts', '@slipway/runtime/redis', 'runtime/redis-importers'],
+  ['services/target-agent/src/planted-redis.ts', '@slipway/runtime/redis', 'runtime/redis-importers'],
+  ['packages/runtime/src/planted-redis.ts', './redis/index.ts', 'runtime/redis-importers'],
+  ['services/log-stream/src/planted-redis.ts', '@slipway/runtime/redis', null],
+  ['services/planner/src/planted-audit.ts', '@slipway/database/audit', 'database/audit-importers'],
+  [
+    'services/planner/src/planted-inside.ts',
+    '../../../packages/database/src/audit/inside.ts',
+    'only-through-the-index',
+  ],
   ['services/dispatcher/src/planted.ts', '../../../packages/domain/src/inside.ts', 'only-through-the-index'],
   ['services/dispatcher/src/planted-nowhere.ts', '@slipway/nowhere', 'resolvable'],
   // A cycle is reported once, at its first file.
@@ -110,7 +118,7 @@ function write(file, text) {
   fs.writeFileSync(file, text)
 }
 
-/** Every source file of every package and service, and of the campaign, relative to the root. */
+/** Every source file of every package and service, of the campaign and of what tests share, relative to the root. */
 function sources() {
   const ofParts = ['packages', 'services'].flatMap((folder) =>
     fs.readdirSync(path.join(root, folder)).flatMap((name) => {
@@ -122,30 +130,35 @@ function sources() {
         .filter((file) => /\.tsx?$/.test(file) && !file.includes('/generated/'))
     }),
   )
-  const ofCampaign = fs
-    .readdirSync(path.join(root, 'tests/campaign'), { recursive: true })
-    .map((file) => path.join('tests/campaign', file))
-    .filter((file) => file.endsWith('.ts'))
-  return [...ofParts, ...ofCampaign]
+  const ofTests = ['tests/campaign', 'tests/support/src'].flatMap((folder) =>
+    fs
+      .readdirSync(path.join(root, folder), { recursive: true })
+      .map((file) => path.join(folder, file))
+      .filter((file) => file.endsWith('.ts')),
+  )
+  return [...ofParts, ...ofTests]
 }
 
 /** Builds the small workspace, cruises it, and returns what is wrong with the findings. */
 function plantedProblems(dir) {
-  for (const folder of ['packages', 'services']) {
-    for (const name of fs.readdirSync(path.join(root, folder))) {
-      const manifest = path.join(root, folder, name, 'package.json')
-      if (!fs.existsSync(manifest)) continue
-      const part = path.join(dir, folder, name)
-      write(path.join(part, folder === 'packages' ? 'src/index.ts' : 'src/main.ts'), 'export const word: string = ""\n')
-      fs.copyFileSync(manifest, path.join(part, 'package.json'))
-      const link = path.join(dir, 'node_modules/@slipway', name)
-      fs.mkdirSync(path.dirname(link), { recursive: true })
-      fs.symlinkSync(part, link)
-    }
+  const parts = ['packages', 'services'].flatMap((folder) =>
+    fs.readdirSync(path.join(root, folder)).map((name) => path.join(folder, name)),
+  )
+  for (const part of [...parts, 'tests/support']) {
+    const manifest = path.join(root, part, 'package.json')
+    if (!fs.existsSync(manifest)) continue
+    const planted = path.join(dir, part)
+    const entry = part.startsWith('services/') ? 'src/main.ts' : 'src/index.ts'
+    write(path.join(planted, entry), 'export const word: string = ""\n')
+    fs.copyFileSync(manifest, path.join(planted, 'package.json'))
+    const link = path.join(dir, 'node_modules', JSON.parse(fs.readFileSync(manifest, 'utf8')).name)
+    fs.mkdirSync(path.dirname(link), { recursive: true })
+    fs.symlinkSync(planted, link)
   }
   for (const folder of [
     'packages/client/src',
     'packages/domain/src',
+    'packages/database/src/audit',
     'services/dispatcher/src',
     'services/planner/src/first',
     'services/planner/src/second',
@@ -153,6 +166,9 @@ function plantedProblems(dir) {
     'packages/console/src/screens/second',
   ]) {
     write(path.join(dir, folder, 'inside.ts'), 'export const word: string = ""\n')
+  }
+  for (const folder of ['packages/database/src/audit', 'packages/runtime/src/redis']) {
+    write(path.join(dir, folder, 'index.ts'), 'export const word: string = ""\n')
   }
   // Types alone, in one half: they vanish when compiled, yet they bind as much as values do.
   PLANTED.forEach(([file, imported], n) => {

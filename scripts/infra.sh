@@ -141,7 +141,7 @@ ROLE_COMMAND="$ROOT/packages/database/dist/roles/command.js"
 BROKER_USER_COMMAND="$ROOT/packages/broker/dist/users/command.js"
 role_command() { node "$ROLE_COMMAND" "$@"; }
 broker_user_command() { node "$BROKER_USER_COMMAND" "$@"; }
-REDIS_USER_COMMAND="$ROOT/packages/redis/dist/users/command.js"
+REDIS_USER_COMMAND="$ROOT/packages/runtime/dist/redis/users/command.js"
 redis_user_command() { node "$REDIS_USER_COMMAND" "$@"; }
 
 # The addresses of the users that were created in a server of this clone. They stay valid until its data, its address or the command

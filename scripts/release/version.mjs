@@ -19,7 +19,10 @@ const list = (root, ...globs) =>
     .split('\0')
     .filter(Boolean)
 
-const listManifests = (root) => ['package.json', ...list(root, 'packages/*/package.json', 'services/*/package.json')]
+const listManifests = (root) => [
+  'package.json',
+  ...list(root, 'packages/*/package.json', 'services/*/package.json', 'tests/support/package.json'),
+]
 // The Helm chart has links to folders; what they lead to is listed by itself.
 const listMentioning = (root) =>
   list(root, ...MENTIONING).filter((file) => fs.lstatSync(path.join(root, file)).isFile())

@@ -1,5 +1,5 @@
 // Real deployments that fill the screens: some have ended well, some failed, some run, some wait.
-import { waitFor } from '../../packages/testing/dist/index.js'
+import { waitFor } from '../../tests/support/dist/index.js'
 
 const HOUR_MS = 3_600_000
 /** Seconds that each step of a running deployment takes, so that it still runs when its picture is taken. */

@@ -12,7 +12,7 @@ const PATIENCE_MS = 120_000
 
 const exports = execFileSync('bash', ['scripts/infra.sh', 'env'], { cwd: root, encoding: 'utf8' })
 for (const [, name, url] of exports.matchAll(/^export (\w+)='(.*)'$/gm)) process.env[name] ??= url
-const { loginToSuite, startSuite, waitFor } = await import('../../packages/testing/dist/index.js')
+const { loginToSuite, startSuite, waitFor } = await import('../../tests/support/dist/index.js')
 const { makeData } = await import('./deployments.mjs')
 
 const suite = await startSuite({ capacity: 2 })

@@ -1,6 +1,6 @@
 import { BROKER_USERS } from '@slipway/broker'
 import { DATABASE_ROLES } from '@slipway/database'
-import { REDIS_USERS } from '@slipway/redis'
+import { REDIS_USERS } from '@slipway/runtime/redis'
 import {
   behind,
   type Container,
@@ -31,7 +31,7 @@ const MADE_ELSEWHERE: Record<string, string[]> = {
   ...Object.fromEntries(DATABASE_ROLES.map((role) => [`slipway-database-${role}`, ['username', 'password', 'uri']])),
   // One for each user of RabbitMQ: packages/broker/src/users.
   ...Object.fromEntries(BROKER_USERS.map((user) => [`slipway-rabbitmq-${user}`, ['uri']])),
-  // One for each user of Redis: packages/redis/src/users.
+  // One for each user of Redis: packages/runtime/src/redis/users.
   ...Object.fromEntries(REDIS_USERS.map((user) => [`slipway-redis-${user}`, ['uri']])),
   'rabbitmq-default-user': ['username', 'password'],
   // Made by the user, or by cert-manager.

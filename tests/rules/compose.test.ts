@@ -3,8 +3,8 @@ import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { BROKER_USERS } from '@slipway/broker'
 import { DATABASE_ROLES } from '@slipway/database'
-import { REDIS_USERS } from '@slipway/redis'
 import { ConfigurationError, loadConfig, refuseDevelopmentSecrets, serviceUrls } from '@slipway/runtime'
+import { REDIS_USERS } from '@slipway/runtime/redis'
 import { repositoryRoot } from '@slipway/testing'
 import { parse } from 'yaml'
 import { type Schema, SERVICES, schemaOf } from './services.ts'
@@ -228,7 +228,7 @@ test('each service logs in to RabbitMQ with its own user, which the service `bro
 
 test('each service logs in to Redis with its own user, which the service `redis-users` creates', () => {
   const { environment = {}, command } = compose.services['redis-users'] ?? {}
-  expect(command).toEqual(['node', 'node_modules/@slipway/redis/dist/users/command.js', 'create'])
+  expect(command).toEqual(['node', 'node_modules/@slipway/runtime/dist/redis/users/command.js', 'create'])
   const created = serviceUrls(
     'REDIS_URL',
     REDIS_USERS,

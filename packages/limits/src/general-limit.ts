@@ -1,5 +1,5 @@
-import { bucketKey } from '@slipway/redis'
 import { type Logger, TIMED_OUT, withTimeout } from '@slipway/runtime'
+import { bucketKey } from '@slipway/runtime/redis'
 import { LRUCache } from 'lru-cache'
 import { limitKey } from './address-ranges.ts'
 import { LocalBuckets } from './local-buckets.ts'

@@ -1,6 +1,6 @@
 import { authRateLimited, unavailable } from '@slipway/domain'
-import { loginKeys } from '@slipway/redis'
 import { type Logger, TIMED_OUT, withTimeout } from '@slipway/runtime'
+import { loginKeys } from '@slipway/runtime/redis'
 import { limitKey } from './address-ranges.ts'
 import type { LimitsRedis } from './redis.ts'
 import type { ByAddress } from './settings.ts'

@@ -1,5 +1,5 @@
-import { connectRedis, type Redis, type RedisConnectionOptions } from '@slipway/redis'
 import type { Logger } from '@slipway/runtime'
+import { connectRedis, type Redis, type RedisConnectionOptions } from '@slipway/runtime/redis'
 
 /** Takes one request from the bucket of KEYS[1]. ARGV: requests a second, burst. Returns microseconds to wait; 0 passes. */
 const TAKE = `

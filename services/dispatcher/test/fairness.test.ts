@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { recordAudit } from '@slipway/audit'
+import { recordAudit } from '@slipway/database/audit'
 import { uuidv7 } from '@slipway/runtime'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { applySettings } from '../src/pending/settings.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { readRound } from '@slipway/database'
+import { listItems } from '@slipway/database/read-models'
 import { uuidv7 } from '@slipway/runtime'
-import { listItems } from '@slipway/views'
 import { testDatabase } from './database.ts'
 import { ADMIN, addInstance, type Catalog, keys, startCommand, startDeployment } from './fixtures.ts'
 import { requestsOf } from './requests.ts'

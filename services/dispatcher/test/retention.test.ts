@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { verifyAudit } from '@slipway/audit'
 import { deriveParts, LOCK_KEYS } from '@slipway/database'
+import { verifyAudit } from '@slipway/database/audit'
 import { addPending, testLogger, waitFor } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { findDroppable, retain } from '../src/retention/retain.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { recordAudit } from '@slipway/audit'
+import { recordAudit } from '@slipway/database/audit'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger } from '@slipway/testing'
 import { createStarter } from '../src/dispatch/starter.ts'

@@ -1,6 +1,6 @@
 import type { StreamBatch, StreamPartialLine } from '@slipway/contracts'
-import { type Redis, streamKey } from '@slipway/redis'
 import { counter, type Logger } from '@slipway/runtime'
+import { type Redis, streamKey } from '@slipway/runtime/redis'
 import { storableJson } from './storable.ts'
 
 const unpublished = counter(

@@ -7,8 +7,8 @@ import {
   waitForDatabase,
   warnOfOwner,
 } from '@slipway/database'
-import { connectRedis, warnOfDefaultUser } from '@slipway/redis'
 import { KeyRing, listen, runService } from '@slipway/runtime'
+import { connectRedis, warnOfDefaultUser } from '@slipway/runtime/redis'
 import { createAnalyst } from './analysis/analyst.ts'
 import { endpointOf, warnOfAddress } from './analysis/configured.ts'
 import type { Bridge } from './bridge.ts'

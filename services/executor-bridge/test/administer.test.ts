@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { recordAudit } from '@slipway/audit'
 import { takesRuns } from '@slipway/database'
+import { recordAudit } from '@slipway/database/audit'
 import { COMPATIBLE_VERSION, uuidv7 } from '@slipway/runtime'
 import { waitFor } from '@slipway/testing'
 import { changeInstance, removeInstance } from '../src/instances/administer.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { connectRedis } from '@slipway/redis'
 import { exposition } from '@slipway/runtime'
+import { connectRedis } from '@slipway/runtime/redis'
 import { parseMetrics, testLogger } from '@slipway/testing'
 import { createLiveStreams } from '../src/live-streams.ts'
 

@@ -1,6 +1,6 @@
 import { unavailable } from '@slipway/domain'
-import { connectRedis, isRedisUp, type Redis, type RedisConnectionOptions } from '@slipway/redis'
 import type { Logger } from '@slipway/runtime'
+import { connectRedis, isRedisUp, type Redis, type RedisConnectionOptions } from '@slipway/runtime/redis'
 
 export interface Cache {
   /**

@@ -8,8 +8,8 @@ import {
   warnOfOwner,
 } from '@slipway/database'
 import { connectLimits, createLimits, readLimitSettings } from '@slipway/limits'
-import { warnOfDefaultUser } from '@slipway/redis'
 import { KeyRing, runService } from '@slipway/runtime'
+import { warnOfDefaultUser } from '@slipway/runtime/redis'
 import { ScriptReader } from '@slipway/scripts'
 import { measureAuditHead, startAuditLinker } from './audit/linker.ts'
 import { connectCache } from './cache.ts'

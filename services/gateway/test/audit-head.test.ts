@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { linkAudit, recordAudit, verifyAudit } from '@slipway/audit'
+import { linkAudit, recordAudit, verifyAudit } from '@slipway/database/audit'
 import { createLogger } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
 import { startAuditLinker } from '../src/audit/linker.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type AuditEntry, linkAudit, recordAudit } from '@slipway/audit'
 import { OPERATIONS, type Operation } from '@slipway/contracts'
+import { type AuditEntry, linkAudit, recordAudit } from '@slipway/database/audit'
 import { uuidv7 } from '@slipway/runtime'
 import { createRefusalLog } from '../src/audit-trail/refusals.ts'
 import {

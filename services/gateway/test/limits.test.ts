@@ -8,7 +8,7 @@ import {
   parseRange,
   type Rate,
 } from '@slipway/limits'
-import { bucketKey } from '@slipway/redis'
+import { bucketKey } from '@slipway/runtime/redis'
 import { redisUrlOf, startTcpProxy, type TcpProxy, waitFor } from '@slipway/testing'
 import request from 'supertest'
 import { createGateway, type Gateway } from '../src/gateway.ts'

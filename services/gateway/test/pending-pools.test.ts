@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { listItem } from '@slipway/database/read-models'
 import { COMPATIBLE_VERSION, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { addPending, OTHER_VERSIONS } from '@slipway/testing'
-import { listItem } from '@slipway/views'
 import { type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
 
 let gateway: TestGateway

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { SseTokenRecord } from '@slipway/contracts'
-import { sseSessionsKey, sseTokenKey } from '@slipway/redis'
 import { hashToken } from '@slipway/runtime'
+import { sseSessionsKey, sseTokenKey } from '@slipway/runtime/redis'
 import request from 'supertest'
 import { me, outcome } from './credentials.ts'
 import {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { ItemKind } from '@slipway/contracts'
+import { listItem } from '@slipway/database/read-models'
 import { uuidv7 } from '@slipway/runtime'
 import { addPending } from '@slipway/testing'
-import { listItem } from '@slipway/views'
 import { addDeployment } from './deployment-rows.ts'
 import {
   addTenant,

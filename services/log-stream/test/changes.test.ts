@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { callHandler } from '@slipway/broker'
 import type { EventType, StreamResource } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
+import { listItem } from '@slipway/database/read-models'
 import { COMPATIBLE_VERSION, uuidv7 } from '@slipway/runtime'
 import {
   addPending,
@@ -13,7 +14,6 @@ import {
   valuesOf,
   waitFor,
 } from '@slipway/testing'
-import { listItem } from '@slipway/views'
 import { changeHandlers } from '../src/changes/change.ts'
 import { TestDeployment } from './deployment.ts'
 import { droppedFor, openStreams } from './metrics.ts'
@@ -355,7 +355,7 @@ describe('the changes for a stream client', () => {
         work({
           ...tx,
           query(statement, values) {
-            if (sqlOf(statement).includes('views.items.find-targets')) reads.push(valuesOf(statement, values))
+            if (sqlOf(statement).includes('database.items.find-targets')) reads.push(valuesOf(statement, values))
             return tx.query(statement, values)
           },
         }),

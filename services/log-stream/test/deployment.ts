@@ -1,8 +1,8 @@
 import type { StoredLine, StreamBatch, StreamPartialLine } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
 import { type DeploymentState, isEndedStepState, type StepState } from '@slipway/domain'
-import { streamKey } from '@slipway/redis'
 import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
+import { streamKey } from '@slipway/runtime/redis'
 import type { Redis } from 'ioredis'
 
 export interface BatchInput {

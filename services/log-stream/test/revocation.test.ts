@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { SseTokenRecord } from '@slipway/contracts'
-import { sseTokenKey } from '@slipway/redis'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
+import { sseTokenKey } from '@slipway/runtime/redis'
 import { keptLog, type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { TestDeployment } from './deployment.ts'
 import { droppedFor } from './metrics.ts'

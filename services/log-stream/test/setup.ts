@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { SseTokenRecord } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
 import { parseRange } from '@slipway/limits'
-import { connectRedis, sseTokenKey } from '@slipway/redis'
 import { hashToken, KeyRing, type Logger, listen, randomToken, uuidv7 } from '@slipway/runtime'
+import { connectRedis, sseTokenKey } from '@slipway/runtime/redis'
 import {
   databaseAs,
   redisUrlOf,

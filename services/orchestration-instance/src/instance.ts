@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
+import { Lifeline } from '@slipway/commands'
 import type { RunRef } from '@slipway/contracts'
-import { Lifeline } from '@slipway/execution'
 import { BridgeConnections, ConfigurationError, type ServiceContext, SLIPWAY_VERSION } from '@slipway/runtime'
 import { BridgeClient, type PostedBatch, UnauthorizedError } from './bridge/bridge-client.ts'
 import { Identity } from './bridge/identity.ts'

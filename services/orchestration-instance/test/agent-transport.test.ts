@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { Kill } from '@slipway/execution'
+import { Kill } from '@slipway/commands'
 import { hashToken, Semaphore } from '@slipway/runtime'
 import { createGate, freePort, startTcpProxy, type TcpProxy } from '@slipway/testing'
 import { AgentHost } from './support/agent-host.ts'

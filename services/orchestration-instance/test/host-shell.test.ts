@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { Kill, Lifeline } from '@slipway/execution'
+import { Kill, Lifeline } from '@slipway/commands'
 import { processesWith } from './support/processes.ts'
 import { SshHost, start, startFamily } from './support/ssh-host.ts'
 import { eventually } from './support/wait.ts'

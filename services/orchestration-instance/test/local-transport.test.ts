@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
-import { type Command, Kill, LocalTransport } from '@slipway/execution'
+import { type Command, Kill, LocalTransport } from '@slipway/commands'
 import { commandOf, startOn } from './support/commands.ts'
 import { processesWith } from './support/processes.ts'
 import { eventually } from './support/wait.ts'

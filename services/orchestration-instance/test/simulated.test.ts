@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { type CommandEnd, CommandError, Kill } from '@slipway/execution'
+import { type CommandEnd, CommandError, Kill } from '@slipway/commands'
 import { SimulatedTransport, type Simulation } from '../src/transports/simulated/simulated-transport.ts'
 import { startOn } from './support/commands.ts'
 

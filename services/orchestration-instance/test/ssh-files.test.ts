@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSy
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { Kill } from '@slipway/execution'
+import { Kill } from '@slipway/commands'
 import { serverOf } from './support/processes.ts'
 import { SshHost, start } from './support/ssh-host.ts'
 import { eventually } from './support/wait.ts'

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { LocalTransport } from '@slipway/execution'
+import { LocalTransport } from '@slipway/commands'
 import { BridgeConnections, ConfigurationError, loadConfig, runService, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
 import { ENROL_USAGE, enrol } from './bridge/enrol.ts'
 import { Heartbeats } from './bridge/heartbeats.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from '@jest/globals'
-import { FileError, type LocalCommand } from '@slipway/execution'
+import { FileError, type LocalCommand } from '@slipway/commands'
 import { HostedCommand } from '../src/commands/hosted-command.ts'
 
 test('damaged content is reported before the end of the command can be read', async () => {

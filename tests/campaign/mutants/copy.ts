@@ -78,7 +78,8 @@ export class TreeCopy {
 }
 
 function workspaces(): string[] {
-  return ['packages', 'services'].flatMap((kind) =>
+  const parts = ['packages', 'services'].flatMap((kind) =>
     fs.readdirSync(path.join(repositoryRoot, kind)).map((name) => path.join(kind, name)),
   )
+  return [...parts, 'tests/support']
 }

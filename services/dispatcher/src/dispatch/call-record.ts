@@ -1,4 +1,4 @@
-import type { CallRecord } from '@slipway/audit'
+import type { CallRecord } from '@slipway/database/audit'
 import type { Start, Wait } from '@slipway/engine'
 import type { Superseded } from '../pending/supersede.ts'
 import type { StartCommand } from './start-commands.ts'

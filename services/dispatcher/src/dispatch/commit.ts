@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { recordCalls } from '@slipway/audit'
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
+import { recordCalls } from '@slipway/database/audit'
 import { concernPlaces, type Problem } from '@slipway/domain'
 import { type Decision, isNew, type Snapshot, type Start, type Wait } from '@slipway/engine'
 import { type Starting, writeStarted } from '../deployments/write.ts'

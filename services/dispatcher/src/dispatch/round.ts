@@ -1,4 +1,3 @@
-import { unlessRefused } from '@slipway/audit'
 import {
   attempt,
   Collision,
@@ -12,6 +11,7 @@ import {
   type ReadRound,
   readRound,
 } from '@slipway/database'
+import { unlessRefused } from '@slipway/database/audit'
 import { admit, type Decision, isNew, type Start } from '@slipway/engine'
 import type { Logger } from '@slipway/runtime'
 import { insertPlans } from '../deployments/write.ts'

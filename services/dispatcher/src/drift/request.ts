@@ -1,6 +1,6 @@
-import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, isPast, type ReceivedCommand } from '@slipway/database'
+import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/database/audit'
 import { requestChecks } from './schedule.sql.ts'
 
 /** Makes checks due now, those of the caller's tenant. Returns null without effect after the deadline or a refusal. */

@@ -1,5 +1,5 @@
 import { array, CHECK_INTERVAL, DUE_CHECKS, float8, int4, int8, nullable, statement, uuid } from '@slipway/database'
-import { ownSql } from '@slipway/views'
+import { ownSql } from '@slipway/database/read-models'
 
 /** Plans the first check of releases that came into force. All targets of a deployment have the same time, each deployment its own. */
 export const schedule = statement({

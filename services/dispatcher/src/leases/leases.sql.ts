@@ -11,8 +11,8 @@ import {
   text,
   uuid,
 } from '@slipway/database'
+import { INSTANCE_STATUS } from '@slipway/database/read-models'
 import type { Instance } from '@slipway/engine'
-import { INSTANCE_STATUS } from '@slipway/views'
 
 export const LEASE_ENDS = ['finished', 'cancelled', 'lost', 'overdue', 'final'] as const
 

@@ -1,8 +1,8 @@
-import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
+import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/database/audit'
+import { requireChangeable } from '@slipway/database/read-models'
 import { conflict, pendingSourcesOf } from '@slipway/domain'
-import { requireChangeable } from '@slipway/views'
 import { lockRequest } from './queue.sql.ts'
 import { cancelRequest } from './status.sql.ts'
 

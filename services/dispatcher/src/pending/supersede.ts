@@ -1,6 +1,6 @@
-import { recordAudit } from '@slipway/audit'
 import type { CallingKey, CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { recordAudit } from '@slipway/database/audit'
 import { supersedeRequests } from './status.sql.ts'
 
 interface NewerRequest {

@@ -1,5 +1,5 @@
-import { recordAudit } from '@slipway/audit'
 import type { Queryable } from '@slipway/database'
+import { recordAudit } from '@slipway/database/audit'
 
 /** Adds an audit record of what retention dropped. Dropped audit records have a record of their own. */
 export async function recordDrop(tx: Queryable, what: string, details: Record<string, unknown>): Promise<void> {

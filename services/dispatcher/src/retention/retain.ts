@@ -1,5 +1,5 @@
-import { countOldAudit, dropOldAudit } from '@slipway/audit'
 import { type Database, Quarantine } from '@slipway/database'
+import { countOldAudit, dropOldAudit } from '@slipway/database/audit'
 import type { Logger } from '@slipway/runtime'
 import { countOldDeployments, dropOldDeployments } from './deployments.ts'
 import type { DropOptions } from './drop-options.ts'

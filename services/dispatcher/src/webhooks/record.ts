@@ -8,8 +8,8 @@ import {
   type RowOf,
   seeTenant,
 } from '@slipway/database'
+import { type ItemContext, listItems } from '@slipway/database/read-models'
 import { type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
-import { type ItemContext, listItems } from '@slipway/views'
 import { addDeliveries, deleteEvents, findListeners, putOffEvent, takeEvents } from './webhooks.sql.ts'
 
 /** Every 5 minutes, so for a day. An event may fail because, for example, the key of its record's secrets is missing. */

@@ -1,6 +1,6 @@
-import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, isPast, type ReceivedCommand } from '@slipway/database'
+import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/database/audit'
 import { conflict, notFound } from '@slipway/domain'
 import { lockDelivery, renewDelivery } from './webhooks.sql.ts'
 

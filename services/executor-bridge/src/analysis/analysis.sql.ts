@@ -1,6 +1,6 @@
-import type { Analysis } from '@slipway/analysis'
 import { array, int4, jsonb, present, statement, text, uuid } from '@slipway/database'
-import { isoTime } from '@slipway/views'
+import { isoTime } from '@slipway/database/read-models'
+import type { Analysis } from '@slipway/domain/analysis'
 
 /** The part of an analysis that the endpoint gives. */
 export type EndpointAnalysis = Omit<Analysis, 'analyzed_at' | 'fingerprint'>

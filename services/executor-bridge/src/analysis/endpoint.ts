@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { Failure } from '@slipway/analysis'
 import { compile } from '@slipway/contracts'
+import type { Failure } from '@slipway/domain/analysis'
 import { type DestinationRules, postOutbound, redactText, SLIPWAY_VERSION } from '@slipway/runtime'
 import { storableText } from '../storable.ts'
 import type { EndpointAnalysis } from './analysis.sql.ts'

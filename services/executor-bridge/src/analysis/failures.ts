@@ -1,5 +1,5 @@
-import { analyse, type Failure, type Finding } from '@slipway/analysis'
 import type { Queryable } from '@slipway/database'
+import { analyse, type Failure, type Finding } from '@slipway/domain/analysis'
 import { storableText } from '../storable.ts'
 import { findPlaces } from './analysis.sql.ts'
 

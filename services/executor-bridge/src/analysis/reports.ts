@@ -1,6 +1,6 @@
-import type { Analysis } from '@slipway/analysis'
 import type { StoredLine } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
+import type { Analysis } from '@slipway/domain/analysis'
 import { findAnalyses } from './analysis.sql.ts'
 import { type Failures, placeKey } from './failures.ts'
 

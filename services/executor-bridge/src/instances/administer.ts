@@ -1,4 +1,3 @@
-import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import {
   type Database,
@@ -9,6 +8,7 @@ import {
   type ReceivedCommand,
   type RowOf,
 } from '@slipway/database'
+import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/database/audit'
 import { conflict, insufficientPermissions, notFound } from '@slipway/domain'
 import * as sql from './instances.sql.ts'
 

@@ -1,5 +1,5 @@
-import { type AuditEntry, recordAudit } from '@slipway/audit'
 import type { JoinRequest } from '@slipway/contracts'
+import { type AuditEntry, recordAudit } from '@slipway/database/audit'
 import type { Bridge } from '../bridge.ts'
 import { Refusal } from '../callers/refusal.ts'
 import type { Ticket } from './tickets.ts'

@@ -1,6 +1,6 @@
-import { recordAudit } from '@slipway/audit'
 import type { JoinRequest, JoinResponse } from '@slipway/contracts'
 import { enqueue, eventMessage, LOST_AFTER_SECONDS, type Queryable, type RowOf } from '@slipway/database'
+import { recordAudit } from '@slipway/database/audit'
 import { nameKey } from '@slipway/domain'
 import { constantTimeEqual, hashToken, isCompatible, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'

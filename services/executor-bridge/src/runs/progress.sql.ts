@@ -14,8 +14,8 @@ import {
   timestamptz,
   uuid,
 } from '@slipway/database'
+import { TAKES_LAST_OUTPUT } from '@slipway/database/read-models'
 import { LOG_LIMITS } from '@slipway/domain'
-import { TAKES_LAST_OUTPUT } from '@slipway/views'
 import { TODAY } from '../log-volume/log-volume.sql.ts'
 
 const outcome = oneOf('text', RUN_OUTCOMES)

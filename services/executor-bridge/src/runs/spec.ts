@@ -1,4 +1,5 @@
 import type { RunAction, RunConnection, RunSpec, RunTarget } from '@slipway/contracts'
+import { openPlanValues } from '@slipway/database/read-models'
 import {
   type ActionFile,
   DEFAULT_FILE_MODE,
@@ -10,7 +11,6 @@ import {
   type VariableValues,
 } from '@slipway/domain'
 import { currentTraceparent, type KeyRing } from '@slipway/runtime'
-import { openPlanValues } from '@slipway/views'
 import { keyIdentity } from '../agents/credentials.ts'
 import type { LeasedRun, StepRecord, StoredConnection, TargetAccess } from '../targets/records.sql.ts'
 import { sshConnection } from '../targets/ssh-connection.ts'

@@ -1,5 +1,5 @@
 import { array, bool, float8, int4, int8, jsonb, LOST_AFTER, nullable, statement, text, uuid } from '@slipway/database'
-import { REACHED_FOR, targetStatus } from '@slipway/views'
+import { REACHED_FOR, targetStatus } from '@slipway/database/read-models'
 import type { StoredConnection } from './records.sql.ts'
 
 /** SQL: the records whose selectors count for the target `t`, as MATCHES reads them. */

@@ -1,5 +1,5 @@
 import { int8, json, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import { INSTANCE, visibleSql } from '@slipway/views'
+import { INSTANCE, visibleSql } from '@slipway/database/read-models'
 import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
 
 const VISIBLE = `FROM instances i WHERE i.removed_at IS NULL AND ${visibleSql('i')}`

@@ -1,6 +1,6 @@
 import type { Queryable } from '@slipway/database'
+import type { Viewer } from '@slipway/database/read-models'
 import { insufficientPermissions, isUuid, notFound } from '@slipway/domain'
-import type { Viewer } from '@slipway/views'
 import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sendRecordedCommand } from '../deployments/recorded-command.ts'

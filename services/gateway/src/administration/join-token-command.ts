@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { recordAudit } from '@slipway/audit'
 import { CreateInstanceGrant, compile } from '@slipway/contracts'
 import { createDatabase } from '@slipway/database'
+import { recordAudit } from '@slipway/database/audit'
 import { writeFileAtomically } from '@slipway/runtime'
 import { grantDetails, makeGrant } from './new-grant.ts'
 

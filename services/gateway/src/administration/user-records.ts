@@ -1,6 +1,6 @@
 import type { Prisma, Transaction } from '@slipway/database'
+import { own, type Viewer } from '@slipway/database/read-models'
 import { isUuid, nameKey, notFound } from '@slipway/domain'
-import { own, type Viewer } from '@slipway/views'
 import { normalizeEmail } from '../callers/calling-user.ts'
 import { lockRecord } from '../catalog/changing.ts'
 import { escapeLike, pageOfNewest, type Slice } from '../lists/pages.ts'

@@ -1,5 +1,5 @@
-import { type AuditEntry, recordAudit } from '@slipway/audit'
 import { type Database, isBusy } from '@slipway/database'
+import { type AuditEntry, recordAudit } from '@slipway/database/audit'
 import type { Logger } from '@slipway/runtime'
 
 /** Writes audit records of refused calls, outside of the transaction of the call, because that is rolled back. */

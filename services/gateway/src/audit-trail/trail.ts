@@ -1,6 +1,6 @@
-import { type AuditEntry, recordAudit } from '@slipway/audit'
 import { auditResourceType, type CallingKey, type Operation } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
+import { type AuditEntry, recordAudit } from '@slipway/database/audit'
 import type { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'

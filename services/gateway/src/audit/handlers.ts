@@ -1,4 +1,4 @@
-import { verifyAuditPart } from '@slipway/audit'
+import { verifyAuditPart } from '@slipway/database/audit'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { listAuditLogs } from './list.ts'

@@ -1,5 +1,5 @@
-import { type ChainHead, hasNewRecords, linkAudit } from '@slipway/audit'
 import { type Database, forAllTenants } from '@slipway/database'
+import { type ChainHead, hasNewRecords, linkAudit } from '@slipway/database/audit'
 import { createTicker, type Logger, measure } from '@slipway/runtime'
 
 const TICK_MS = 1_000

@@ -1,5 +1,5 @@
 import { type Columns, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import { isoTime, jsonObject, ownSql } from '@slipway/views'
+import { isoTime, jsonObject, ownSql } from '@slipway/database/read-models'
 
 /** SQL: the id of the API key that acted. The index `audit_records_api_key_idx` has this expression. */
 const API_KEY_ID = `r.details #>> '{api_key,id}'`

@@ -1,5 +1,5 @@
-import { auditCount } from '@slipway/audit'
 import type { Queryable } from '@slipway/database'
+import { auditCount } from '@slipway/database/audit'
 import { type ListOrder, type Page, parsePage } from '@slipway/domain'
 import { momentsOf } from '../catalog/moments.ts'
 import type { Answer, Call } from '../http/handler.ts'

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { type AuditVerdict, type ChainHead, verifyAudit } from '@slipway/audit'
 import { createDatabase } from '@slipway/database'
+import { type AuditVerdict, type ChainHead, verifyAudit } from '@slipway/database/audit'
 
 const USAGE = `Usage: node services/gateway/dist/audit/verify.js [--expect POSITION:HASH]
 

@@ -1,7 +1,7 @@
 import { enqueue, eventMessage, type Records } from '@slipway/database'
+import { requireOwn, type Viewer, visible } from '@slipway/database/read-models'
 import { conflict, notFound } from '@slipway/domain'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
-import { requireOwn, type Viewer, visible } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { insertGrant } from './agents.sql.ts'

@@ -1,9 +1,9 @@
 import type { ConnectionInput, Static } from '@slipway/contracts'
 import type { Prisma } from '@slipway/database'
+import type { ShownConnection } from '@slipway/database/read-models'
 import { type FieldError, validationProblem } from '@slipway/domain'
+import { KeyProblem, readHostKey, readPrivateKey } from '@slipway/domain/ssh'
 import type { KeyRing } from '@slipway/runtime'
-import { KeyProblem, readHostKey, readPrivateKey } from '@slipway/ssh-keys'
-import type { ShownConnection } from '@slipway/views'
 import { isObject } from '../http/json.ts'
 
 type Input = Static<typeof ConnectionInput>

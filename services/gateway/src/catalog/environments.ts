@@ -1,8 +1,15 @@
 import type { ChangeEnvironment, CreateEnvironment, Static } from '@slipway/contracts'
 import type { Prisma } from '@slipway/database'
+import {
+  requireOwn,
+  type StoredVariables,
+  shownSelector,
+  shownVariables,
+  type Viewer,
+  visible,
+} from '@slipway/database/read-models'
 import { type ConcurrencyPolicy, encodeSqid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { requireOwn, type StoredVariables, shownSelector, shownVariables, type Viewer, visible } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { answerPage, managedBy, nameContains, newestOrder, pageOfNewest } from '../lists/pages.ts'

@@ -1,5 +1,6 @@
 import type { ChangeFreeze, Static } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable, type Records } from '@slipway/database'
+import { type FreezeRow, freezeItem, requireOwn, type Viewer, visible } from '@slipway/database/read-models'
 import {
   conflict,
   endOfRecurrence,
@@ -11,7 +12,6 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { type FreezeRow, freezeItem, requireOwn, type Viewer, visible } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
 import { answerPage, managedBy, nameContains, newestOrder, pageOfNewest } from '../lists/pages.ts'

@@ -1,7 +1,7 @@
 import type { IdKind } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
+import { visible, visibleTenants } from '@slipway/database/read-models'
 import { type FieldError, missingRecords, validationProblem } from '@slipway/domain'
-import { visible, visibleTenants } from '@slipway/views'
 import type { CallingUser } from '../callers/calling-user.ts'
 import { recordKey } from './record-id.ts'
 

@@ -1,5 +1,5 @@
 import { int4, int8, nullable, sourceKind, statement, text, timestamptz, uuid } from '@slipway/database'
-import { visibleSql } from '@slipway/views'
+import { visibleSql } from '@slipway/database/read-models'
 import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
 
 const selection = {

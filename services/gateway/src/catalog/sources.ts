@@ -1,5 +1,6 @@
 import type { ChangeSource, Static } from '@slipway/contracts'
 import type { Prisma, Transaction } from '@slipway/database'
+import { requireOwn, type Viewer, visible } from '@slipway/database/read-models'
 import {
   type ActionDefinition,
   type ActionTemplates,
@@ -13,7 +14,6 @@ import {
   withEntryValues,
 } from '@slipway/domain'
 import { FairSemaphore, uuidv7 } from '@slipway/runtime'
-import { requireOwn, type Viewer, visible } from '@slipway/views'
 import type { CallingUser } from '../callers/calling-user.ts'
 import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'

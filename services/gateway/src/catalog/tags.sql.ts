@@ -1,5 +1,5 @@
 import { int8, nullable, statement, text, uuid } from '@slipway/database'
-import { visibleSql } from '@slipway/views'
+import { visibleSql } from '@slipway/database/read-models'
 import { afterKeySql, pageColumns } from '../lists/keyset.sql.ts'
 
 const parameters = { tenant_id: nullable(uuid), pattern: nullable(text) }

@@ -1,8 +1,14 @@
 import type { ChangeTenant, CreateTenant, Static } from '@slipway/contracts'
 import type { Prisma, Queryable } from '@slipway/database'
+import {
+  type StoredVariables,
+  shownSelector,
+  shownVariables,
+  type Viewer,
+  visibleTenants,
+} from '@slipway/database/read-models'
 import { encodeSqid, notFound, Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { type StoredVariables, shownSelector, shownVariables, type Viewer, visibleTenants } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { answerPage, managedBy, nameContains, newestOrder, pageOfNewest } from '../lists/pages.ts'

@@ -1,6 +1,6 @@
+import { openVariables, type StoredVariables, sealVariables, type VariableOwner } from '@slipway/database/read-models'
 import { changeVariables, NO_VARIABLES, type VariableChange, variableChanges } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import { openVariables, type StoredVariables, sealVariables, type VariableOwner } from '@slipway/views'
 
 /** @throws Problem VALIDATION_ERROR */
 export const newVariables = (keys: KeyRing, owner: VariableOwner, id: string, given: VariableChange) =>

@@ -1,5 +1,5 @@
 import { int8, json, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import { visibleSql } from '@slipway/views'
+import { visibleSql } from '@slipway/database/read-models'
 import { pageColumns } from '../lists/keyset.sql.ts'
 
 const viewer = { tenant_id: nullable(uuid), user_id: uuid }

@@ -1,5 +1,5 @@
 import { array, int8, nullable, statement, text, uuid } from '@slipway/database'
-import { visibleSql } from '@slipway/views'
+import { visibleSql } from '@slipway/database/read-models'
 
 /** Content that the user uploaded, or that a visible source uses. Users without a tenant see all content. */
 export const findVisibleContent = statement({

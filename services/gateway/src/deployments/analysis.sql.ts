@@ -1,5 +1,5 @@
 import { bool, nullable, statement, text, uuid } from '@slipway/database'
-import { isoTime, jsonObject, milliseconds, stepError } from '@slipway/views'
+import { isoTime, jsonObject, milliseconds, stepError } from '@slipway/database/read-models'
 
 const TAIL_CHARACTERS = 2_000
 

@@ -1,6 +1,6 @@
-import { analyse } from '@slipway/analysis'
 import type { Queryable } from '@slipway/database'
 import type { CommandFailureReason } from '@slipway/domain'
+import { analyse } from '@slipway/domain/analysis'
 import type { Answer, Call } from '../http/handler.ts'
 import { findResults } from './analysis.sql.ts'
 import { requireVisible } from './visible-deployment.ts'

@@ -1,7 +1,7 @@
 import type { CommandBody, DeploymentDetail, Static } from '@slipway/contracts'
 import { bool, int8, json, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { isoTime, jsonObject, ownSql, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/database/read-models'
 import type { PlanHead } from '@slipway/domain'
-import { isoTime, jsonObject, ownSql, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/views'
 import { FIRST_STEPS, type FirstSteps } from './steps.sql.ts'
 
 export type Detail = Static<typeof DeploymentDetail>

@@ -1,6 +1,6 @@
 import type { Queryable, RowOf } from '@slipway/database'
+import type { Viewer } from '@slipway/database/read-models'
 import { isUuid, mask, notFound, plannedVersions, resolvedVariables } from '@slipway/domain'
-import type { Viewer } from '@slipway/views'
 import { Batches } from '../http/json-stream.ts'
 import { DETAIL, type Detail } from './detail.sql.ts'
 import type { FirstSteps, Step } from './steps.sql.ts'

@@ -1,7 +1,7 @@
 import type { Queryable, RowOf } from '@slipway/database'
+import type { Viewer } from '@slipway/database/read-models'
 import { lineId, stepId, unavailable, validationProblem } from '@slipway/domain'
 import { FairSemaphore, LineFull } from '@slipway/runtime'
-import type { Viewer } from '@slipway/views'
 import type { Answer, Call } from '../http/handler.ts'
 import { findAnalyses, findEnds, findLines, findLineTargets, findSpan } from './history.sql.ts'
 import { isFiltered, readFilter } from './log-filter.ts'

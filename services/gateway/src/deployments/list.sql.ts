@@ -1,6 +1,6 @@
 import { array, bool, type Columns, int4, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { jsonObject, ownSql, SUMMARY, withProgress } from '@slipway/database/read-models'
 import { DEPLOYMENT_STATES } from '@slipway/domain'
-import { jsonObject, ownSql, SUMMARY, withProgress } from '@slipway/views'
 import { recordSql } from '../catalog/record-id.sql.ts'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'

@@ -1,5 +1,5 @@
 import { array, int4, int8, nullable, pendingStatus, statement, uuid } from '@slipway/database'
-import { ownSql, PENDING } from '@slipway/views'
+import { ownSql, PENDING } from '@slipway/database/read-models'
 
 /**
  * Pending requests in the order of their start, then the others. A position counts all pending requests, also those that the

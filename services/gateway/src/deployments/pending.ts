@@ -1,6 +1,6 @@
 import type { Database } from '@slipway/database'
+import { listItem, pendingItems } from '@slipway/database/read-models'
 import { isFinalPendingState } from '@slipway/domain'
-import { listItem, pendingItems } from '@slipway/views'
 import { type CallingUser, freezeCaller } from '../callers/calling-user.ts'
 import { recordFilter } from '../catalog/record-id.ts'
 import type { Dependencies } from '../dependencies.ts'

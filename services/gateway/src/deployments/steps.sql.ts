@@ -1,7 +1,7 @@
 import type { CommandReply, Static, Step as StepSchema } from '@slipway/contracts'
 import { int4, json, nullable, statement, text, uuid } from '@slipway/database'
+import { isoTime, jsonObject, milliseconds, stepError } from '@slipway/database/read-models'
 import type { PlannedActionRow } from '@slipway/domain'
-import { isoTime, jsonObject, milliseconds, stepError } from '@slipway/views'
 
 export type Step = Static<typeof StepSchema>
 export type PlacedAction = Required<CommandReply<'plan.preview'>['plan']['actions'][number]>

@@ -1,5 +1,5 @@
 import { nullable, statement, uuid } from '@slipway/database'
-import { ownSql } from '@slipway/views'
+import { ownSql } from '@slipway/database/read-models'
 
 const parameters = { id: uuid, tenant_id: nullable(uuid) }
 const row = { id: uuid, tenant_id: nullable(uuid) }

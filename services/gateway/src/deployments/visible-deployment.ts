@@ -1,6 +1,6 @@
 import type { Queryable } from '@slipway/database'
+import type { Viewer } from '@slipway/database/read-models'
 import { isUuid, notFound } from '@slipway/domain'
-import type { Viewer } from '@slipway/views'
 import { VISIBLE } from './visible-deployment.sql.ts'
 
 /** @throws Problem NOT_FOUND, also for a record that the viewer may not see */

@@ -1,5 +1,5 @@
 import { authRateLimited, Problem } from '@slipway/domain'
-import { pendingTokenKey, wrongPasswordsKey } from '@slipway/redis'
+import { pendingTokenKey, wrongPasswordsKey } from '@slipway/runtime/redis'
 import type { Cache } from '../cache.ts'
 import { PENDING_TOKEN_SECONDS } from '../credentials/access-token.ts'
 

@@ -1,7 +1,7 @@
 import type { SseTokenRecord } from '@slipway/contracts'
 import { Problem } from '@slipway/domain'
-import { sseSessionsKey, sseTokenKey } from '@slipway/redis'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
+import { sseSessionsKey, sseTokenKey } from '@slipway/runtime/redis'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'

@@ -1,5 +1,5 @@
 import { nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import { ownSql } from '@slipway/views'
+import { ownSql } from '@slipway/database/read-models'
 import { joinReplaced, replacedId } from './replaced.sql.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Queryable, RowOf } from '@slipway/database'
+import { readComparedPlans } from '@slipway/database/read-models'
 import { comparedDeployments, isUuid, notFound, type ReplacedTarget, replacements } from '@slipway/domain'
-import { readComparedPlans } from '@slipway/views'
 import type { Answer, Call } from '../http/handler.ts'
 import { findReplaced } from './changes.sql.ts'
 

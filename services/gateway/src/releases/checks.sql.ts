@@ -1,5 +1,5 @@
 import { array, int8, nullable, statement, text, uuid } from '@slipway/database'
-import { isoTime, ownSql } from '@slipway/views'
+import { isoTime, ownSql } from '@slipway/database/read-models'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 
 /** How many releases in force of a source, on these targets, have a check, and how many have none. */

@@ -1,5 +1,5 @@
 import { int4, nullable, sourceKind, text, uuid } from '@slipway/database'
-import { isoTime, ownSql, visibleSql } from '@slipway/views'
+import { isoTime, ownSql, visibleSql } from '@slipway/database/read-models'
 import { isRecordSql } from '../catalog/record-id.sql.ts'
 
 /** SQL: when a release in force was applied. */

@@ -1,5 +1,5 @@
 import { int4, int8, nullable, statement, text, uuid } from '@slipway/database'
-import { CHECK, isoTime, jsonObject } from '@slipway/views'
+import { CHECK, isoTime, jsonObject } from '@slipway/database/read-models'
 import { isRecordSql } from '../catalog/record-id.sql.ts'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 import { tagColumns, taggedSql } from '../catalog/target-pages.sql.ts'

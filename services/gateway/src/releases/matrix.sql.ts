@@ -1,5 +1,5 @@
 import { int8, statement, text } from '@slipway/database'
-import { isoTime, jsonObject } from '@slipway/views'
+import { isoTime, jsonObject } from '@slipway/database/read-models'
 import { afterKeySql, pageColumns } from '../lists/keyset.sql.ts'
 import { FROM_INSTALLED, scope, VARIANTS, withNames } from './installed.sql.ts'
 

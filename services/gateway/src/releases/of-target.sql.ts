@@ -1,5 +1,5 @@
 import { bool, int8, nullable, statement, text, uuid } from '@slipway/database'
-import { CHECK, jsonObject, ownSql } from '@slipway/views'
+import { CHECK, jsonObject, ownSql } from '@slipway/database/read-models'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 import { afterKeySql, pageColumns } from '../lists/keyset.sql.ts'
 import { attempt } from './installed.sql.ts'

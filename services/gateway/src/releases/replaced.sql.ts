@@ -1,4 +1,4 @@
-import { ownSql } from '@slipway/views'
+import { ownSql } from '@slipway/database/read-models'
 
 /** SQL: the release `b` of the deployment `before_id` on the target of this row. No release if the viewer may not see it. */
 export const joinReplaced = (alias: string) =>

@@ -1,5 +1,5 @@
 import { int8, json, LOCK_KEYS_BY_VALUE, nullable, oneOf, statement, timestamptz, uuid } from '@slipway/database'
-import { isoTime, jsonObject } from '@slipway/views'
+import { isoTime, jsonObject } from '@slipway/database/read-models'
 import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
 
 const EXCERPT_CHARACTERS = 1_024

@@ -1,6 +1,6 @@
 import type { Prisma } from '@slipway/database'
+import { own, type Viewer } from '@slipway/database/read-models'
 import { isUuid, notFound } from '@slipway/domain'
-import { own, type Viewer } from '@slipway/views'
 
 /** Without the secret. */
 export const SHOWN = {

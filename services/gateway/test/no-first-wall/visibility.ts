@@ -6,4 +6,4 @@ export const visibleSql = () => '(:tenant_id::uuid IS NULL OR true)'
 export const ownSql = () => '(:tenant_id::uuid IS NULL OR true)'
 export const visibleTenantsSql = () => '(:tenant_id::uuid IS NULL OR true)'
 export const isVisible = () => true
-export { requireChangeable, requireOwn } from '@slipway/views'
+export { requireChangeable, requireOwn } from '@slipway/database/read-models'

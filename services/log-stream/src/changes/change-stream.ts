@@ -1,7 +1,7 @@
 import type { StreamResource } from '@slipway/contracts'
 import { ALL_TENANTS, type Database, isConnectionError, Quarantine, seeTenant } from '@slipway/database'
+import { isVisible, listItems } from '@slipway/database/read-models'
 import { createTicker, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
-import { isVisible, listItems } from '@slipway/views'
 import { frame, PING } from '../streams/frames.ts'
 import { dropped } from '../streams/metrics.ts'
 import { type Change, RESOURCES } from './change.ts'

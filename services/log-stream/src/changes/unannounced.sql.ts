@@ -1,5 +1,5 @@
 import { nullable, statement, text, uuid } from '@slipway/database'
-import { INSTANCE } from '@slipway/views'
+import { INSTANCE } from '@slipway/database/read-models'
 
 const row = { id: uuid, tenant_id: nullable(uuid), shown: text }
 

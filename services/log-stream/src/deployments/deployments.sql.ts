@@ -12,7 +12,7 @@ import {
   text,
   uuid,
 } from '@slipway/database'
-import { AWAITS_LAST_OUTPUT, ownSql, stepError } from '@slipway/views'
+import { AWAITS_LAST_OUTPUT, ownSql, stepError } from '@slipway/database/read-models'
 
 /** The deployment, if the caller may see it: callers without a tenant see all, others their own. */
 export const findVisible = statement({

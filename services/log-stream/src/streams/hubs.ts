@@ -1,6 +1,6 @@
 import type { Database } from '@slipway/database'
-import { streamKey } from '@slipway/redis'
 import { createTicker, type Logger } from '@slipway/runtime'
+import { streamKey } from '@slipway/runtime/redis'
 import { findHeads } from '../deployments/deployments.sql.ts'
 import { Hub } from './hub.ts'
 import type { StreamReader } from './reader.ts'

@@ -1,6 +1,6 @@
 import type { StreamBatch, StreamPartialLine } from '@slipway/contracts'
-import type { Redis } from '@slipway/redis'
 import { type Logger, sleep } from '@slipway/runtime'
+import type { Redis } from '@slipway/runtime/redis'
 
 /** Also the longest delay before a new stream is read, if the wake-up comes at the wrong moment. */
 const BLOCK_MS = 1_000

@@ -1,8 +1,8 @@
 import type { SseTokenRecord } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { insufficientPermissions, Problem, unavailable } from '@slipway/domain'
-import { type Redis, sseTokenKey } from '@slipway/redis'
 import { hashToken, type KeyRing, type Logger, SecretError } from '@slipway/runtime'
+import { type Redis, sseTokenKey } from '@slipway/runtime/redis'
 import { type PresentRights, presentRightsOf } from './rights.ts'
 
 /** Longer text is not a token, so it is not hashed. */

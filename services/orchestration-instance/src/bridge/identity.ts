@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { isNoSpace } from '@slipway/execution'
+import { isNoSpace } from '@slipway/commands'
 import { hashToken, KeyRing, randomToken, writeFileAtomically } from '@slipway/runtime'
 
 export interface Membership {

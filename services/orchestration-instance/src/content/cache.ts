@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { ContentFolder } from '@slipway/execution'
+import { ContentFolder } from '@slipway/commands'
 import { fullJitter, type Logger, Semaphore } from '@slipway/runtime'
 import { type ContentSource, isTransient } from './source.ts'
 

@@ -1,5 +1,5 @@
+import { type CommandFile, FileError, isNoSpace, NoSpaceError, whenAborted } from '@slipway/commands'
 import type { RunFile } from '@slipway/contracts'
-import { type CommandFile, FileError, isNoSpace, NoSpaceError, whenAborted } from '@slipway/execution'
 import type { ContentCache, HeldContent } from './cache.ts'
 import { fetchProblem } from './source.ts'
 

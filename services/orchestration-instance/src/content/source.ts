@@ -1,4 +1,4 @@
-import { WrongContent } from '@slipway/execution'
+import { WrongContent } from '@slipway/commands'
 import { BridgeError, UnauthorizedError } from '../bridge/bridge-client.ts'
 
 export type ContentSource = (id: string) => Promise<{ size: number; bytes: AsyncIterable<Uint8Array> }>

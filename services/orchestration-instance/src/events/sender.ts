@@ -1,4 +1,4 @@
-import { after } from '@slipway/execution'
+import { after } from '@slipway/commands'
 import { fullJitter, type Logger, sleep } from '@slipway/runtime'
 import { FencedError, type PostedBatch } from '../bridge/bridge-client.ts'
 import { type Batch, type EventLog, EventsGone } from './event-log.ts'

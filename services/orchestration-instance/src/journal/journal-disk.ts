@@ -1,7 +1,7 @@
 import { mkdir, open, rm, stat, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isNoSpace } from '@slipway/execution'
+import { isNoSpace } from '@slipway/commands'
 import type { Logger } from '@slipway/runtime'
 
 const CHECK_MS = 1_000

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { isNoSpace } from '@slipway/execution'
+import { isNoSpace } from '@slipway/commands'
 import { failpoint, syncFolder } from '@slipway/runtime'
 import type { JournalDisk } from './journal-disk.ts'
 import { lines } from './read-journal.ts'

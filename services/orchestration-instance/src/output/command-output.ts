@@ -1,4 +1,4 @@
-import type { OutputStream } from '@slipway/execution'
+import type { OutputStream } from '@slipway/commands'
 import { LineSplitter, type OutputLine } from './line-splitter.ts'
 import type { Masker } from './masking.ts'
 import { OutputLimit, type OutputLimitOptions } from './output-limit.ts'

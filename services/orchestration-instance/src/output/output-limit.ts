@@ -1,4 +1,4 @@
-import type { OutputStream } from '@slipway/execution'
+import type { OutputStream } from '@slipway/commands'
 import type { OutputLine } from './line-splitter.ts'
 
 /** The end of a cut output stays in memory, so it is smaller than the beginning. */

@@ -1,4 +1,4 @@
-import type { OutputStream } from '@slipway/execution'
+import type { OutputStream } from '@slipway/commands'
 import type { LineSplitter } from './line-splitter.ts'
 
 /** How long a line must be unfinished before it is shown, and the shortest time between two versions of it. */

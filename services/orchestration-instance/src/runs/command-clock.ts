@@ -1,4 +1,4 @@
-import { after } from '@slipway/execution'
+import { after } from '@slipway/commands'
 
 const MIN_EXTENSION_MS = 250
 

@@ -1,5 +1,3 @@
-import type { RunSpec } from '@slipway/contracts'
-import { type CommandFailure, commandFailure, type StepRef, UnsafeTemplate } from '@slipway/domain'
 import {
   type Command,
   type CommandEnd,
@@ -12,7 +10,9 @@ import {
   type OutputStream,
   type Transport,
   whenAborted,
-} from '@slipway/execution'
+} from '@slipway/commands'
+import type { RunSpec } from '@slipway/contracts'
+import { type CommandFailure, commandFailure, type StepRef, UnsafeTemplate } from '@slipway/domain'
 import { failSpan, type Span, SpanKind, sleep, traced } from '@slipway/runtime'
 import type { RunFiles } from '../content/run-files.ts'
 import type { EventLog } from '../events/event-log.ts'

@@ -1,6 +1,6 @@
+import type { Kill, Transport } from '@slipway/commands'
 import type { PartialLine, RunRef, RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
-import type { Kill, Transport } from '@slipway/execution'
 import { forRequest, type KeyRing, type Logger, SpanKind, traced } from '@slipway/runtime'
 import type { PostedBatch } from '../bridge/bridge-client.ts'
 import type { ContentCache } from '../content/cache.ts'

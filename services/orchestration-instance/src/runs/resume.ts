@@ -1,6 +1,6 @@
+import { failureFields } from '@slipway/commands'
 import type { RunSpec } from '@slipway/contracts'
 import type { CommandFailure, StepRef } from '@slipway/domain'
-import { failureFields } from '@slipway/execution'
 import type { EventLog } from '../events/event-log.ts'
 import { keyOf, type OpenAttempt, type Progress, stepOf } from './progress.ts'
 import { interrupted, type Wording } from './wording.ts'

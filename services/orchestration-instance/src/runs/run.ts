@@ -1,6 +1,6 @@
+import { after, failureFields, KILL_GRACE_MS, Kill, whenAborted } from '@slipway/commands'
 import type { RunFailureReason, RunSpec } from '@slipway/contracts'
 import { Schedule, type StepRef } from '@slipway/domain'
-import { after, failureFields, KILL_GRACE_MS, Kill, whenAborted } from '@slipway/execution'
 import { sleep } from '@slipway/runtime'
 import type { EventLog } from '../events/event-log.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'

@@ -1,6 +1,6 @@
+import type { Command } from '@slipway/commands'
 import type { RunAction, RunSpec, RunTarget } from '@slipway/contracts'
 import { environmentName, insertValues, type StepRef, toText, valuesFor } from '@slipway/domain'
-import type { Command } from '@slipway/execution'
 import { Masker } from '../output/masking.ts'
 
 /** The commands of a run, and the masker that hides the sensitive values of all its targets. */

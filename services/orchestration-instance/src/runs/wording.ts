@@ -1,6 +1,6 @@
+import type { CommandEnd } from '@slipway/commands'
 import type { RunSpec, StopReason } from '@slipway/contracts'
 import { type CommandFailure, commandFailure, type StepRef } from '@slipway/domain'
-import type { CommandEnd } from '@slipway/execution'
 
 /** The texts of a run for users. */
 export interface Wording {

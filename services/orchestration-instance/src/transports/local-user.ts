@@ -1,6 +1,6 @@
 import { chmod } from 'node:fs/promises'
 import path from 'node:path'
-import { LocalUser, LocalUserError } from '@slipway/execution'
+import { LocalUser, LocalUserError } from '@slipway/commands'
 import { ConfigurationError, type Logger } from '@slipway/runtime'
 
 interface LocalUserSettings {

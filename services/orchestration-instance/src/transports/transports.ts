@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
+import { type Lifeline, type LocalLimits, LocalTransport, type LocalUser, type Transport } from '@slipway/commands'
 import type { RunTarget } from '@slipway/contracts'
-import { type Lifeline, type LocalLimits, LocalTransport, type LocalUser, type Transport } from '@slipway/execution'
 import { Semaphore } from '@slipway/runtime'
 import { AgentTransport } from './agent/agent-transport.ts'
 import { SimulatedTransport } from './simulated/simulated-transport.ts'

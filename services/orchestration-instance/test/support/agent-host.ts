@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Command, CommandEnd } from '@slipway/execution'
+import type { Command, CommandEnd } from '@slipway/commands'
 import { Semaphore } from '@slipway/runtime'
 import { type AgentProcess, startAgent } from '@slipway/testing'
 import { AgentTransport, type AgentTransportOptions } from '../../src/transports/agent/agent-transport.ts'
@@ -9,7 +9,7 @@ import type { AgentAddress } from '../../src/transports/agent/link.ts'
 import { commandOf } from './commands.ts'
 
 // For tests outside of the service, which cannot import the package.
-export { Kill } from '@slipway/execution'
+export { Kill } from '@slipway/commands'
 
 export const AGENT_KEY = Buffer.alloc(32, 9).toString('base64')
 const AGENT_ID = randomUUID()

@@ -1,4 +1,4 @@
-import type { Command, OutputStream, Transport } from '@slipway/execution'
+import type { Command, OutputStream, Transport } from '@slipway/commands'
 
 /** A command with defaults for everything that a test does not set. */
 export function commandOf(parts: Partial<Command>): Command {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Command, Kill, type Lifeline } from '@slipway/execution'
+import { type Command, Kill, type Lifeline } from '@slipway/commands'
 import { type Sshd, startSshd } from '@slipway/testing'
 import { SshConnections, type SshConnectionsOptions } from '../../src/transports/ssh/connections.ts'
 import type { SshAddress } from '../../src/transports/ssh/ssh-errors.ts'

@@ -1,5 +1,6 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
+import { openVariables } from '@slipway/database/read-models'
 import {
   buildPlan,
   type FieldError,
@@ -17,7 +18,6 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import { openVariables } from '@slipway/views'
 import { type EnvironmentRecord, loadEnvironments, loadTenant, type TenantRecord } from '../records/scope.ts'
 import type { SensitiveNames } from '../records/sensitive-names.ts'
 import { type LoadedSource, loadSource } from '../records/sources.ts'

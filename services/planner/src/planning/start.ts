@@ -1,5 +1,5 @@
 import { type Database, type NewRequest, readInstances } from '@slipway/database'
-import { readPreviewedStart, type ShownStart } from '@slipway/views'
+import { readPreviewedStart, type ShownStart } from '@slipway/database/read-models'
 import type { Planned } from './planning.ts'
 import { poolWarnings } from './pools.ts'
 

@@ -1,7 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import { array, json, jsonb, nullable, statement, uuid } from '@slipway/database'
+import { ownSql } from '@slipway/database/read-models'
 import type { PlanHead, PlannedActionRow } from '@slipway/domain'
-import { ownSql } from '@slipway/views'
 
 /**
  * The deployment to repeat and, in plan order, its incomplete targets: a step failed, or was skipped, cancelled or rolled back.

@@ -1,5 +1,5 @@
 import { array, bool, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import { ownSql } from '@slipway/views'
+import { ownSql } from '@slipway/database/read-models'
 
 /**
  * What is in force of a source on these targets. `is_latest` is false if a later deployment began there and was not applied, `has_drifted`

@@ -1,6 +1,6 @@
 import { array, int4, jsonb, nullable, statement, text, uuid } from '@slipway/database'
+import { visibleSql, visibleTenantsSql } from '@slipway/database/read-models'
 import type { InstanceSelector } from '@slipway/domain'
-import { visibleSql, visibleTenantsSql } from '@slipway/views'
 
 /** The tenant by its id or number, if the caller may see it. */
 export const findTenant = statement({

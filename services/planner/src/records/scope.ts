@@ -1,7 +1,7 @@
 import type { Queryable } from '@slipway/database'
+import { openVariables, type Viewer } from '@slipway/database/read-models'
 import type { InstanceSelector, VariableValues } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import { openVariables, type Viewer } from '@slipway/views'
 import { references } from './ids.ts'
 import { findEnvironments, findTenant } from './scope.sql.ts'
 

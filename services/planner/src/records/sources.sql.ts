@@ -1,6 +1,6 @@
 import { array, int4, jsonb, nullable, sourceKind, statement, text, uuid } from '@slipway/database'
+import { visibleSql } from '@slipway/database/read-models'
 import type { PublishedAction, SequenceDefinition, SolutionDefinition } from '@slipway/domain'
-import { visibleSql } from '@slipway/views'
 
 export type Definition = PublishedAction | SequenceDefinition | SolutionDefinition
 

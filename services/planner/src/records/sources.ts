@@ -1,4 +1,5 @@
 import type { Queryable, RowOf } from '@slipway/database'
+import type { Viewer } from '@slipway/database/read-models'
 import {
   type CatalogRecord,
   type DefinitionSecrets,
@@ -13,7 +14,6 @@ import {
   withEntryValues,
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import type { Viewer } from '@slipway/views'
 import { LRUCache } from 'lru-cache'
 import { type References, references } from './ids.ts'
 import { type Definition, findDefinitions, findSources } from './sources.sql.ts'

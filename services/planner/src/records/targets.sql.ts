@@ -1,6 +1,6 @@
 import { array, bool, int4, json, jsonb, LOST_AFTER, nullable, oneOf, statement, text, uuid } from '@slipway/database'
+import { targetStatus, visibleSql } from '@slipway/database/read-models'
 import { type InstanceSelector, TARGET_STATUSES, type TargetTag } from '@slipway/domain'
-import { targetStatus, visibleSql } from '@slipway/views'
 
 const selector = jsonb<InstanceSelector>()
 

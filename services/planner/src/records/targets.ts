@@ -1,6 +1,6 @@
 import type { Queryable, RowOf } from '@slipway/database'
+import type { Viewer } from '@slipway/database/read-models'
 import { decodeSqid, isUuid, type TargetTag } from '@slipway/domain'
-import type { Viewer } from '@slipway/views'
 import { references } from './ids.ts'
 import { findTags, findTargets } from './targets.sql.ts'
 

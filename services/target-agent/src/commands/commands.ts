@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { after, type CommandFile, KILL_GRACE_MS, type LocalTransport } from '@slipway/commands'
 import { AGENT_COMMAND_ID, type AgentCommand } from '@slipway/contracts'
-import { after, type CommandFile, KILL_GRACE_MS, type LocalTransport } from '@slipway/execution'
 import { createTicker, isSameMajor, type Logger, SLIPWAY_VERSION, type Ticker } from '@slipway/runtime'
 import type { ContentStore } from '../content/content-store.ts'
 import { Refusal } from '../content/refusal.ts'

@@ -1,15 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { CommandError, FileError, failureFields, Kill, type LocalCommand, type LocalTransport } from '@slipway/commands'
 import type { AgentCommandEnd } from '@slipway/contracts'
 import { type CommandFailure, type CommandFailureReason, commandFailure } from '@slipway/domain'
-import {
-  CommandError,
-  FileError,
-  failureFields,
-  Kill,
-  type LocalCommand,
-  type LocalTransport,
-} from '@slipway/execution'
 import { failSpan, SpanKind, syncFolder, traced, writeFileAtomically } from '@slipway/runtime'
 import { Spool } from './spool.ts'
 

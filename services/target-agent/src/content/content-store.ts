@@ -1,6 +1,6 @@
 import { utimes } from 'node:fs/promises'
+import { ContentFolder, WrongContent } from '@slipway/commands'
 import { MAX_CONTENT_BYTES } from '@slipway/contracts'
-import { ContentFolder, WrongContent } from '@slipway/execution'
 import type { Logger } from '@slipway/runtime'
 import { Refusal } from './refusal.ts'
 

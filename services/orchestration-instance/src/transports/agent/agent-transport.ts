@@ -1,13 +1,5 @@
 import { stat } from 'node:fs/promises'
 import {
-  AGENT_OUTPUT_LIMIT,
-  AgentAccepted,
-  type AgentCommand,
-  type AgentCommandEnd,
-  AgentRefusal,
-  compile,
-} from '@slipway/contracts'
-import {
   CONFIRM_MS,
   type Command,
   type CommandEnd,
@@ -18,7 +10,15 @@ import {
   graceOf,
   KILL_GRACE_MS,
   type Transport,
-} from '@slipway/execution'
+} from '@slipway/commands'
+import {
+  AGENT_OUTPUT_LIMIT,
+  AgentAccepted,
+  type AgentCommand,
+  type AgentCommandEnd,
+  AgentRefusal,
+  compile,
+} from '@slipway/contracts'
 import { fullJitter, type Semaphore, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
 import { plain } from '../words.ts'
 import { readFrames } from './frames.ts'

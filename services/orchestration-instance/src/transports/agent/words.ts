@@ -1,4 +1,4 @@
-import { CommandError } from '@slipway/execution'
+import { CommandError } from '@slipway/commands'
 import { networkReason } from '../network-reason.ts'
 import { endpointOf } from '../words.ts'
 import type { AgentAddress, LinkError } from './link.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { type Command, type CommandEnd, CommandError, type CommandIo, type Transport } from '@slipway/commands'
 import type { RunConnection } from '@slipway/contracts'
-import { type Command, type CommandEnd, CommandError, type CommandIo, type Transport } from '@slipway/execution'
 import { sleep } from '@slipway/runtime'
 
 export type Simulation = Extract<RunConnection, { type: 'simulated' }>

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { OutputStream } from '@slipway/execution'
+import type { OutputStream } from '@slipway/commands'
 
 /** Receives a piece of output. No more output is passed on until its promise resolves, so the host has to wait. */
 type Sink = (stream: OutputStream, chunk: Buffer) => void | Promise<void>

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { CommandError } from '@slipway/execution'
-import { fingerprint, KeyProblem } from '@slipway/ssh-keys'
+import { CommandError } from '@slipway/commands'
+import { fingerprint, KeyProblem } from '@slipway/domain/ssh'
 import { type AnyAuthMethod, Client, type ConnectConfig } from 'ssh2'
 import { endpointOf } from '../words.ts'
 import { algorithmsOf, type KeyExchange } from './algorithms.ts'

@@ -1,5 +1,5 @@
+import { fingerprint, type HostKey, KeyProblem, readHostKey } from '@slipway/domain/ssh'
 import { constantTimeEqual } from '@slipway/runtime'
-import { fingerprint, type HostKey, KeyProblem, readHostKey } from '@slipway/ssh-keys'
 import { HOST_KEY_KINDS } from './algorithms.ts'
 
 /** The OpenSSH form of a key in the wire format: `ssh-ed25519 AAAA…`. */

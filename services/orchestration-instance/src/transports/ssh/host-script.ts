@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Command, type CommandFile, INTERPRETER_CALLS, shellQuoted } from '@slipway/execution'
+import { type Command, type CommandFile, INTERPRETER_CALLS, shellQuoted } from '@slipway/commands'
 
 /**
  * Each connection to an ssh target has one shell that runs one command after another. The instance sends a program to the

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { CONFIRM_MS, type CommandEnd, type CommandIo, graceOf, type Lifeline, whenAborted } from '@slipway/execution'
+import { CONFIRM_MS, type CommandEnd, type CommandIo, graceOf, type Lifeline, whenAborted } from '@slipway/commands'
 import { TIMED_OUT, withTimeout } from '@slipway/runtime'
 import type { Client, ClientChannel } from 'ssh2'
 import { ChannelReader } from './channel-reader.ts'

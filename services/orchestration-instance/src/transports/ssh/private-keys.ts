@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import { KeyProblem, readPrivateKey } from '@slipway/ssh-keys'
+import { KeyProblem, readPrivateKey } from '@slipway/domain/ssh'
 import { LRUCache } from 'lru-cache'
 import ssh2, {
   BaseAgent,

@@ -1,5 +1,5 @@
+import { CommandError } from '@slipway/commands'
 import type { ProbeResult, ProbeTarget } from '@slipway/contracts'
-import { CommandError } from '@slipway/execution'
 import type { SshConnections } from './connections.ts'
 import { KnownHostKey } from './host-key.ts'
 

@@ -1,4 +1,4 @@
-import { type CommandFile, FileError } from '@slipway/execution'
+import { type CommandFile, FileError } from '@slipway/commands'
 import type { Client, SFTPWrapper } from 'ssh2'
 
 /** Copies files to a folder of the host, named by their index. Throws FileError. */

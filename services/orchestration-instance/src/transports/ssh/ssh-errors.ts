@@ -1,6 +1,6 @@
+import { CommandError } from '@slipway/commands'
 import type { RunConnection } from '@slipway/contracts'
 import type { CommandFailureReason } from '@slipway/domain'
-import { CommandError } from '@slipway/execution'
 import { networkReason } from '../network-reason.ts'
 import { endpointOf } from '../words.ts'
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { CommandIo, OutputStream } from '@slipway/execution'
+import type { CommandIo, OutputStream } from '@slipway/commands'
 import { TIMED_OUT, withTimeout } from '@slipway/runtime'
 import type { ChannelReader } from './channel-reader.ts'
 import { MarkedOutput } from './marked-output.ts'

@@ -7,7 +7,7 @@ import {
   type Lifeline,
   type Transport,
   whenAborted,
-} from '@slipway/execution'
+} from '@slipway/commands'
 import { endpointOf, plain } from '../words.ts'
 import type { Connection, SshConnections } from './connections.ts'
 import { KnownHostKey } from './host-key.ts'

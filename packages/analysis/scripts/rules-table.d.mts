@@ -1,4 +1,0 @@
-import type { Rule } from '../src/index.ts'
-
-export const PAGE: string
-export function withRules(page: string, areas: readonly string[], rules: readonly Rule[]): string
