@@ -73,7 +73,11 @@ export async function wheel(page, selector, seconds) {
   const speed = 4_000
   for (const direction of [-1, 1]) {
     await session.send('Input.synthesizeScrollGesture', {
-      ...{ x, y, yDistance: direction * speed * (seconds / 2), speed, gestureSourceType: 'mouse' },
+      x,
+      y,
+      yDistance: direction * speed * (seconds / 2),
+      speed,
+      gestureSourceType: 'mouse',
       preventFling: true,
     })
   }

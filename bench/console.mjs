@@ -194,7 +194,13 @@ async function measureLive({ browser, suite, api, instance, small }) {
   const send = async (count) => {
     const at = new Date().toISOString()
     const events = Array.from({ length: count }, (_, n) => ({
-      ...{ type: 'log', at, target: 0, action: 0, stream: 'stdout', level: 'info', line: run.next + n },
+      type: 'log',
+      at,
+      target: 0,
+      action: 0,
+      stream: 'stdout',
+      level: 'info',
+      line: run.next + n,
       text: `line ${run.next + n} `.padEnd(80, 'x'),
     }))
     await instance.send(run.id, { epoch: run.epoch, first_event: run.next, events })

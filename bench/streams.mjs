@@ -28,7 +28,13 @@ const linesFrom = (first, count) => {
   const at = new Date().toISOString()
   const text = `@${now().toFixed(2)}`.padEnd(24, ' ') + 'x'.repeat(56)
   return Array.from({ length: count }, (_, n) => ({
-    ...{ type: 'log', at, target: 0, action: 0, stream: 'stdout', level: 'info', line: first + n },
+    type: 'log',
+    at,
+    target: 0,
+    action: 0,
+    stream: 'stdout',
+    level: 'info',
+    line: first + n,
     text,
   }))
 }
@@ -39,7 +45,12 @@ const frameOf = ({ at, line: seq, text: message }, id) =>
     data: {
       type: 'log',
       log: {
-        ...{ timestamp: at, level: 'info', step_id: id, target_id: id, target_name: 'target-0123abcd', message },
+        timestamp: at,
+        level: 'info',
+        step_id: id,
+        target_id: id,
+        target_name: 'target-0123abcd',
+        message,
         metadata: { seq },
       },
     },

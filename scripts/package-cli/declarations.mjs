@@ -4,8 +4,8 @@ import path from 'node:path'
 /** The files of other packages with the types that the client's declarations import. */
 const FOREIGN = {
   LogStreamMessage: 'packages/contracts/dist/streams.d.ts',
-  DeploymentState: 'packages/domain/dist/deployment-state.d.ts',
-  StepState: 'packages/domain/dist/step-state.d.ts',
+  DeploymentState: 'packages/domain/dist/states.d.ts',
+  StepState: 'packages/domain/dist/states.d.ts',
 }
 
 const IMPORT = /^(import|export) (type )?(\{[^}]*\}|\*) from '([^']+)';$/gm

@@ -17,8 +17,7 @@ import type { Violation } from './oracle/evidence.ts'
 import { type Marker, readMarkers } from './oracle/markers.ts'
 import { judge } from './oracle/oracle.ts'
 import { readTables, type Tables } from './oracle/tables.ts'
-import type { PlanOptions } from './plan.ts'
-import { planRound } from './plan.ts'
+import { type PlanOptions, planRound } from './plan.ts'
 import { CAPACITY, CampaignSuite, type Servers } from './suite.ts'
 import { type Catalog, type Markers, makeCatalog, makeMarkers } from './workload/catalog.ts'
 import { startWorkload } from './workload/workload.ts'
@@ -137,7 +136,10 @@ export async function runRound(
   }
   const since = await database.now()
   const workload = startWorkload({
-    ...{ campaign, catalog, ledger, seed: plan.workloadSeed },
+    campaign,
+    catalog,
+    ledger,
+    seed: plan.workloadSeed,
     clients: options.clients ?? CLIENTS,
     patience,
     countUnfinished: () => database.number(UNFINISHED),
@@ -181,21 +183,22 @@ export async function runRound(
   endPhase('reading')
   violations.push(
     ...judge({
-      ...{
-        ledger,
-        markers: written,
-        tables,
-        queues,
-        deadLetters,
-        garbage: campaign.garbage,
-        capacity: CAPACITY,
-        patience,
-      },
+      ledger,
+      markers: written,
+      tables,
+      queues,
+      deadLetters,
+      garbage: campaign.garbage,
+      capacity: CAPACITY,
+      patience,
       delivered: stage.receiver.received.map(({ id, event }) => ({ id, deployment: String(event.data['id']) })),
       watches: workload.watches.map(({ deployment, hasEnded }) => ({ deployment, hasEnded })),
     }),
     ...(await violatedInvariants(campaign.suite.databaseUrl)).map((sentence) => ({
-      ...{ invariant: 'rest', sentence: sentence.slice(0, sentence.indexOf(' — ')), ids: [], evidence: sentence },
+      invariant: 'rest',
+      sentence: sentence.slice(0, sentence.indexOf(' — ')),
+      ids: [],
+      evidence: sentence,
     })),
   )
   await ledger.close()

@@ -142,7 +142,9 @@ test('an apply changes only the fields that differ, and leaves fields that the f
   ])
     expect(done).toContain(line)
   expect(await readTarget()).toMatchObject({
-    ...{ id, enabled: false, variables: { port: 8080 } },
+    id,
+    enabled: false,
+    variables: { port: 8080 },
     connection: { host: 'www.example.com', username: 'deploy' },
   })
   expect((await read('environments', `production ${n}`)).instance_selector).toBeNull()

@@ -16,8 +16,13 @@ beforeAll(async () => {
 function start(command: string, args: readonly string[], more: Record<string, string> = {}) {
   const child = spawn(command, args, {
     env: {
-      ...{ PATH: process.env['PATH'], HOME: home, TERM: 'xterm', NODE: process.execPath, PROGRAM: program },
-      ...{ SLIPWAY_URL: tenant.suite.url, ...more },
+      PATH: process.env['PATH'],
+      HOME: home,
+      TERM: 'xterm',
+      NODE: process.execPath,
+      PROGRAM: program,
+      SLIPWAY_URL: tenant.suite.url,
+      ...more,
     },
   })
   const output = { stdout: '', stderr: '' }

@@ -44,8 +44,15 @@ afterAll(async () => {
 
 const getEnv = (home: string, url: string) => ({
   PATH: `${binFolder(folder)}:${path.dirname(process.execPath)}:/usr/bin:/bin`,
-  ...{ HOME: home, ZDOTDIR: home, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: home, XDG_CACHE_HOME: home },
-  ...{ TERM: 'dumb', LC_ALL: 'C.UTF-8', SLIPWAY_URL: url, SLIPWAY_TOKEN: 'token' },
+  HOME: home,
+  ZDOTDIR: home,
+  XDG_CONFIG_HOME: folder,
+  XDG_DATA_HOME: home,
+  XDG_CACHE_HOME: home,
+  TERM: 'dumb',
+  LC_ALL: 'C.UTF-8',
+  SLIPWAY_URL: url,
+  SLIPWAY_TOKEN: 'token',
 })
 
 type ShellName = 'bash' | 'zsh' | 'zsh by fpath'

@@ -53,7 +53,8 @@ test('an instance joins and runs a deployment with content over TLS', async () =
   const { body: content } = await api.post('/content', 'from the store')
   const files = [{ content: content.id, path: 'file' }]
   expect(await outputOn(await createLocalTarget(api), { script: 'cat file', files })).toEqual({
-    ...{ state: 'success', lines: ['from the store'] },
+    state: 'success',
+    lines: ['from the store'],
   })
 })
 
@@ -67,7 +68,8 @@ test('an agent enrols, sends heartbeats and runs a command over TLS', async () =
   await agent.start()
   await waitFor(async () => (await seenAt()) !== seenBefore, { what: 'a heartbeat' })
   expect(await outputOn(id, { script: 'echo through the agent' })).toEqual({
-    ...{ state: 'success', lines: ['through the agent'] },
+    state: 'success',
+    lines: ['through the agent'],
   })
 })
 

@@ -2,8 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
 import { COMMANDS, EVENTS, type RunEvent } from '@slipway/contracts'
-import { statements } from '@slipway/database'
-import { repositoryFiles, repositoryRoot } from '@slipway/testing'
+import { loadStatements, repositoryFiles, repositoryRoot } from '@slipway/testing'
 import { CELLS } from '../campaign/crash-points/cells.ts'
 
 /** The boundaries that all code passes. Code of one subject has no failpoints. */
@@ -22,20 +21,21 @@ const JOURNALS = ['run-journal', 'ended-journal', 'restored-journal']
 
 const messages = new Set([...Object.keys(COMMANDS), ...Object.keys(EVENTS)])
 const RUN_EVENTS: Record<RunEvent['type'], true> = {
-  ...{
-    log: true,
-    step_started: true,
-    step_ended: true,
-    steps_skipped: true,
-    rolling_back: true,
-    rollback_started: true,
-  },
-  ...{ rollback_ended: true, host_key: true, target_seen: true, finished: true },
+  log: true,
+  step_started: true,
+  step_ended: true,
+  steps_skipped: true,
+  rolling_back: true,
+  rollback_started: true,
+  rollback_ended: true,
+  host_key: true,
+  target_seen: true,
+  finished: true,
 }
 
+let statements: Awaited<ReturnType<typeof loadStatements>>
 beforeAll(async () => {
-  const files = repositoryFiles('packages/*/src/*.sql.ts', 'services/*/src/*.sql.ts')
-  for (const file of files) await import(path.join(repositoryRoot, file))
+  statements = await loadStatements()
 })
 
 /** Whether the service has such a statement, or a package has it. */

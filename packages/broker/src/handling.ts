@@ -1,7 +1,9 @@
 import type { Envelope } from '@slipway/contracts'
 import {
+  counter,
   failpoint,
   fullJitter,
+  histogram,
   type Logger,
   parseTraceparent,
   redactText,
@@ -17,8 +19,19 @@ import type { Channel, ConsumeMessage } from 'amqplib'
 import { isBatch, partsOf } from './batch.ts'
 import { BrokerUnavailable, PoisonMessage } from './errors.ts'
 import { attemptOf, type Delivery, decode, forward, HEADER, type WireMessage } from './message.ts'
-import { handledMessages, waitedMessages } from './metrics.ts'
 import { exchangeName, MAX_ATTEMPTS, queueName, retryExchange, type WorkQueue } from './topology.ts'
+
+const handledMessages = counter(
+  'slipway_messages_total',
+  'Messages of work queues by what became of them: handled, late (past their deadline), retried (again later), postponed (something they need is away) or dead',
+  ['queue', 'outcome'],
+)
+
+const waitedMessages = histogram(
+  'slipway_message_wait_seconds',
+  'Time from the sending of a message to its first handling',
+  ['queue'],
+)
 
 export type Handler = (envelope: Envelope, delivery: Delivery) => Promise<void>
 

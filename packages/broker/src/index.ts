@@ -1,3 +1,6 @@
+// Sends and receives the messages of the services through RabbitMQ: topology, publishing, consuming with retries, request and
+// reply, dead letters.
+
 export type { ReplyEnvelope } from '@slipway/contracts'
 export { type Broker, type BrokerOptions, connectBroker } from './broker.ts'
 export { BrokerUnavailable, PoisonMessage, PublishError, type PublishFailure, RequestTimeout } from './errors.ts'

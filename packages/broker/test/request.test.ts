@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { uuidv7 } from '@slipway/runtime'
-import type { Delivery, ReplyEnvelope } from '../src/index.ts'
-import { type Broker, BrokerUnavailable, exchangeName, queueName, RequestTimeout } from '../src/index.ts'
+import {
+  type Broker,
+  BrokerUnavailable,
+  type Delivery,
+  exchangeName,
+  queueName,
+  type ReplyEnvelope,
+  RequestTimeout,
+} from '../src/index.ts'
 import { eventually, Harness } from './harness.ts'
 
 const harness = new Harness()

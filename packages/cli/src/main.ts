@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { ApiError, ConnectionError } from '@slipway/client'
 import { CommanderError } from 'commander'
 import { buildProgram } from './commands/program.ts'
@@ -5,7 +6,11 @@ import { describeProxy } from './configuration/network.ts'
 import { EXIT_CODES, getExitCode } from './exit-code.ts'
 import type { Io } from './io.ts'
 import { formatRefusal } from './terminal/refusal.ts'
-import { CLI_VERSION } from './version.ts'
+
+/** The path is the same from the source, the compiled file and the bundle. */
+const { version: CLI_VERSION } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
 
 /** Runs one command line, without the name of the program. Returns the exit code. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {

@@ -7,8 +7,17 @@ const OTHER = '028f6b1e-6d1c-7c3a-8a51-0f1f5c1b2a3e'
 const meta = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
 const started = { deployment_id: ID, pending: false, deployment: { config: {} }, warnings: [] }
 const freeze = (name: string, more: object) => ({
-  ...{ id: name, name, active: true, start_time: '2036-01-01T00:00:00Z', end_time: '2036-01-02T00:00:00Z' },
-  ...{ recurrence: null, time_zone: null, tenant_id: null, environment_id: null, solution_id: null, ...more },
+  id: name,
+  name,
+  active: true,
+  start_time: '2036-01-01T00:00:00Z',
+  end_time: '2036-01-02T00:00:00Z',
+  recurrence: null,
+  time_zone: null,
+  tenant_id: null,
+  environment_id: null,
+  solution_id: null,
+  ...more,
 })
 
 let interrupt: (() => void) | undefined

@@ -7,13 +7,26 @@ const OTHER = '028f6b1e-6d1c-7c3a-8a51-0f1f5c1b2a3e'
 const HASH = `${'ab12'.repeat(16)}`
 const meta = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
 const tenant = (id: string, sqid: string, name: string) => ({
-  ...{ id, sqid, name, slug: name, variables: {}, sensitive_variables: [], instance_selector: null },
+  id,
+  sqid,
+  name,
+  slug: name,
+  variables: {},
+  sensitive_variables: [],
+  instance_selector: null,
   updated_at: '2026-07-01T12:30:00Z',
 })
 const tenants = [tenant(ID, 'w1hrVm4W', 'Acme'), tenant(OTHER, 'w1hrXXXX', 'Beta')]
 const key = (id: string, name: string) => ({
-  ...{ id, name, description: null, key_prefix: 'svc_x', scopes: [], last_used_at: null, last_used_ip: null },
-  ...{ created_at: '2026-07-01T12:30:00Z', expires_at: null },
+  id,
+  name,
+  description: null,
+  key_prefix: 'svc_x',
+  scopes: [],
+  last_used_at: null,
+  last_used_ip: null,
+  created_at: '2026-07-01T12:30:00Z',
+  expires_at: null,
 })
 const request = {
   id: ID,

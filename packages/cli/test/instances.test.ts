@@ -5,8 +5,15 @@ import { runSlipway } from './slipway.ts'
 const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
 const TENANT = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
 const grant = {
-  ...{ id: ID, status: 'active', uses: 2, used: 0, labels: { pool: 'eu', zone: null }, tenant_id: TENANT },
-  ...{ expires_at: '2036-01-01T00:00:00Z', created_by: null, created_at: '2026-01-01T00:00:00Z' },
+  id: ID,
+  status: 'active',
+  uses: 2,
+  used: 0,
+  labels: { pool: 'eu', zone: null },
+  tenant_id: TENANT,
+  expires_at: '2036-01-01T00:00:00Z',
+  created_by: null,
+  created_at: '2026-01-01T00:00:00Z',
 }
 const page = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
 
@@ -17,7 +24,9 @@ beforeAll(async () => {
       sendJson(response, 200, { data: [{ id: ID, name: 'runner-1' }], meta: page }),
     [`PATCH /admin/instances/${ID}`]: (_request, response, body) =>
       sendJson(response, 200, {
-        ...{ id: ID, name: 'runner-1', active: 1 },
+        id: ID,
+        name: 'runner-1',
+        active: 1,
         status: (body as { draining: boolean }).draining ? 'draining' : 'online',
       }),
     'GET /tenants': (_request, response) =>

@@ -11,15 +11,24 @@ const cell = (environment: string | null, versions: [string, number][], more: Pa
   tenant_id: null,
   tenant_name: null,
   versions: versions.map(([version, target_count]) => ({
-    ...{ version, variants: 1, target_count, applied_at: '2026-11-23T10:00:00.000Z', applied_by: 'ann' },
+    version,
+    variants: 1,
+    target_count,
+    applied_at: '2026-11-23T10:00:00.000Z',
+    applied_by: 'ann',
     deployment_id: '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d',
   })),
   target_count: versions.reduce((sum, [, count]) => sum + count, 0),
-  ...{ running: 0, failed: 0, drifted: 0 },
+  running: 0,
+  failed: 0,
+  drifted: 0,
   ...more,
 })
 const row = (source_name: string, cells: Cell[]): Row => ({
-  ...{ source_type: 'solution', source_id: source_name, source_name, cells },
+  source_type: 'solution',
+  source_id: source_name,
+  source_name,
+  cells,
 })
 const rows = [
   row('shop', [

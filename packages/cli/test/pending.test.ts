@@ -13,28 +13,41 @@ const WHAT = { source_name: 'web', source_version: '1.0.0', target_count: 0, tar
 test('pending why shows all that a request waits for, its pool, its position there, and the instances', async () => {
   const id = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
   const request = {
-    ...{ id, status: 'pending', priority: 0, position: 7, retry_count: 0, queued_at: '2026-11-23 10:00:00' },
-    ...{ waiting_for: 'target_lock', waiting_reason: 'Waits for the target "web-1"' },
+    id,
+    status: 'pending',
+    priority: 0,
+    position: 7,
+    retry_count: 0,
+    queued_at: '2026-11-23 10:00:00',
+    waiting_for: 'target_lock',
+    waiting_reason: 'Waits for the target "web-1"',
     earliest_start: null,
     blockers: [
       {
-        ...{ code: 'target_lock', message: 'Waits for the target "web-1"', until: null, can_override: false },
+        code: 'target_lock',
+        message: 'Waits for the target "web-1"',
+        until: null,
+        can_override: false,
         details: { held_targets: [{ target_id: id, target_name: 'web-1', since: '2026-11-23T10:00:00.000Z' }] },
       },
       {
-        ...{
-          code: 'capacity',
-          message: 'All 2 slots are taken',
-          until: '2026-11-23T10:05:00.000Z',
-          can_override: false,
-        },
+        code: 'capacity',
+        message: 'All 2 slots are taken',
+        until: '2026-11-23T10:05:00.000Z',
+        can_override: false,
         details: {},
       },
     ],
     ...WHAT,
     instance_pool: {
-      ...{ name: 'zone=a', selector: { match_labels: { zone: 'a' } }, position: 3 },
-      ...{ known: 5, matching: 2, accepting: 1, slots: 2, taken: 2 },
+      name: 'zone=a',
+      selector: { match_labels: { zone: 'a' } },
+      position: 3,
+      known: 5,
+      matching: 2,
+      accepting: 1,
+      slots: 2,
+      taken: 2,
     },
   }
   server = await startFakeServer({

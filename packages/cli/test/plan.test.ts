@@ -8,14 +8,26 @@ import { createIo } from './slipway.ts'
 const one = { id: 'one', name: 'web-1' }
 const two = { id: 'two', name: 'web-2' }
 const step = ({ id, name }: typeof one) => ({
-  ...{ target_id: id, target_name: name, sequence_name: 'greet', action_name: 'greet', action_version: '1.1.0' },
+  target_id: id,
+  target_name: name,
+  sequence_name: 'greet',
+  action_name: 'greet',
+  action_version: '1.1.0',
 })
 const preview = (targets: (typeof one)[], fields: Partial<Schema<'Preview'>> = {}) =>
   ({
     plan: { steps: targets.map(step), tenant_name: null, environment_name: null },
-    ...{ source_type: 'action', source_name: 'greet', source_version: '1.1.0', plan_hash: 'hash', warnings: [] },
+    source_type: 'action',
+    source_name: 'greet',
+    source_version: '1.1.0',
+    plan_hash: 'hash',
+    warnings: [],
     target_summary: { total: targets.length, online: targets.length, stale: 0, offline: 0 },
-    ...{ variables: {}, replaces: [], unchanged_targets: [], blockers: [], earliest_start: null },
+    variables: {},
+    replaces: [],
+    unchanged_targets: [],
+    blockers: [],
+    earliest_start: null,
     ...fields,
   }) as unknown as Schema<'Preview'>
 const show = (plan: Schema<'Preview'>) => formatPlan(plan, new Output(createIo().io, 'table'))

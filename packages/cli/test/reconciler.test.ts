@@ -42,9 +42,20 @@ beforeEach(() => {
 afterEach(() => fs.rmSync(folder, { recursive: true }))
 
 const target = (name: string, managed_by: string | null, more: object = {}): Stored => ({
-  ...{ id: `id of ${name}`, name, managed_by, tenant_id: null, environment_id: null, description: null, tags: [] },
-  ...{ connection: { type: 'simulated' }, variables: {}, sensitive_variables: [], instance_selector: null },
-  ...{ enabled: true, concurrency: null, ...more },
+  id: `id of ${name}`,
+  name,
+  managed_by,
+  tenant_id: null,
+  environment_id: null,
+  description: null,
+  tags: [],
+  connection: { type: 'simulated' },
+  variables: {},
+  sensitive_variables: [],
+  instance_selector: null,
+  enabled: true,
+  concurrency: null,
+  ...more,
 })
 const wanted = (name: string, more = '') => `kind: target\nname: ${name}\nconnection: { type: simulated }\n${more}`
 

@@ -9,8 +9,16 @@ const TENANT = '118f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
 const page = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
 const times = { created_at: '2026-01-01T00:00:00Z', updated_at: '2026-07-01T12:30:00Z' }
 const environment = (id: string, name: string, tenant_id: string | null) => ({
-  ...{ id, sqid: `sqid${name}`, name, tenant_id, description: null, concurrency: null, instance_selector: null },
-  ...{ sensitive_variables: [], variables: { color: 'red', port: 80 }, ...times },
+  id,
+  sqid: `sqid${name}`,
+  name,
+  tenant_id,
+  description: null,
+  concurrency: null,
+  instance_selector: null,
+  sensitive_variables: [],
+  variables: { color: 'red', port: 80 },
+  ...times,
 })
 const environments = [environment(ID, 'blue', TENANT), environment(OTHER, 'green', null)]
 /** The name of a third record is an id. */

@@ -10,18 +10,38 @@ useTimeZone('UTC')
 const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
 const OTHER = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
 const installed: Item<'listReleases'> = {
-  ...{ target_id: ID, target_name: 'web-1', source_type: 'action', source_id: ID, source_name: 'greet' },
-  ...{ tenant_id: null, tenant_name: null, environment_id: OTHER, environment_name: 'production' },
-  ...{ state: 'applied', version: '1.1.0', deployment_id: ID, values_hash: 'x' },
-  ...{ variant: null, variants: 1 },
-  ...{ applied_at: '2026-11-23T10:00:00.000Z', applied_by: 'ann', last_attempt: null, check: null },
+  target_id: ID,
+  target_name: 'web-1',
+  source_type: 'action',
+  source_id: ID,
+  source_name: 'greet',
+  tenant_id: null,
+  tenant_name: null,
+  environment_id: OTHER,
+  environment_name: 'production',
+  state: 'applied',
+  version: '1.1.0',
+  deployment_id: ID,
+  values_hash: 'x',
+  variant: null,
+  variants: 1,
+  applied_at: '2026-11-23T10:00:00.000Z',
+  applied_by: 'ann',
+  last_attempt: null,
+  check: null,
 }
 const failed: Item<'listReleases'> = {
   ...installed,
-  ...{ target_name: 'web-2', state: 'failed', version: '1.0.0' },
+  target_name: 'web-2',
+  state: 'failed',
+  version: '1.0.0',
   last_attempt: {
-    ...{ deployment_id: ID, version: '1.1.0', state: 'rolled_back', triggered_by: 'bob' },
-    ...{ begun_at: '2026-11-23T11:00:00.000Z', ended_at: '2026-11-23T11:02:00.000Z' },
+    deployment_id: ID,
+    version: '1.1.0',
+    state: 'rolled_back',
+    triggered_by: 'bob',
+    begun_at: '2026-11-23T11:00:00.000Z',
+    ended_at: '2026-11-23T11:02:00.000Z',
   },
 }
 const page = (data: unknown[], next_cursor: string | null = null) => ({

@@ -6,8 +6,13 @@ import { formatTime } from '../src/terminal/table.ts'
 const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
 const targets = (...names: string[]) => names.map((name) => ({ id: name, name }))
 const before = {
-  ...{ deployment_id: ID, version: '1.0.0', applied_at: '2026-11-23T10:00:00.000Z', applied_by: 'ann' },
-  ...{ target_count: 2, targets: targets('web-1', 'web-2'), unchanged_count: 0 },
+  deployment_id: ID,
+  version: '1.0.0',
+  applied_at: '2026-11-23T10:00:00.000Z',
+  applied_by: 'ann',
+  target_count: 2,
+  targets: targets('web-1', 'web-2'),
+  unchanged_count: 0,
   difference: { versions: [], variables: [] },
 } satisfies Schema<'Replacement'>
 const applied = `  applied ${formatTime('2026-11-23T10:00:00Z')} by ann, deployment ${ID}`

@@ -4,8 +4,13 @@ import { sendJson, startFakeServer, waitFor } from '@slipway/testing'
 import { type RunOptions, startSlipway } from './slipway.ts'
 
 const environment = {
-  ...{ id: '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d', sqid: 'abcdefgh', name: 'blue', tenant_id: null },
-  ...{ variables: {}, instance_selector: null, updated_at: null },
+  id: '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d',
+  sqid: 'abcdefgh',
+  name: 'blue',
+  tenant_id: null,
+  variables: {},
+  instance_selector: null,
+  updated_at: null,
 }
 const meta = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
 

@@ -9,22 +9,48 @@ const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
 const OTHER = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
 const meta = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
 const freeze = {
-  ...{ id: ID, name: 'nights', start_time: '2026-07-01T20:00:00Z', end_time: '2026-07-02T04:00:00Z' },
-  ...{ recurrence: 'FREQ=DAILY', time_zone: 'Asia/Tokyo', tenant_id: null, environment_id: null, solution_id: null },
-  ...{ active: true, windows: [{ starts_at: '2026-07-01T20:00:00Z', ends_at: '2026-07-02T04:00:00Z' }] },
+  id: ID,
+  name: 'nights',
+  start_time: '2026-07-01T20:00:00Z',
+  end_time: '2026-07-02T04:00:00Z',
+  recurrence: 'FREQ=DAILY',
+  time_zone: 'Asia/Tokyo',
+  tenant_id: null,
+  environment_id: null,
+  solution_id: null,
+  active: true,
+  windows: [{ starts_at: '2026-07-01T20:00:00Z', ends_at: '2026-07-02T04:00:00Z' }],
 }
 const request = {
-  ...{ id: ID, status: 'pending', priority: 0, position: 1, queued_at: '2026-07-01 12:30:00' },
-  ...{ waiting_for: 'freeze', waiting_reason: 'Held back by freeze "nights" until 2026-07-02T04:00:00.000Z' },
-  ...{ source_name: 'web', source_version: '1.0.0', target_count: 0, targets: [] },
+  id: ID,
+  status: 'pending',
+  priority: 0,
+  position: 1,
+  queued_at: '2026-07-01 12:30:00',
+  waiting_for: 'freeze',
+  waiting_reason: 'Held back by freeze "nights" until 2026-07-02T04:00:00.000Z',
+  source_name: 'web',
+  source_version: '1.0.0',
+  target_count: 0,
+  targets: [],
 }
 const action = {
-  ...{ id: ID, sqid: 'abcdefgh', name: 'greet', latest_version: '1.0.0', tenant_id: null },
+  id: ID,
+  sqid: 'abcdefgh',
+  name: 'greet',
+  latest_version: '1.0.0',
+  tenant_id: null,
   versions: [{ version: '1.0.0', created_at: '2026-07-01T12:30:00Z' }],
 }
 const record = (resource_id: string, details: object) => ({
-  ...{ id: resource_id, at: '2026-07-01T12:30:00Z', actor_name: 'ada', api_key_name: null, actor_ip: null },
-  ...{ action: 'target.create', resource_id, details },
+  id: resource_id,
+  at: '2026-07-01T12:30:00Z',
+  actor_name: 'ada',
+  api_key_name: null,
+  actor_ip: null,
+  action: 'target.create',
+  resource_id,
+  details,
 })
 const active_freezes = [{ id: ID, name: 'nights', ends_at: '2026-07-02T04:00:00.000Z', target_ids: [OTHER, ID] }]
 

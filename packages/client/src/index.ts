@@ -1,3 +1,5 @@
+// The typed client of the HTTP API, for programs: calls, live streams, waiting for the end of a deployment.
+
 export { SlipwayClient } from './client.ts'
 export type { ConnectionOptions as ClientOptions, Locks } from './connection.ts'
 export * from './errors.ts'

@@ -160,3 +160,14 @@ export const INTERPRETER_CALLS: Record<Interpreter, InterpreterCall> = {
   node: { file: 'script.cjs', args: ['{}'], beside: { name: 'package.json', text: '{ "type": "commonjs" }' } },
   pwsh: { file: 'script.ps1', args: ['-NoLogo', '-NoProfile', '-NonInteractive', '-File', '{}'] },
 }
+
+/** The reason of a failure as the protocols carry it: what is null is left out. */
+export function failureFields(failure: CommandFailure | null): { reason?: CommandFailureReason; subject?: string } {
+  const { reason = null, subject = null } = failure ?? {}
+  return { ...(reason !== null && { reason }), ...(subject !== null && { subject }) }
+}
+
+/** Quotes a value as one shell word. */
+export function shellQuoted(value: string): string {
+  return `'${value.replaceAll("'", "'\\''")}'`
+}

@@ -1,3 +1,5 @@
+// Runs the commands of a deployment on this machine, for instances and agents: process groups, output, files, another user.
+
 export {
   CONFIRM_MS,
   type Command,
@@ -7,6 +9,7 @@ export {
   type CommandIdentity,
   type CommandIo,
   FileError,
+  failureFields,
   graceOf,
   INTERPRETER_CALLS,
   isNoSpace,
@@ -14,15 +17,13 @@ export {
   Kill,
   NoSpaceError,
   type OutputStream,
+  shellQuoted,
   type Transport,
   whenAborted,
 } from './command.ts'
 export { ContentFolder, WrongContent } from './content/content-folder.ts'
-export { failureFields } from './failure-fields.ts'
 export { Lifeline } from './lifeline.ts'
-export type { LocalLimits } from './local/limits.ts'
+export type { LocalLimits } from './local/local-transport.ts'
 export { LocalTransport } from './local/local-transport.ts'
 export { LocalUser, LocalUserError } from './local/local-user.ts'
 export type { LocalCommand } from './local/workspace.ts'
-export { shellQuoted } from './shell-quoted.ts'
-export { after } from './timer.ts'

@@ -1,3 +1,6 @@
+// The schemas of everything that crosses a process: the HTTP API with its OpenAPI document, messages, the protocols of instances
+// and agents, streams.
+
 export { type Interpreter, nameKey, prepareScript } from '@slipway/domain'
 export * from './agent/protocol.ts'
 export * from './api/administration.ts'

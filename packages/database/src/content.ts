@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
-import { findChunk } from './content.sql.ts'
-import type { Queryable } from './queryable.ts'
+import { type Queryable, statement } from './sql/statement.ts'
+import { bytea, int4, uuid } from './sql/types.ts'
+
+const findChunk = statement({
+  name: 'database.content.find-chunk',
+  parameters: { upload_id: uuid, number: int4 },
+  row: { bytes: bytea },
+  sql: 'SELECT bytes FROM content_chunks WHERE upload_id = :upload_id AND number = :number',
+})
 
 /** Stored content. Its bytes are the chunks of an upload. */
 export interface StoredContent {

@@ -5,8 +5,8 @@ import { ConnectionWatch, WATCH_BOUNDS, type WatchBounds } from './connection-wa
 import { isCollision } from './failures.ts'
 import type { PrismaClient } from './generated/client.ts'
 import { Probe } from './probe.ts'
-import type { Queryable } from './queryable.ts'
 import { type OpenRecords, type Records, TransactionRecords } from './records.ts'
+import type { Queryable } from './sql/statement.ts'
 import { TenantPool, tenantOption } from './tenant.ts'
 import { WatchedClient } from './watched-client.ts'
 

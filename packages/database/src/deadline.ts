@@ -1,6 +1,13 @@
 import type { CallingKey, MessageHeaders } from '@slipway/contracts'
-import { hasPassed } from './deadline.sql.ts'
-import type { Queryable } from './queryable.ts'
+import { type Queryable, statement } from './sql/statement.ts'
+import { bool, timestamptz } from './sql/types.ts'
+
+const hasPassed = statement({
+  name: 'database.deadline.has-passed',
+  parameters: { deadline: timestamptz },
+  row: { passed: bool },
+  sql: 'SELECT clock_timestamp() > :deadline AS passed',
+})
 
 /** Whether the deadline of a command message is over, by the database's clock. Always false without a deadline. */
 export async function isPast(tx: Queryable, deadline: string | undefined): Promise<boolean> {

@@ -1,7 +1,17 @@
 import { sqlState } from './failures.ts'
 import { BASELINE } from './generated/newest-migration.ts'
-import type { Queryable } from './queryable.ts'
-import { findOlderHistory } from './wait-for-database.sql.ts'
+import { type Queryable, statement } from './sql/statement.ts'
+import { nullable, text } from './sql/types.ts'
+
+/** The newest migration of a database to which the baseline was never applied; null for an empty one. */
+const findOlderHistory = statement({
+  name: 'database.migrations.find-older-history',
+  parameters: { baseline: text },
+  row: { newest: nullable(text) },
+  sql: `SELECT max(migration_name) AS newest FROM _prisma_migrations
+     WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL
+       AND NOT EXISTS (SELECT FROM _prisma_migrations WHERE migration_name = :baseline)`,
+})
 
 /** A missing table, or a missing right: rights are granted after the migrations. */
 export const BEFORE_MIGRATIONS: ReadonlySet<string> = new Set(['42P01', '42501'])

@@ -1,3 +1,6 @@
+// Access to Postgres for all services: transactions, checked statements, the outbox, locks, the rights of each role, and the
+// snapshot on which the dispatcher decides. `audit` and `read-models` have exports of their own.
+
 export type { QueryResultRow } from 'pg'
 export { contentBytes, type StoredContent } from './content.ts'
 export { attempt, createDatabase, type Database, type DatabaseOptions, type Transaction } from './database.ts'
@@ -15,7 +18,6 @@ export {
   sqlState,
 } from './failures.ts'
 export type { Prisma, PrismaClient } from './generated/client.ts'
-export { resealAll } from './keys/reseal.ts'
 export { LOCK_KEYS, LOCK_KEYS_BY_VALUE } from './lock-keys.ts'
 export { measureConnections, measureOutbox } from './metrics.ts'
 export {
@@ -27,19 +29,26 @@ export {
   startRelay,
 } from './outbox.ts'
 export { countRowFailure, Quarantine } from './quarantine.ts'
-export type { Queryable } from './queryable.ts'
 export type { Records } from './records.ts'
 export { createRoles } from './roles/create.ts'
 export { applyGrants, openToPublic, unlistedRights } from './roles/grants.ts'
 export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.ts'
 export { warnOfOwner } from './roles/warn-of-owner.ts'
-export { notEndedAt } from './snapshot/freezes.sql.ts'
-export { type FreezesNow, readFreezes } from './snapshot/freezes.ts'
-export { groupKey, placesOf } from './snapshot/groups.ts'
-export { LOST_AFTER, LOST_AFTER_SECONDS, STILL_HELD, takesRuns } from './snapshot/instances.ts'
-export { holds, POLICY, WITH_POLICY } from './snapshot/policies.ts'
+export { resealAll } from './sealing/reseal.ts'
+export {
+  groupKey,
+  holds,
+  LOST_AFTER,
+  LOST_AFTER_SECONDS,
+  POLICY,
+  placesOf,
+  rankOf,
+  STILL_HELD,
+  takesRuns,
+  WITH_POLICY,
+} from './snapshot/fragments.ts'
+export { type FreezesNow, notEndedAt, readFreezes } from './snapshot/freezes.ts'
 export { EACH_WANTED, isAnyPolicy } from './snapshot/queue.sql.ts'
-export { rankOf } from './snapshot/rank.ts'
 export { readGroups, type WaitingGroup } from './snapshot/read-groups.ts'
 export {
   freezeSubject,
@@ -51,12 +60,13 @@ export {
 } from './snapshot/read-round.ts'
 export { readShown } from './snapshot/read-shown.ts'
 export { ANY_ORPHAN, CHECK_INTERVAL, DUE_CHECKS, ORPHANS } from './snapshot/runs.sql.ts'
-export { deploymentState, pendingStatus, releaseState, sourceKind, stepState, targetConcurrency } from './sql/enums.ts'
+export type { Queryable } from './sql/statement.ts'
 export { type Columns, type RowOf, Statement, statement, statements } from './sql/statement.ts'
 export {
   array,
   bool,
   bytea,
+  deploymentState,
   float8,
   int4,
   int8,
@@ -64,8 +74,13 @@ export {
   jsonb,
   nullable,
   oneOf,
+  pendingStatus,
   present,
+  releaseState,
   type SqlType,
+  sourceKind,
+  stepState,
+  targetConcurrency,
   text,
   timestamptz,
   uuid,
@@ -79,10 +94,9 @@ export {
   type StepsChange,
   writeSteps,
 } from './steps/write-steps.ts'
-export { seeTenant } from './tenant.sql.ts'
-export { ALL_TENANTS, forAllTenants, forTenant } from './tenant.ts'
+export { ALL_TENANTS, forAllTenants, forTenant, seeTenant } from './tenant.ts'
 export { answerTogether } from './together.ts'
 export { waitForDatabase } from './wait-for-database.ts'
-export { LISTENS } from './webhooks/keep.sql.ts'
 export type { KeptEvent } from './webhooks/keep.ts'
+export { LISTENS } from './webhooks/keep.ts'
 export { webhookEventOf } from './webhooks/webhook-event.ts'

@@ -5,7 +5,7 @@ import type {
 } from '@prisma/driver-adapter-utils'
 import pg from 'pg'
 import type { Prisma, PrismaClient } from './generated/client.ts'
-import type { Queryable } from './queryable.ts'
+import type { Queryable } from './sql/statement.ts'
 
 /** Reads and writes records by Prisma. */
 export type Records = Prisma.TransactionClient
@@ -81,7 +81,11 @@ export class TransactionRecords {
     const refuse = () => Promise.reject(new Error('records of a transaction are read and written on its connection'))
     const { provider, adapterName } = new PrismaPg(new pg.Pool())
     const outside: SqlDriverAdapter = {
-      ...{ provider, adapterName, queryRaw: refuse, executeRaw: refuse, executeScript: refuse },
+      provider,
+      adapterName,
+      queryRaw: refuse,
+      executeRaw: refuse,
+      executeScript: refuse,
       getConnectionInfo: () => ({ supportsRelationJoins: true }),
       startTransaction: async () => {
         const connection = this.#next

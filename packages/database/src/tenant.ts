@@ -1,6 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
-import { seeTenantOnConnection } from './tenant.sql.ts'
+import { statement } from './sql/statement.ts'
+import { text } from './sql/types.ts'
+
+/** Limits the transaction to the rows of this tenant. `ALL_TENANTS` removes the limit. */
+export const seeTenant = statement({
+  name: 'database.tenant.see',
+  parameters: { tenant: text },
+  row: { set_config: text },
+  sql: `SELECT set_config('slipway.tenant', :tenant, true)`,
+})
+
+/** The same for the connection, until the next call. */
+const seeTenantOnConnection = statement({
+  name: 'database.tenant.see-on-connection',
+  parameters: { tenant: text },
+  row: { set_config: text },
+  sql: `SELECT set_config('slipway.tenant', :tenant, false)`,
+})
 
 /** The value of `slipway.tenant` with which the policies of row-level security show the rows of all tenants. */
 export const ALL_TENANTS = '*'

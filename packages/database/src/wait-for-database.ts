@@ -3,7 +3,16 @@ import type { Database } from './database.ts'
 import { sqlState } from './failures.ts'
 import { NEWEST_MIGRATION } from './generated/newest-migration.ts'
 import { BEFORE_MIGRATIONS, findHistoryProblem } from './history.ts'
-import { isApplied } from './wait-for-database.sql.ts'
+import { statement } from './sql/statement.ts'
+import { bool, text } from './sql/types.ts'
+
+const isApplied = statement({
+  name: 'database.migrations.is-applied',
+  parameters: { name: text },
+  row: { applied: bool },
+  sql: `SELECT EXISTS (SELECT FROM _prisma_migrations
+      WHERE migration_name = :name AND finished_at IS NOT NULL AND rolled_back_at IS NULL) AS applied`,
+})
 
 const AGAIN_MS = 500
 /** Time between two log lines with the same reason. */

@@ -85,7 +85,9 @@ test('a relay that started on an empty outbox reads only the rows that it sends'
   await owner.query('VACUUM ANALYZE outbox')
   let sent = 0
   const relay = startRelay({
-    ...{ database: one, logger, intervalMs: 20 },
+    database: one,
+    logger,
+    intervalMs: 20,
     publish: async (messages) => {
       sent += messages.length
     },
@@ -131,7 +133,9 @@ test('many messages that cannot be sent do not block the messages behind them', 
   )
   await enqueue(database, [eventMessage('target.deleted', { target_id: uuidv7(), tenant_id: null })])
   const relay = startRelay({
-    ...{ database, logger: quiet, intervalMs: 20 },
+    database,
+    logger: quiet,
+    intervalMs: 20,
     async publish(messages) {
       sent.push(...messages.filter((m) => !isPoison(m)).map(({ type }) => type))
       const failures = messages.filter(isPoison)

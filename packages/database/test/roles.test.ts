@@ -23,7 +23,7 @@ import {
   unlistedRights,
   warnOfOwner,
 } from '../src/index.ts'
-import { SEALED_PLACES } from '../src/keys/sealed-places.ts'
+import { SEALED_PLACES } from '../src/sealing/sealed-places.ts'
 
 /** Rights of a service on tables of another service, each with the reason. */
 const EXCEPTIONS: Record<string, string> = {

@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto'
 
+/** The limits of the log volume: of one deployment, and of all deployments of a tenant in a day. */
+export const LOG_LIMITS = ['deployment', 'tenant_day'] as const
+export type LogLimit = (typeof LOG_LIMITS)[number]
+
 /** In UTF-8. Longer lines of output are split. */
 export const MAX_LINE_BYTES = 65_536
 
@@ -29,4 +33,16 @@ export function splitLine(line: string): string[] {
 
 function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80
+}
+
+const TAIL_CHARACTERS = 2_000
+
+/**
+ * The end of a command's output as the end of its step shows it: the last characters, stderr after stdout. Null without output.
+ */
+export function outputTail(stdout: string, stderr: string): string | null {
+  const between = stdout === '' || stderr === '' || stdout.endsWith('\n') ? '' : '\n'
+  // The cut may leave the second half of a surrogate pair at the beginning.
+  const tail = `${stdout}${between}${stderr}`.slice(-TAIL_CHARACTERS).replace(/^[\udc00-\udfff]/, '')
+  return tail === '' ? null : tail
 }

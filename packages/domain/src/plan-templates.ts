@@ -1,8 +1,7 @@
 import type { VariableValues } from './plan-schema.ts'
 import type { ValueLayers } from './plan-values.ts'
 import { type FieldError, pointer } from './problem.ts'
-import type { PublishedAction } from './published-action.ts'
-import { namesIn, type ScriptTemplate, valueProblem } from './script-template.ts'
+import { namesIn, type PublishedAction, type ScriptTemplate, valueProblem } from './script-template.ts'
 import { isSealed, toText } from './variables.ts'
 
 const PLACEHOLDER = /\{\{[ \t]*[A-Za-z0-9_]+[ \t]*\}\}/

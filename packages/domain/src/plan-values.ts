@@ -2,7 +2,6 @@ import type { VariableDefinition } from './definitions.ts'
 import type { VariableValues } from './plan-schema.ts'
 import { type FieldError, pointer } from './problem.ts'
 import type { ResolvedAction } from './source.ts'
-import { valueSizeProblem } from './value-sizes.ts'
 import {
   type CollectedDefinition,
   checkCollected,
@@ -10,6 +9,7 @@ import {
   collectDefinitions,
   isVariableName,
   mergeValues,
+  valueSizeProblem,
 } from './variables.ts'
 
 type Definitions = ReadonlyMap<string, CollectedDefinition>

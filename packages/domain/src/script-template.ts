@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { ActionDefinition } from './definitions.ts'
 import type { VariableValues } from './plan-schema.ts'
 import { literals, Strict } from './schema.ts'
 import { toText } from './variables.ts'
@@ -214,4 +215,10 @@ function nodeEscaped(value: string): string {
 }
 function pwshEscaped(value: string): string {
   return escaped(value, (hex) => `\`u{${hex}}`)
+}
+
+/** A version of an action with the places of its scripts in which values are inserted. */
+export interface PublishedAction extends ActionDefinition {
+  /** Null if the version was stored without them. */
+  places: ActionTemplates | null
 }

@@ -1,7 +1,7 @@
 import type { SequenceDefinition, SolutionDefinition, VariableDefinition } from './definitions.ts'
 import type { SourceType, VariableValues } from './plan-schema.ts'
 import { conflict, type FieldError, missingRecords, type Problem, validationProblem } from './problem.ts'
-import type { PublishedAction } from './published-action.ts'
+import type { PublishedAction } from './script-template.ts'
 import { compareVersions, isVersionRequirement, resolveVersion } from './versions.ts'
 
 export interface CatalogRecord<Definition> {

@@ -8,9 +8,18 @@ import {
 } from '../src/index.ts'
 
 const action = (id: string, version: string, variables = {}): ComparedPlan['actions'][number] => ({
-  ...{ sequence_id: 'sequence', sequence_name: 'sequence', sequence_version: '1.0.0', sequence_order: 0 },
-  ...{ action_id: id, action_name: id, action_version: version, action_order: 0 },
-  ...{ timeout_seconds: 1, max_retries: 0, has_rollback: false, variables },
+  sequence_id: 'sequence',
+  sequence_name: 'sequence',
+  sequence_version: '1.0.0',
+  sequence_order: 0,
+  action_id: id,
+  action_name: id,
+  action_version: version,
+  action_order: 0,
+  timeout_seconds: 1,
+  max_retries: 0,
+  has_rollback: false,
+  variables,
 })
 
 const plan = (version: string, actions: ComparedPlan['actions'], fields: Partial<ComparedPlan> = {}): ComparedPlan => ({
@@ -25,7 +34,11 @@ const plan = (version: string, actions: ComparedPlan['actions'], fields: Partial
     target_mode: 'parallel',
     failure_strategy: 'stop_on_first_failure',
     rollback_strategy: 'none',
-    ...{ priority: 0, timeout_seconds: 1, max_retries: 0, deployment_timeout_seconds: 0, bypass_cache: false },
+    priority: 0,
+    timeout_seconds: 1,
+    max_retries: 0,
+    deployment_timeout_seconds: 0,
+    bypass_cache: false,
   },
   ...fields,
   actions,
@@ -51,10 +64,12 @@ describe('the difference of two plans', () => {
 
   test('compares values after masking and distinguishes a missing value from null', () => {
     const before = plan('1.0.0', [action('copy', '1.0.0', { gone: 1, none: null })], {
-      ...{ sensitive: ['token'], override_variables: { token: 'first', colour: 'blue' } },
+      sensitive: ['token'],
+      override_variables: { token: 'first', colour: 'blue' },
     })
     const after = plan('1.0.0', [action('copy', '1.0.0', { fresh: null })], {
-      ...{ sensitive: ['token'], override_variables: { token: 'second', colour: 'red' } },
+      sensitive: ['token'],
+      override_variables: { token: 'second', colour: 'red' },
     })
     expect(planDifference(before, after).variables).toEqual([
       { name: 'colour', before: 'blue', after: 'red' },
@@ -69,9 +84,15 @@ describe('replacements', () => {
   const applied_at = new Date('2026-01-31T09:00:00Z')
   const target = (id: string, deployment: string | null, hashes: [string | null, string | null] = [null, null]) =>
     ({
-      ...{ id, name: id, values_hash: hashes[0] },
+      id,
+      name: id,
+      values_hash: hashes[0],
       replaced: deployment && {
-        ...{ deployment_id: deployment, version: '1.0.0', applied_at, applied_by: 'ada', values_hash: hashes[1] },
+        deployment_id: deployment,
+        version: '1.0.0',
+        applied_at,
+        applied_by: 'ada',
+        values_hash: hashes[1],
       },
     }) as ReplacedTarget
 

@@ -1,7 +1,6 @@
 // What is masked of a sensitive value, and how much a deployment may have of it.
 import { expect, test } from '@jest/globals'
-import type { Plan } from '../src/index.ts'
-import { secretLimitProblem, secretTexts } from '../src/index.ts'
+import { type Plan, secretLimitProblem, secretTexts } from '../src/index.ts'
 
 test('the scalars of JSON are secret if they have four characters, and keys are not', () => {
   const value = { password: 'hunter2', pin: 123456, port: 80, nested: [{ token: 'abc' }, true, 1.25, 'hunter2'] }

@@ -224,7 +224,9 @@ describe('freezes', () => {
   describe('with selected targets', () => {
     const nowhere = { ...subject, tenant_id: null, environment_id: null }
     const place = (tenant_id: string | null, environment_id: string | null, ...target_ids: string[]) => ({
-      ...{ tenant_id, environment_id, target_ids },
+      tenant_id,
+      environment_id,
+      target_ids,
     })
     const by = (ids: Partial<typeof freeze>, targets: TargetPlace[], request: Partial<FreezePlace> = {}) => {
       const { blocked, active_freezes } = judgeFreezes([{ ...freeze, ...ids }], { ...nowhere, ...request, targets })

@@ -3,7 +3,10 @@ import { variantOf } from '../src/index.ts'
 
 const id = (digit: number) => `00000000-0000-4000-8000-00000000000${digit}`
 const part = (action_version: string) => ({
-  ...{ sequence_id: id(1), sequence_version: '1.0.0', action_id: id(2), action_version },
+  sequence_id: id(1),
+  sequence_version: '1.0.0',
+  action_id: id(2),
+  action_version,
 })
 const solution = { type: 'solution', version: '1.0.0' } as const
 

@@ -141,8 +141,10 @@ function targetLock({ held, reserved }: TargetLock, viewer: Viewer): Pick<ShownB
   const named = [...held].sort(byHoldingTime).slice(0, NAMED)
   const held_targets = named.map((target) => shownHolder(target, viewer.tenant_id))
   const details = {
-    ...{ held_targets, held_count: held.length },
-    ...{ reserved_targets: reserved.slice(0, NAMED).map(shownTarget), reserved_count: reserved.length },
+    held_targets,
+    held_count: held.length,
+    reserved_targets: reserved.slice(0, NAMED).map(shownTarget),
+    reserved_count: reserved.length,
   }
   const [first] = held_targets
   if (first === undefined)

@@ -1,3 +1,6 @@
+// Decides which deployments may start and why others wait, from a snapshot of the queue, and what is in force on a target.
+// Without I/O.
+
 export { admit, blockersIn, type Decision, type Dropped, type Refuse, type Start, type Wait } from './admit.ts'
 export { type Blocker, type BlockerCode, blockersOf, groupBlockersOf, type HeldTarget } from './blockers.ts'
 export type { Slot } from './bookings.ts'

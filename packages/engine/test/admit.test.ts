@@ -28,7 +28,10 @@ describe('order', () => {
       start('a', { rank: 1 }),
     ]
     expect(decide({ instances: [instance('i', 2)] }, ...requests)).toEqual({
-      ...{ a: 'start', b: 'start', new: 'capacity', late: 'capacity' },
+      a: 'start',
+      b: 'start',
+      new: 'capacity',
+      late: 'capacity',
     })
   })
 
@@ -118,7 +121,10 @@ describe('new requests', () => {
     ]
     const freezes = new FreezeSet([freezeOf('x')])
     expect(decide({ ...world, freezes, targets: new Map([['p', held]]) }, ...requests)).toEqual({
-      ...{ known: 'known', late: 'dropped', frozen: 'refuse', busy: 'refuse' },
+      known: 'known',
+      late: 'dropped',
+      frozen: 'refuse',
+      busy: 'refuse',
     })
   })
 
@@ -127,7 +133,8 @@ describe('new requests', () => {
     const request = arrival('r', { tenant_id: 'x', targets: [target('p', 'reject')] })
     const [decision] = admit(snapshot({ ...world, ...facts }), [request], NOW)
     expect(decision).toMatchObject({
-      ...{ is: 'refuse', problem: { code: 'DEPLOYMENT_FROZEN' } },
+      is: 'refuse',
+      problem: { code: 'DEPLOYMENT_FROZEN' },
       blockers: [{ code: 'freeze' }, { code: 'target_lock' }],
     })
   })

@@ -17,8 +17,13 @@ import {
 import { freezeOf, held, instance, NOW, snapshot, start, target, worlds } from './worlds.ts'
 
 const asked: Asked = {
-  ...{ viewer: { tenant_id: null, may_override_freezes: false }, now: NOW, tenant_name: 'Acme', version: '1.2' },
-  ...{ lostAfterSeconds: 30, position: 3, runSeconds: 60 },
+  viewer: { tenant_id: null, may_override_freezes: false },
+  now: NOW,
+  tenant_name: 'Acme',
+  version: '1.2',
+  lostAfterSeconds: 30,
+  position: 3,
+  runSeconds: 60,
 }
 
 test('what is shown of a request is its decision: every blocker, once for each code, in the order of the table', () => {
@@ -103,13 +108,16 @@ test('without a free slot, the sentence counts the slots and the requests before
   expect(sentencesOf(full, retry)).toEqual(['Its dispatch failed and is about to be tried again'])
   const pool = poolState([instance('i', 1, { slots: 2, taken: 1 })], { tenant_id: null, selector: null })
   expect(aboutToStart(pool, NOW)).toMatchObject({
-    ...{ code: 'capacity', message: 'About to start: 1 of 2 slots of 1 orchestration instance free', until: NOW },
+    code: 'capacity',
+    message: 'About to start: 1 of 2 slots of 1 orchestration instance free',
+    until: NOW,
   })
 })
 
 test('a deployment and a freeze of another tenant stay unnamed', () => {
   const world = snapshot({
-    ...{ instances: [instance('i', 1)], targets: new Map([['p', held]]) },
+    instances: [instance('i', 1)],
+    targets: new Map([['p', held]]),
     freezes: new FreezeSet([freezeOf('y', 'secret')]),
   })
   const base = start('r', { targets: [target('p')], tenant_id: 'x' })

@@ -4,8 +4,13 @@ import { type Asked, admit, previewStart, type Snapshot, type StartRequest } fro
 import { arrival, freezeOf, held, instance, NOW, snapshot, target } from './worlds.ts'
 
 const asked: Asked = {
-  ...{ viewer: { may_override_freezes: true, tenant_id: null }, now: NOW, tenant_name: 'Acme', version: '1.2' },
-  ...{ lostAfterSeconds: 30, position: 1, runSeconds: null },
+  viewer: { may_override_freezes: true, tenant_id: null },
+  now: NOW,
+  tenant_name: 'Acme',
+  version: '1.2',
+  lostAfterSeconds: 30,
+  position: 1,
+  runSeconds: null,
 }
 
 function previewed(world: Snapshot, request: StartRequest) {

@@ -12,7 +12,13 @@ export function freezeOf(tenant_id: string | null, name = `freeze of ${tenant_id
 
 export function instance(id: string, free: number, more: Partial<Instance> = {}): Instance {
   return {
-    ...{ id, name: id, tenant_id: null, labels: {}, idle: null, slots: free, taken: 0 },
+    id,
+    name: id,
+    tenant_id: null,
+    labels: {},
+    idle: null,
+    slots: free,
+    taken: 0,
     free: Array.from({ length: free }, (_, slot) => slot),
     ...more,
   }
@@ -20,8 +26,14 @@ export function instance(id: string, free: number, more: Partial<Instance> = {})
 
 export function snapshot(more: Partial<Snapshot> = {}): Snapshot {
   return {
-    ...{ now: NOW, freezes: new FreezeSet([]), instances: [], tenantLimit: null, running: new Map() },
-    ...{ targets: new Map(), readUpTo: Number.POSITIVE_INFINITY, runningChecks: new Map() },
+    now: NOW,
+    freezes: new FreezeSet([]),
+    instances: [],
+    tenantLimit: null,
+    running: new Map(),
+    targets: new Map(),
+    readUpTo: Number.POSITIVE_INFINITY,
+    runningChecks: new Map(),
     ...more,
   }
 }
@@ -29,9 +41,20 @@ export function snapshot(more: Partial<Snapshot> = {}): Snapshot {
 export function start(id: string, more: Partial<StartRequest> = {}): StartRequest {
   const tenant_id = more.tenant_id ?? null
   return {
-    ...{ kind: 'start', id, tenant_id, selector: null, rank: 0, targets: [], retry_at: null, arrival: null },
+    kind: 'start',
+    id,
+    tenant_id,
+    selector: null,
+    rank: 0,
+    targets: [],
+    retry_at: null,
+    arrival: null,
     subject: {
-      ...{ tenant_id, environment_id: null, solution_id: null, targets: [], override: false },
+      tenant_id,
+      environment_id: null,
+      solution_id: null,
+      targets: [],
+      override: false,
       caller: { may_override_freezes: false, tenant_id },
     },
     ...more,
@@ -132,7 +155,9 @@ export const worlds: fc.Arbitrary<World> = fc
       snapshot: snapshot({
         instances: instances.map(({ free, taken, ...rest }, index) => ({
           ...instance(`i${index}`, rest.idle === null ? free : 0),
-          ...{ slots: free + taken, taken, ...rest },
+          slots: free + taken,
+          taken,
+          ...rest,
         })),
         freezes: new FreezeSet(frozen.map((id) => freezeOf(id))),
         tenantLimit,

@@ -1,4 +1,4 @@
-import { sleep } from './backoff.ts'
+import { sleep } from './timing.ts'
 
 /** A server may be starting at the same time: attempts go on for two minutes. */
 const TRIES = 60

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { listenOn } from './listen.ts'
 import { exposition } from './metrics/registry.ts'
-import { withTimeout } from './with-timeout.ts'
+import { withTimeout } from './timing.ts'
 
 export interface HealthReport {
   ready: boolean

@@ -1,3 +1,6 @@
+// What every service needs to run: start and stop, configuration, logs, metrics, traces, health, encryption, outgoing HTTP calls.
+// `redis` has an export of its own, so that instances and agents do not load its client.
+
 export {
   type Administration,
   onceReachable,
@@ -6,15 +9,13 @@ export {
   runAdministration,
 } from './administration.ts'
 export { syncFolder, writeFileAtomically } from './atomic-file.ts'
-export { fullJitter, sleep } from './backoff.ts'
 export { ConfigurationError, type ConfigurationProblem, loadConfig } from './config.ts'
 export { type Context, currentContext, withContext, withoutContext } from './context.ts'
 export { isDevelopmentSecret, refuseDevelopmentSecrets } from './development.ts'
 export { failpoint } from './failpoint.ts'
 export { FAILPOINTS } from './failpoints.ts'
-export { FairSemaphore, LineFull } from './fair-semaphore.ts'
 export { Health, type HealthReport, startManagementServer } from './health.ts'
-export { uuidv7 } from './ids.ts'
+export { takeRequestId, uuidv7 } from './ids.ts'
 export { type ListenAddress, type ListeningServer, listen, listenOn } from './listen.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { measureRequest } from './metrics/http.ts'
@@ -32,7 +33,6 @@ export {
 export type { Answer } from './outbound/exchange.ts'
 export { postOutbound } from './outbound/post.ts'
 export { redactText } from './redaction.ts'
-export { takeRequestId } from './request-id.ts'
 export {
   constantTimeEqual,
   hashToken,
@@ -42,7 +42,7 @@ export {
   SecretError,
   sealedKeyId,
 } from './secrets.ts'
-export { Semaphore } from './semaphore.ts'
+export { FairSemaphore, LineFull, Semaphore } from './semaphore.ts'
 export { runService, type ServiceContext, serviceConfig } from './service.ts'
 export {
   DEFAULT_USER_PREFIX,
@@ -52,6 +52,7 @@ export {
   serviceUser,
 } from './service-users.ts'
 export { createTicker, type Ticker } from './ticker.ts'
+export { after, fullJitter, sleep, TIMED_OUT, withTimeout } from './timing.ts'
 export { type KeyPairFiles, readKeyPair } from './tls/key-pair.ts'
 export { failSpan, forRequest, type Span, SpanKind, traced } from './tracing/spans.ts'
 export { currentTraceparent, parseTraceparent } from './tracing/trace-context.ts'
@@ -65,4 +66,3 @@ export {
   urlVariable,
 } from './variables.ts'
 export { COMPATIBLE_VERSION, isCompatible, isSameMajor, SLIPWAY_VERSION } from './version.ts'
-export { TIMED_OUT, withTimeout } from './with-timeout.ts'

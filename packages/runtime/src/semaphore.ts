@@ -21,3 +21,80 @@ export class Semaphore {
     }
   }
 }
+
+/** Too many tasks of the key wait. */
+export class LineFull extends Error {
+  override name = 'LineFull'
+}
+
+interface FairSemaphoreOptions {
+  /** The most tasks at a time. */
+  limit: number
+  /** The most tasks of one key at a time. */
+  perKey: number
+  /** The most tasks of one key that wait. */
+  maxWaiting: number
+}
+
+interface Line {
+  running: number
+  readonly waiting: (() => void)[]
+}
+
+/** Runs a limited number of tasks at a time, in all and of each key, such as a tenant. Keys with waiting tasks take turns. */
+export class FairSemaphore {
+  readonly #options: FairSemaphoreOptions
+  #free: number
+  /** The keys with tasks. The first one has the next turn. */
+  readonly #lines = new Map<string, Line>()
+
+  constructor(options: FairSemaphoreOptions) {
+    this.#options = options
+    this.#free = options.limit
+  }
+
+  /** @throws LineFull */
+  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
+    const line = this.#lines.get(key) ?? { running: 0, waiting: [] }
+    if (this.#mayStart(line)) this.#start(key, line)
+    else await this.#turnOf(key, line)
+    try {
+      return await task()
+    } finally {
+      line.running -= 1
+      this.#free += 1
+      if (line.running === 0 && line.waiting.length === 0) this.#lines.delete(key)
+      this.#startNext()
+    }
+  }
+
+  #mayStart({ running }: Line): boolean {
+    return this.#free > 0 && running < this.#options.perKey
+  }
+
+  #start(key: string, line: Line): void {
+    line.running += 1
+    this.#free -= 1
+    this.#lines.delete(key)
+    this.#lines.set(key, line)
+  }
+
+  #turnOf(key: string, line: Line): Promise<void> {
+    const { maxWaiting } = this.#options
+    if (line.waiting.length >= maxWaiting) throw new LineFull(`${maxWaiting} tasks wait already`)
+    this.#lines.set(key, line)
+    return new Promise((resolve) => line.waiting.push(resolve))
+  }
+
+  #startNext(): void {
+    // A key that starts a task moves to the end, and the loop reaches it again after the others.
+    for (const [key, line] of this.#lines) {
+      if (this.#free === 0) return
+      if (!this.#mayStart(line)) continue
+      const next = line.waiting.shift()
+      if (!next) continue
+      this.#start(key, line)
+      next()
+    }
+  }
+}

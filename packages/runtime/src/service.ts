@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { sleep } from './backoff.ts'
 import { ConfigurationError, loadConfig } from './config.ts'
 import { refuseDevelopmentSecrets } from './development.ts'
 import { Health, startManagementServer } from './health.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { describeProcess } from './metrics/registry.ts'
 import { StopSequence } from './stopping.ts'
+import { sleep } from './timing.ts'
 import { processConfig } from './variables.ts'
 import { SLIPWAY_VERSION } from './version.ts'
 

@@ -1,5 +1,5 @@
 import type { Logger } from './logger.ts'
-import { TIMED_OUT, withTimeout } from './with-timeout.ts'
+import { TIMED_OUT, withTimeout } from './timing.ts'
 
 interface Step {
   name: string

@@ -17,7 +17,7 @@ const ask = () =>
       const { statusCode: status, headers } = response
       response.resume().once('end', () => {
         // The agent gets its socket back in the next turn of the event loop.
-        setImmediate(() => resolve({ ...{ status, connection: headers.connection }, reused: request.reusedSocket }))
+        setImmediate(() => resolve({ status, connection: headers.connection, reused: request.reusedSocket }))
       })
     })
     request.once('error', reject)
@@ -26,7 +26,10 @@ const ask = () =>
 test('a stopping server answers requests and closes each connection with its answer', async () => {
   const stopping = new AbortController()
   server = await listen((_request, response) => response.end('here'), {
-    ...{ host: '127.0.0.1', port: 0, variable: 'none', stopping: stopping.signal },
+    host: '127.0.0.1',
+    port: 0,
+    variable: 'none',
+    stopping: stopping.signal,
   })
   expect(await ask()).toEqual({ status: 200, connection: 'keep-alive', reused: false })
   expect(await ask()).toEqual({ status: 200, connection: 'keep-alive', reused: true })

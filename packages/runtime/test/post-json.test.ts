@@ -2,7 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { postJson } from '../src/outbound/post-json.ts'
+import { postJson } from '../src/outbound/bridge-connections.ts'
 
 let url: string
 let connections = 0

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort, repositoryRoot, waitFor } from '@slipway/testing'

@@ -40,7 +40,10 @@ function recorder(): { logger: Logger; lines: Line[] } {
       lines.push({ level, message, fields })
     }
   const logger: Logger = {
-    ...{ error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') },
+    error: at('error'),
+    warn: at('warn'),
+    info: at('info'),
+    debug: at('debug'),
     child: () => logger,
   }
   return { logger, lines }
@@ -83,7 +86,10 @@ const filesOf = ({ certFile, keyFile }: { certFile: string; keyFile: string }) =
 async function serve(files: { certFile: string; keyFile: string }, app: http.RequestListener = answerOk) {
   const { logger, lines } = recorder()
   const server = await listen(app, {
-    ...{ host: '127.0.0.1', port: 0, variable: 'none', tls: { files: filesOf(files), logger, checkMs: CHECK_MS } },
+    host: '127.0.0.1',
+    port: 0,
+    variable: 'none',
+    tls: { files: filesOf(files), logger, checkMs: CHECK_MS },
   })
   cleanups.push(() => {
     server.server.closeAllConnections()
@@ -127,8 +133,12 @@ describe('a server with a certificate', () => {
     const { server, url, lines } = await serve(pair)
     expect(await connect(pair.caFile).call(url)).toBe(200)
     const old = tls.connect({
-      ...{ port: server.port, host: '127.0.0.1', rejectUnauthorized: false },
-      ...{ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+      port: server.port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
     })
     const [error] = await once(old, 'error')
     expect(error).toMatchObject({ code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
@@ -448,7 +458,11 @@ describe('a client', () => {
     })
     const { connections } = connect(pair.caFile)
     const { status, body } = await connections.post({
-      ...{ url, token: 'secret', body: '{}', timeoutMs: 60_000, endingMs: 60_000 },
+      url,
+      token: 'secret',
+      body: '{}',
+      timeoutMs: 60_000,
+      endingMs: 60_000,
     })
     expect(status).toBe(200)
     end()

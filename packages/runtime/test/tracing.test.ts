@@ -15,7 +15,9 @@ describe('parsing a traceparent', () => {
     [`01${GIVEN.slice(2)}-more`, '01'],
   ])('accepts %s', (text, flags) => {
     expect(parseTraceparent(text)).toMatchObject({
-      ...{ traceId: TRACE, spanId: '00f067aa0ba902b7', traceFlags: Number(flags) },
+      traceId: TRACE,
+      spanId: '00f067aa0ba902b7',
+      traceFlags: Number(flags),
     })
   })
 

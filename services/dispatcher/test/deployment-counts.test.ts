@@ -32,7 +32,11 @@ async function started(): Promise<string> {
 async function finish(id: string) {
   const { epoch = 0 } = (await liveLease(database, id)) ?? {}
   await finishDeployment(asDispatcher, {
-    ...{ deployment_id: id, epoch, outcome: 'success', reason: null, error_message: null },
+    deployment_id: id,
+    epoch,
+    outcome: 'success',
+    reason: null,
+    error_message: null,
   })
 }
 

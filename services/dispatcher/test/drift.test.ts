@@ -144,9 +144,15 @@ test('one of several dispatchers starts a due check of all targets with the vari
   )
   expect(rows).toEqual([
     {
-      ...{ source_deployment_id: deployment, total_steps: 6, analysis_enabled: false, sealed_under: deployment },
-      ...{ failure_strategy: 'ignore_failures', timeout_seconds: 7, max_retries: 0 },
-      ...{ variables: { colour: 'blue' }, own: { port: 1 } },
+      source_deployment_id: deployment,
+      total_steps: 6,
+      analysis_enabled: false,
+      sealed_under: deployment,
+      failure_strategy: 'ignore_failures',
+      timeout_seconds: 7,
+      max_retries: 0,
+      variables: { colour: 'blue' },
+      own: { port: 1 },
     },
   ])
   // The next check is one interval later: missed checks are not repeated.

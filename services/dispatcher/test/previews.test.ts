@@ -108,7 +108,8 @@ async function make(change: Change): Promise<unknown> {
 
 function commandOf({ targets, tenant, zone, priority, admin, override }: Create): ReturnType<typeof startCommand> {
   return commandFor(targets, {
-    ...{ tenant, priority },
+    tenant,
+    priority,
     ...(zone === null ? {} : { selector: { match_labels: { zone } } }),
     caller: { ...ADMIN, may_override_freezes: admin },
     freeze_override: override ? { reason: 'a test' } : null,

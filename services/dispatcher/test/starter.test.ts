@@ -70,8 +70,15 @@ test('a refused, broken, late or repeated start does not stop the other starts o
   broken.plan.actions[0] = { ...startCommand(catalog).plan.actions[0], action_id: 'no id' } as never
   await recordAudit(database, [
     {
-      ...{ id: givenUp.command_id, actor_id: null, actor_name: null, actor_ip: null, request_id: null },
-      ...{ action: 'deployment.create', resource_type: 'deployment', resource_id: null, tenant_id: null },
+      id: givenUp.command_id,
+      actor_id: null,
+      actor_name: null,
+      actor_ip: null,
+      request_id: null,
+      action: 'deployment.create',
+      resource_type: 'deployment',
+      resource_id: null,
+      tenant_id: null,
       details: { outcome: 'failed' },
     },
   ])

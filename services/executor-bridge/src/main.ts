@@ -104,7 +104,9 @@ await runService({
     await broker.consume('executor.commands', { prefetch: PREFETCH, handle: createInstanceHandler(bridge, broker) })
     onStop('consumer', () => broker.stopConsuming())
     logger.info('instances are served', {
-      ...{ port: server.port, host: config.SLIPWAY_BRIDGE_HOST, tls: keyPair !== null },
+      port: server.port,
+      host: config.SLIPWAY_BRIDGE_HOST,
+      tls: keyPair !== null,
     })
   },
 })

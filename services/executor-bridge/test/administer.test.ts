@@ -44,8 +44,15 @@ test('a late or already refused change of an instance has no effect', async () =
   const refused = order()
   await recordAudit(bridge.database, [
     {
-      ...{ id: refused.command_id, actor_id: null, actor_name: null, actor_ip: null, action: 'instance.update' },
-      ...{ resource_type: 'instance', resource_id: id, tenant_id: null, request_id: 'r' },
+      id: refused.command_id,
+      actor_id: null,
+      actor_name: null,
+      actor_ip: null,
+      action: 'instance.update',
+      resource_type: 'instance',
+      resource_id: id,
+      tenant_id: null,
+      request_id: 'r',
       details: { outcome: 'failed' },
     },
   ])

@@ -144,7 +144,9 @@ describe('a batch of events', () => {
     expect(results).toMatchObject([
       { status: 'completed', stdout_tail: 'x'.repeat(2_000), analysis: null },
       {
-        ...{ status: 'failed', stderr_tail: 'oops', error_message: 'exit code 3' },
+        status: 'failed',
+        stderr_tail: 'oops',
+        error_message: 'exit code 3',
         analysis: { model_version: 'rules-3', fingerprint: expect.stringMatching(/^unknown-/) },
       },
     ])
@@ -235,7 +237,9 @@ describe('a batch of events', () => {
     const run = await newRun()
     expect(await send(run, 0, events)).toMatchObject({ status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })
     expect(await progressOf(run)).toMatchObject({
-      ...{ next_event: 0, finished_outcome: 'failed', finished_reason: 'illegal_event' },
+      next_event: 0,
+      finished_outcome: 'failed',
+      finished_reason: 'illegal_event',
     })
   })
 
@@ -329,8 +333,11 @@ describe('a batch of events', () => {
       {
         type: 'run.finished',
         body: {
-          ...{ deployment_id: run.deploymentId, epoch: run.epoch },
-          ...{ outcome: 'rolled_back', reason: 'command_failed', error_message: null },
+          deployment_id: run.deploymentId,
+          epoch: run.epoch,
+          outcome: 'rolled_back',
+          reason: 'command_failed',
+          error_message: null,
         },
       },
     ])

@@ -59,7 +59,9 @@ async function newRun(tenantId?: string): Promise<SeededRun> {
 
 async function send(url: string, run: SeededRun, first_event: number, events: RunEvent[], epoch = run.epoch) {
   const answer = await post(`${url}/v1/runs/${run.deploymentId}/events`, instance.credential, {
-    ...{ epoch, first_event, events },
+    epoch,
+    first_event,
+    events,
   })
   expect(answer).toEqual({ status: 200, body: { next_event: first_event + events.length } })
 }

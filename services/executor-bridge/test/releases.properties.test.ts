@@ -65,8 +65,14 @@ function carryOut(deploymentId: string, todo: Change, second: number): Promise<u
       const { to } = todo
       const at = new Date(BEGAN.getTime() + second * 1_000).toISOString()
       const moves = todo.places.map(([target, action]) => ({
-        ...{ target, action, sources: stepSourcesOf(to), state: to, retry_count: null, attempt_started_at: null },
-        ...{ started_at: to === 'running' ? at : null, result: null },
+        target,
+        action,
+        sources: stepSourcesOf(to),
+        state: to,
+        retry_count: null,
+        attempt_started_at: null,
+        started_at: to === 'running' ? at : null,
+        result: null,
         completed_at: to === 'completed' || to === 'failed' ? at : null,
       }))
       return write({ kind: 'moved', deploymentId, leaseBegan: BEGAN, moves })

@@ -196,7 +196,9 @@ test('a stream of releases sends drift to clients who see the release', async ()
   happen('release.drifted', { release_id, tenant_id: mine })
   await until(() => seeing.changes.length === 1, 'the change')
   expect(seeing.changes[0]).toMatchObject({
-    ...{ type: 'updated', resource_type: 'releases', id: release_id },
+    type: 'updated',
+    resource_type: 'releases',
+    id: release_id,
     resource: { target_id: target, source_name: 'web', version: '1.0.0', check: { result: 'drifted' } },
   })
   expect(blind.changes.filter(({ resource }) => resource !== null)).toEqual([])

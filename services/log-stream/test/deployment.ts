@@ -76,7 +76,10 @@ export class TestDeployment {
       first_line: this.nextLine,
       lines: stored,
       steps: steps.map(([target, action, state, output]) => ({
-        ...{ target, action, state, ...resultOf(state) },
+        target,
+        action,
+        state,
+        ...resultOf(state),
         ...(output === undefined ? {} : { output }),
       })),
       completed_steps: states.filter((state) => state === 'completed').length,

@@ -32,8 +32,17 @@ afterAll(() => {
 })
 
 const SYNC: SyncRequest = {
-  ...{ version: '1.0.0', capacity: 1, labels: {}, wait_seconds: 5, accepts_runs: true, runs: [], declined: [] },
-  ...{ refused: [], stopped: [], probe_slots: 0, probes: [] },
+  version: '1.0.0',
+  capacity: 1,
+  labels: {},
+  wait_seconds: 5,
+  accepts_runs: true,
+  runs: [],
+  declined: [],
+  refused: [],
+  stopped: [],
+  probe_slots: 0,
+  probes: [],
 }
 
 const send = (events = '[]') => client.events('some-run', 'secret', 1, { first: 7, events, afterStop: false })

@@ -56,7 +56,10 @@ export async function testRig(thread?: Pick<PlanningThread, 'outcomeOf'>): Promi
   ])
   const started: StartCommand[] = []
   const handle = createCommandHandler({
-    ...{ database: server.as('planner'), broker: planner, keyRing, logger },
+    database: server.as('planner'),
+    broker: planner,
+    keyRing,
+    logger,
     ...(thread === undefined ? {} : { thread }),
   })
   await planner.consume('planner.commands', { prefetch: 4, handle })

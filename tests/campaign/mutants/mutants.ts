@@ -247,7 +247,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'drained-instance-leased',
     breaks: 'An instance that began to drain since the snapshot still gets a run.',
-    file: 'services/dispatcher/src/leases/allocate.ts',
+    file: 'services/dispatcher/src/leases/leases.ts',
     owners: ['services/dispatcher/test/admission.test.ts'],
     edits: [['changed.has(slot.instance_id) || !epochs', '!epochs']],
   },

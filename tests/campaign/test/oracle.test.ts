@@ -45,14 +45,26 @@ const call = (parts: Partial<Call> = {}): Call => ({
 })
 
 const marker = (what: Marker['what'], parts: Partial<Marker> = {}): Marker => ({
-  ...{ what, deployment: ID, target: 'target-1', step: 'quick', attempt: 0, pid: 1, at: 500, folder: '/', order: 0 },
+  what,
+  deployment: ID,
+  target: 'target-1',
+  step: 'quick',
+  attempt: 0,
+  pid: 1,
+  at: 500,
+  folder: '/',
+  order: 0,
   ...parts,
 })
 
 function goodEvidence(): Evidence {
   ledger.add(call())
   const lines = Array.from({ length: 10 }, (_, seq) => ({
-    ...{ deployment_id: ID, seq, target_index: 0, action_index: 0, stream: 'o' },
+    deployment_id: ID,
+    seq,
+    target_index: 0,
+    action_index: 0,
+    stream: 'o',
     text: `target-1 quick 0 ${seq + 1}`,
   }))
   for (const { seq, text } of lines) {
@@ -73,15 +85,17 @@ function goodEvidence(): Evidence {
     tables: {
       deployments: [
         {
-          ...{ id: ID, state: 'success', request_id: 'request-1', error_message: null, pending_id: null },
-          ...{
-            created_at: T1,
-            started_at: T1,
-            completed_at: T3,
-            options: null,
-            source_deployment_id: null,
-            completed_steps: 1,
-          },
+          id: ID,
+          state: 'success',
+          request_id: 'request-1',
+          error_message: null,
+          pending_id: null,
+          created_at: T1,
+          started_at: T1,
+          completed_at: T3,
+          options: null,
+          source_deployment_id: null,
+          completed_steps: 1,
         },
       ],
       transitions: [
@@ -90,17 +104,34 @@ function goodEvidence(): Evidence {
       ],
       steps: [
         {
-          ...{ deployment_id: ID, target_index: 0, action_index: 0, target: 'target-1', step: 'quick', max_retries: 1 },
-          ...{ state: 'completed', retry_count: 0, exit_code: 0, error_message: null, failure_reason: null },
+          deployment_id: ID,
+          target_index: 0,
+          action_index: 0,
+          target: 'target-1',
+          step: 'quick',
+          max_retries: 1,
+          state: 'completed',
+          retry_count: 0,
+          exit_code: 0,
+          error_message: null,
+          failure_reason: null,
           result: 'completed',
-          ...{ started_at: T1, attempt_started_at: T1, completed_at: T2, result_exit_code: 0 },
+          started_at: T1,
+          attempt_started_at: T1,
+          completed_at: T2,
+          result_exit_code: 0,
         },
       ],
       pending: [],
       leases: [
         {
-          ...{ epoch: '1', instance_id: 'one', slot: 0, deployment_id: ID },
-          ...{ acquired_at: T1, ended_at: T3, end_reason: 'deployment_ended' },
+          epoch: '1',
+          instance_id: 'one',
+          slot: 0,
+          deployment_id: ID,
+          acquired_at: T1,
+          ended_at: T3,
+          end_reason: 'deployment_ended',
         },
       ],
       lines,

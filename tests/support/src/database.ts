@@ -49,7 +49,7 @@ function serverAs(role: Role | null, database?: string): string {
 const TEMPLATE_SOURCES = [
   'prisma/migrations',
   'packages/database/src/roles',
-  'packages/database/src/keys/sealed-places.ts',
+  'packages/database/src/sealing/sealed-places.ts',
 ]
 
 /** The name contains a hash of the sources, so a changed migration or right leads to a new template. */

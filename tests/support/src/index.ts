@@ -1,6 +1,8 @@
+// What tests share: databases, servers, a whole suite in processes, records, invariants.
+
 export { type AgentProcess, enrolAgent, startAgent } from './agent.ts'
 export { type Answer, type Api, apiWithToken, loginToSuite } from './api.ts'
-export { SLOW, WAIT_MS } from './bounds.ts'
+export { isLongRun, roundsOf, SLOW, WAIT_MS } from './bounds.ts'
 export { openTestBroker } from './broker.ts'
 export { makeCertificates, type TestCertificates, type TestCertificatesOptions } from './certificates.ts'
 export {
@@ -50,14 +52,12 @@ export {
 export { createNetworks, type Network, networksProblem } from './networks.ts'
 export { addPending, addPendingRequests } from './pending-requests.ts'
 export { freePort } from './ports.ts'
-export { newPrivateKey } from './private-key.ts'
 export { type PrivateRedis, startRedis } from './redis-server.ts'
 export { repositoryFiles, repositoryRoot } from './repository.ts'
-export { isLongRun, roundsOf } from './rounds.ts'
 export { redisUrlOf, serverUrl } from './servers.ts'
 export { openTenant, type SharedSuite, startSharedSuite, type TestTenant } from './shared-suite.ts'
-export { type Sshd, startSshd } from './sshd.ts'
-export { statementProblems } from './statement-check.ts'
+export { newPrivateKey, type Sshd, startSshd } from './sshd.ts'
+export { loadStatements, statementProblems } from './statement-check.ts'
 export {
   makeLoginCheap,
   SERVICES,

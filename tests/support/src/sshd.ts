@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import fs from 'node:fs'
 import net from 'node:net'
 import os from 'node:os'
@@ -120,3 +121,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
     },
   }
 }
+
+/** A new private key for SSH in PEM form. */
+export const newPrivateKey = () =>
+  String(generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }))

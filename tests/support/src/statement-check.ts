@@ -1,5 +1,17 @@
-import type { SqlType, Statement } from '@slipway/database'
+import fs from 'node:fs'
+import path from 'node:path'
+import { type SqlType, type Statement, statements } from '@slipway/database'
 import type pg from 'pg'
+import { repositoryFiles, repositoryRoot } from './repository.ts'
+
+/** Imports each file of the packages and services that declares a statement, and returns all statements by name. */
+export async function loadStatements(): Promise<typeof statements> {
+  const files = repositoryFiles('packages/*/src/*.ts', 'services/*/src/*.ts')
+    .map((file) => path.join(repositoryRoot, file))
+    .filter((file) => /\bstatement\(\{/.test(fs.readFileSync(file, 'utf8')))
+  for (const file of files) await import(file)
+  return statements
+}
 
 interface Column {
   name: string
@@ -32,7 +44,10 @@ class Description implements pg.Submittable {
 
   handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
     this.columns = fields.map(({ name, dataTypeID: type, tableID: table, columnID: attribute }) => ({
-      ...{ name, type, table, attribute },
+      name,
+      type,
+      table,
+      attribute,
     }))
   }
 

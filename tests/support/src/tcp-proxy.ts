@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net'
-import { connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /** A TCP proxy in front of a server. Tests break connections at the proxy, because other tests share the server. */
 export interface TcpProxy {

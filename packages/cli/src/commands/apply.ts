@@ -76,8 +76,10 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
   const { Reconciler } = await import('../files/changes.ts')
   const { listTakeOvers } = await import('../files/take-over.ts')
   const fileSet = loadFileSet(file, {
-    ...{ defaultTenant: tenant, env: io.env },
-    ...{ allowOutside: options.allowOutside ?? false, allowedVariables: new Set(options.env) },
+    defaultTenant: tenant,
+    env: io.env,
+    allowOutside: options.allowOutside ?? false,
+    allowedVariables: new Set(options.env),
   })
   const manager = chooseManager(options.manager, fileSet.manager)
   if (prune && manager === null) {

@@ -51,8 +51,13 @@ async function listAuditRecords({ client, output }: Context, options: AuditOptio
   const { action: name, resourceType, resource, actor, from, to } = options
   const apiKey = options.apiKey === undefined ? undefined : await findKeyId(client, options.apiKey)
   const filters = {
-    ...{ action: name, resource_type: resourceType, resource_id: resource },
-    ...{ actor_id: actor, api_key_id: apiKey, from, to },
+    action: name,
+    resource_type: resourceType,
+    resource_id: resource,
+    actor_id: actor,
+    api_key_id: apiKey,
+    from,
+    to,
   }
   const query = filters as NonNullable<Input<'listAuditLogs'>['query']>
   output.printList(

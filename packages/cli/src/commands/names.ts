@@ -1,5 +1,4 @@
-import type { SlipwayClient } from '@slipway/client'
-import { PermissionError } from '@slipway/client'
+import { PermissionError, type SlipwayClient } from '@slipway/client'
 import { listRecords, type RecordKind } from './records.ts'
 
 const REFERENCES = {

@@ -11,15 +11,14 @@ import {
 } from '../command.ts'
 import { Lifeline } from '../lifeline.ts'
 import { OutputPump } from '../output-pump.ts'
-import { isDiskFull } from './disk.ts'
 import { Fifos, type Pipe } from './fifos.ts'
-import { type LocalLimits, limitCommands } from './limits.ts'
 import type { LocalUser } from './local-user.ts'
 import { OwnWorkspace } from './own-workspace.ts'
 import { countRunning, groupEnds, signalGroup } from './process-group.ts'
 import { UserWorkspace } from './user-workspace.ts'
 import { Watchdog } from './watchdog.ts'
 import {
+  isDiskFull,
   type LocalCommand,
   noSpace,
   type PreparedCommand,
@@ -27,6 +26,28 @@ import {
   TOO_LARGE,
   type Workspace,
 } from './workspace.ts'
+
+/** The limits of each process of a command; 0 for no own limit. */
+export interface LocalLimits {
+  /** Address space. */
+  memoryMib: number
+  openFiles: number
+  /** The size of one written file. */
+  fileMib: number
+}
+
+const NONE: LocalLimits = { memoryMib: 0, openFiles: 0, fileMib: 0 }
+const BLOCKS_PER_MIB = 2_048
+
+/** Shell commands that set the limits. Core dumps are off, because they would hold the secrets of the command. */
+function limitCommands({ memoryMib, openFiles, fileMib }: LocalLimits = NONE): string {
+  return [
+    'ulimit -c 0',
+    ...(memoryMib > 0 ? [`ulimit -v ${memoryMib * 1_024}`] : []),
+    ...(openFiles > 0 ? [`ulimit -n ${openFiles}`] : []),
+    ...(fileMib > 0 ? [`ulimit -f ${fileMib * BLOCKS_PER_MIB}`] : []),
+  ].join('; ')
+}
 
 /** How long a daemon may take to move to its own session after the end of its command. */
 const DETACH_MS = 300

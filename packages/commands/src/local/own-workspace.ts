@@ -3,8 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { CommandError, FileError, INTERPRETER_CALLS, isNoSpace } from '../command.ts'
 import { findInterpreter } from './interpreters.ts'
-import { makeFolders } from './make-folders.ts'
-import { placeFiles } from './place-files.ts'
+import { makeFolders, placeFiles } from './place-files.ts'
 import {
   COMMAND_UMASK,
   environmentOf,

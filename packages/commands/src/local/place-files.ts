@@ -1,9 +1,21 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type CommandFile, FileError } from '../command.ts'
-import { makeFolders } from './make-folders.ts'
+
+const FOLDER_MODE = 0o755
+
+/** Creates a folder and the missing folders above it. Their permissions do not depend on the umask of this process. */
+export async function makeFolders(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true })
+  if (first === undefined) return
+  for (let made = path.resolve(folder); made.startsWith(first); made = path.dirname(made)) {
+    // A folder may inherit the set-group-id bit.
+    const { mode } = await stat(made)
+    await chmod(made, (mode & 0o7000) | FOLDER_MODE)
+  }
+}
 
 /** Copies the files of a command into its working directory, each as a whole or not at all. Throws FileError. */
 export async function placeFiles(

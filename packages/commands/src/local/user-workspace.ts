@@ -2,14 +2,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { CommandError, type CommandFile, FileError, INTERPRETER_CALLS } from '../command.ts'
-import { shellQuoted } from '../shell-quoted.ts'
-import { isDiskFull } from './disk.ts'
+import { CommandError, type CommandFile, FileError, INTERPRETER_CALLS, shellQuoted } from '../command.ts'
 import { type LocalUser, LocalUserError } from './local-user.ts'
 import {
   COMMAND_UMASK,
   environmentOf,
   interpreterMissing,
+  isDiskFull,
   type LocalCommand,
   noSpace,
   type PreparedCommand,

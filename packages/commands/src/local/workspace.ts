@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import { type Command, CommandError, NoSpaceError } from '../command.ts'
 
 /** A local command cannot arrive twice, so it needs no identity. */
@@ -47,3 +48,9 @@ export const TOO_LARGE = 'the command could not start: its variables are too lar
 
 export const noSpace = (machine: string): NoSpaceError =>
   new NoSpaceError(`the command could not start: the disk of ${machine} is full`)
+
+/** Whether the disk of the folder has no free blocks or inodes. Use it after a program whose error is only a text. */
+export async function isDiskFull(folder: string): Promise<boolean> {
+  const { blocks, bavail, files, ffree } = await statfs(folder)
+  return (blocks > 0 && bavail === 0) || (files > 0 && ffree === 0)
+}

@@ -1,11 +1,11 @@
+import { Button, Center, Loader, Stack } from '@mantine/core'
 import { AuthenticationError, PermissionError } from '@slipway/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useMemo } from 'react'
 import { client, onSessionEnd } from '../api/client.ts'
+import { ErrorAlert } from '../components/error-alert.tsx'
 import { type Session, SessionProvider, type User } from '../session/session.tsx'
 import { Login } from './login.tsx'
-import { onOtherTab, tellOtherTabs } from './other-tabs.ts'
-import { Starting } from './starting.tsx'
 
 const CURRENT_USER = ['getCurrentUser']
 /** Also finds out that roles have changed, or that the session is over while nothing else is read. */
@@ -70,4 +70,30 @@ export function SessionGate({ children }: { children: ReactNode }) {
   if (session === null || current.error instanceof PermissionError)
     return <Starting error={current.error} onRetry={() => current.refetch()} />
   return <SessionProvider session={session}>{children}</SessionProvider>
+}
+
+// Tabs share the cookie of the session, so a login or logout in one of them counts for all.
+const channel = new BroadcastChannel('slipway-session')
+
+const tellOtherTabs = () => channel.postMessage('changed')
+
+/** Calls the listener after a login or logout in another tab. Returns how to stop that. */
+function onOtherTab(listener: () => void): () => void {
+  channel.addEventListener('message', listener)
+  return () => channel.removeEventListener('message', listener)
+}
+
+function Starting({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
+  return (
+    <Center mih="100vh" p="md" component="main">
+      {error === null ? (
+        <Loader aria-label="Loading" />
+      ) : (
+        <Stack maw={520}>
+          <ErrorAlert error={error} />
+          <Button onClick={onRetry}>Try again</Button>
+        </Stack>
+      )}
+    </Center>
+  )
 }

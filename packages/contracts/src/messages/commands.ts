@@ -79,8 +79,14 @@ const { steps: _steps, ...planFields } = plan.properties
 const { sequence_id, sequence_name, sequence_version, sequence_order } = PlannedAction.properties
 const { action_id, action_name, action_version, action_order } = PlannedAction.properties
 const PlacedAction = Reply({
-  ...{ sequence_id, sequence_name, sequence_version, sequence_order },
-  ...{ action_id, action_name, action_version, action_order },
+  sequence_id,
+  sequence_name,
+  sequence_version,
+  sequence_order,
+  action_id,
+  action_name,
+  action_version,
+  action_order,
 })
 
 /** A preview with targets and actions once each. The gateway multiplies them into steps. */

@@ -1,7 +1,6 @@
 import { auditResourceType, type CallingKey, type CommandBody } from '@slipway/contracts'
-import type { Queryable } from '../queryable.ts'
-import { isCarriedOut } from './record.sql.ts'
-import { recordAudit } from './record.ts'
+import type { Queryable } from '../sql/statement.ts'
+import { isCarriedOut, recordAudit } from './record.ts'
 
 type Caller = CommandBody<'pending.cancel'>['caller']
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Queryable } from '../queryable.ts'
+import type { Queryable } from '../sql/statement.ts'
 import { countRecords, findDropped, findHead, findSettled } from './chain.sql.ts'
 
 /** Stands for the hash before the first link. */

@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts'
-import type { Queryable } from '../queryable.ts'
+import type { Queryable } from '../sql/statement.ts'
 import { dropUpTo, findOldLinks, lockDrop } from './chain.sql.ts'
 import { type ChainHead, chainStart, linkHash } from './chain.ts'
 

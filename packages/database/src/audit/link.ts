@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts'
-import type { Queryable } from '../queryable.ts'
+import type { Queryable } from '../sql/statement.ts'
 import { appendLinks, findLastNumber, findLateRecords, findNewRecords, isAnyNew, lockChain } from './chain.sql.ts'
 import { type ChainHead, chainHead, linkHash, settledNumber } from './chain.ts'
 

@@ -1,6 +1,5 @@
 import type { Database } from '../database.ts'
-import type { Queryable } from '../queryable.ts'
-import type { RowOf } from '../sql/statement.ts'
+import type { Queryable, RowOf } from '../sql/statement.ts'
 import { findLinks, findUnlinked } from './chain.sql.ts'
 import { type ChainHead, chainHead, chainStart, linkHash, settledNumber } from './chain.ts'
 

@@ -1,4 +1,4 @@
-import { LOST_AFTER } from '../snapshot/instances.ts'
+import { LOST_AFTER } from '../snapshot/fragments.ts'
 import { isoTime, jsonObject } from './json.ts'
 
 /** SQL: whether the lease `l` ended before its run did. The instance then kills the commands. */

@@ -1,6 +1,5 @@
-import { targetConcurrency } from '../sql/enums.ts'
 import { statement } from '../sql/statement.ts'
-import { array, bool, int4, json, jsonb, nullable, text, timestamptz, uuid } from '../sql/types.ts'
+import { array, bool, int4, json, jsonb, nullable, targetConcurrency, text, timestamptz, uuid } from '../sql/types.ts'
 import { SUMMARY, withProgress } from './deployments.ts'
 import { INSTANCE } from './instances.ts'
 import { jsonObject } from './json.ts'

@@ -13,12 +13,10 @@ import {
   type Viewer,
 } from '@slipway/engine'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
-import type { Queryable } from '../queryable.ts'
-import { LOST_AFTER_SECONDS } from '../snapshot/instances.ts'
+import { LOST_AFTER_SECONDS } from '../snapshot/fragments.ts'
 import { readShown } from '../snapshot/read-shown.ts'
-import type { RowOf } from '../sql/statement.ts'
-import { seeTenant } from '../tenant.sql.ts'
-import { ALL_TENANTS } from '../tenant.ts'
+import type { Queryable, RowOf } from '../sql/statement.ts'
+import { ALL_TENANTS, seeTenant } from '../tenant.ts'
 import type { findRequests, PendingItem } from './pending.sql.ts'
 import { readRunSeconds } from './run-time.ts'
 
@@ -77,16 +75,23 @@ function waitingOf(
   const decision = decisions.get(request.id)
   if (position === null || decision === undefined) return {}
   const blockers = explain(blockersIn(decision), {
-    ...{ viewer, now, tenant_name, position, runSeconds },
-    ...{ version: COMPATIBLE_VERSION, lostAfterSeconds: LOST_AFTER_SECONDS },
+    viewer,
+    now,
+    tenant_name,
+    position,
+    runSeconds,
+    version: COMPATIBLE_VERSION,
+    lostAfterSeconds: LOST_AFTER_SECONDS,
   })
   const pool = poolState(instances, { tenant_id, selector })
   const first = blockers[0] ?? aboutToStart(pool, now)
   const { held_targets = [] } = first.details
   return {
-    ...{ waiting_for: first.code, waiting_reason: first.message },
+    waiting_for: first.code,
+    waiting_reason: first.message,
     ...(held_targets.length > 0 ? { held_targets } : {}),
-    ...{ blockers: blockers.map(blockerItem), earliest_start: earliestStart(blockers, now)?.toISOString() ?? null },
+    blockers: blockers.map(blockerItem),
+    earliest_start: earliestStart(blockers, now)?.toISOString() ?? null,
     ...(selector === null ? {} : { instance_pool: { ...shownPool(pool), selector, position } }),
     ...(first.code === 'capacity' && first.until !== null ? { estimated_start: plainTime(first.until) } : {}),
   }

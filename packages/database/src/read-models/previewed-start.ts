@@ -1,4 +1,5 @@
 import type { Preview, Static } from '@slipway/contracts'
+import type { InstanceSelector } from '@slipway/domain'
 import {
   type Asked,
   admit,
@@ -10,13 +11,28 @@ import {
   previewStart,
 } from '@slipway/engine'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
-import type { Queryable } from '../queryable.ts'
-import { LOST_AFTER_SECONDS } from '../snapshot/instances.ts'
+import { LOST_AFTER_SECONDS } from '../snapshot/fragments.ts'
 import type { NewRequest } from '../snapshot/read-round.ts'
 import { readShown } from '../snapshot/read-shown.ts'
+import { type Queryable, statement } from '../sql/statement.ts'
+import { array, int8, jsonb, nullable, uuid } from '../sql/types.ts'
 import { blockerItem } from './pending.ts'
-import { findPlaceOfNew } from './previewed-start.sql.ts'
 import { readRunSeconds } from './run-time.ts'
+
+const POOL = 'md5(:selector::jsonb::text)::uuid'
+/** Of the same rank, pending requests come before a new one. */
+const LAST_ID = `'ffffffff-ffff-ffff-ffff-ffffffffffff'`
+
+/** The place that a new request would have among those of its pool, without the requests that it replaces. */
+const findPlaceOfNew = statement({
+  name: 'database.previewed-start.find-place',
+  parameters: { selector: nullable(jsonb<InstanceSelector>()), rank: int8, replaced: array(uuid) },
+  row: { position: int8 },
+  sql: `SELECT waiting_pool_position(${POOL}, :rank, ${LAST_ID})
+         - (SELECT count(*) FROM pending_requests r
+             WHERE r.id = ANY (:replaced) AND r.status = 'pending' AND r.rank <= :rank AND r.pool_key IS NOT DISTINCT FROM ${POOL})
+         + 1 AS position`,
+})
 
 /** The fields of a preview about the start. */
 export type ShownStart = Pick<Static<typeof Preview>, 'blockers' | 'earliest_start'>
@@ -37,8 +53,12 @@ export async function readPreviewedStart(db: Queryable, request: NewRequest): Pr
   if (decision === undefined || decision.request.kind !== 'start')
     throw new Error(`The round decided nothing about ${request.id}`)
   const asked: Asked = {
-    ...{ viewer: request.caller, now, tenant_name: request.plan.tenant?.name ?? null, version: COMPATIBLE_VERSION },
-    ...{ lostAfterSeconds: LOST_AFTER_SECONDS, ...(await readPlace(db, decision)) },
+    viewer: request.caller,
+    now,
+    tenant_name: request.plan.tenant?.name ?? null,
+    version: COMPATIBLE_VERSION,
+    lostAfterSeconds: LOST_AFTER_SECONDS,
+    ...(await readPlace(db, decision)),
   }
   const { blockers, earliest_start, ...sentences } = previewStart(snapshot, decision.request, { decision, asked })
   return {
@@ -46,7 +66,9 @@ export async function readPreviewedStart(db: Queryable, request: NewRequest): Pr
       blockers: blockers.map(blockerItem),
       earliest_start: earliest_start?.toISOString() ?? null,
     },
-    ...{ ...sentences, now, instances },
+    ...sentences,
+    now,
+    instances,
   }
 }
 

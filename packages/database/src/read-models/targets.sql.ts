@@ -1,4 +1,4 @@
-import { LOST_AFTER } from '../snapshot/instances.ts'
+import { LOST_AFTER } from '../snapshot/fragments.ts'
 import { statement } from '../sql/statement.ts'
 import { array, nullable, oneOf, text, timestamptz, uuid } from '../sql/types.ts'
 

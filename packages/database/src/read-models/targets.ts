@@ -1,5 +1,4 @@
-import { type ConcurrencyPolicy, encodeSqid } from '@slipway/domain'
-import { shownSelector } from './instance-selector.ts'
+import { type ConcurrencyPolicy, encodeSqid, type InstanceSelector, type MaybeSelector } from '@slipway/domain'
 import { reachability } from './reachability.ts'
 import { findSightings } from './targets.sql.ts'
 import { type StoredVariables, shownVariables, type ViewContext } from './variables.ts'
@@ -34,14 +33,24 @@ export async function targetItems({ db, keys }: ViewContext, rows: TargetRow[]) 
     const sighting = sightings.get(row.id)
     const { id, number, name, description, tenant_id, environment_id, tags, enabled, concurrency, managed_by } = row
     return {
-      ...{ id, sqid: encodeSqid('target', number), name, description, tenant_id, environment_id, tags },
+      id,
+      sqid: encodeSqid('target', number),
+      name,
+      description,
+      tenant_id,
+      environment_id,
+      tags,
       connection: shownConnection(row.connection, sighting?.host_key ?? null),
       ...shownVariables(keys, 'target', row),
       ...shownSelector(row),
       status: sighting?.status ?? 'offline',
       last_seen_at: sighting?.last_seen_at ?? null,
       ...reachability(row, sighting),
-      ...{ enabled, concurrency, managed_by, created_at: row.created_at, updated_at: row.updated_at },
+      enabled,
+      concurrency,
+      managed_by,
+      created_at: row.created_at,
+      updated_at: row.updated_at,
     }
   })
 }
@@ -52,4 +61,12 @@ function shownConnection(stored: unknown, pinnedHostKey: string | null): ShownCo
   if (connection.type !== 'ssh') return connection
   const host_key = connection.host_key ?? pinnedHostKey
   return { ...connection, ...(host_key === null ? {} : { host_key }) }
+}
+
+/** A record stores the empty selector for any instance, and shows null. */
+export function shownSelector({ instance_selector }: { instance_selector: unknown }): {
+  instance_selector: MaybeSelector
+} {
+  const selector = instance_selector as InstanceSelector
+  return { instance_selector: Object.keys(selector).length === 0 ? null : selector }
 }

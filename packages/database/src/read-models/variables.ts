@@ -1,6 +1,14 @@
-import { mask, type RecordVariables, type VariableValues } from '@slipway/domain'
+import {
+  isSealed,
+  mapSensitiveValues,
+  mapValues,
+  mask,
+  type Plan,
+  type RecordVariables,
+  type VariableValues,
+} from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import type { Queryable } from '../queryable.ts'
+import type { Queryable } from '../sql/statement.ts'
 
 export type VariableOwner = 'target' | 'tenant' | 'environment'
 
@@ -51,4 +59,22 @@ export function shownVariables(
 ): { variables: VariableValues; sensitive_variables: readonly string[] } {
   const { values, sensitive } = openVariables(keys, owner, record)
   return { variables: mask(values, sensitive), sensitive_variables: sensitive }
+}
+
+/** A sealed value is bound to the command of its plan and to its variable. */
+const identity = (commandId: string, name: string) => `plan:${commandId}:${name}`
+
+/** Seals every value of a sensitive variable in the plan. */
+export function sealPlan(keys: KeyRing, plan: Plan): Plan {
+  // No value is sealed yet. A value that looks sealed is data of a user.
+  return mapSensitiveValues(plan, (value, name) => ({
+    $sealed: keys.seal(JSON.stringify(value), identity(plan.sealed_under, name)),
+  }))
+}
+
+/** @throws SecretError */
+export function openPlanValues(keys: KeyRing, { sealed_under }: Pick<Plan, 'sealed_under'>, values: VariableValues) {
+  return mapValues(values, (name, value): unknown =>
+    isSealed(value) ? JSON.parse(keys.openText(value.$sealed, identity(sealed_under, name))) : value,
+  )
 }

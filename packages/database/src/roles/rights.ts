@@ -1,4 +1,4 @@
-import { SEALED_PLACES } from '../keys/sealed-places.ts'
+import { SEALED_PLACES } from '../sealing/sealed-places.ts'
 
 /**
  * The rights of each service and maintenance command in Postgres. This file is the only source: `make migrate` turns it into

@@ -1,7 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from '@slipway/runtime'
 import type { Database } from '../database.ts'
-import { ownsTables } from './warn-of-owner.sql.ts'
+import { statement } from '../sql/statement.ts'
+import { bool } from '../sql/types.ts'
+
+const ownsTables = statement({
+  name: 'database.roles.owns-tables',
+  row: { owns: bool },
+  sql: `SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+                         AND pg_has_role(relowner, 'USAGE')) AS owns`,
+})
 
 const AGAIN_MS = 2_000
 

@@ -1,7 +1,7 @@
 import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import { statement } from '../sql/statement.ts'
 import { array, bool, int4, int8, json, nullable, uuid } from '../sql/types.ts'
-import { ANY_POLICY } from './policies.ts'
+import { ANY_POLICY } from './fragments.ts'
 import { IS_LAST_OF_ORPHAN } from './runs.sql.ts'
 
 const nextGroup = (bound: string) =>
@@ -34,7 +34,8 @@ export const findFacts = statement({
   name: 'database.snapshot.find-facts',
   parameters: { prepared: array(uuid), held_orphans: array(uuid), limit: int8 },
   row: {
-    ...{ tenant_limit: nullable(int4), any_policy: bool },
+    tenant_limit: nullable(int4),
+    any_policy: bool,
     running: nullable(json<Record<string, number>>()),
     orphans: nullable(json<Orphan[]>()),
     groups: nullable(json<GroupRow[]>()),

@@ -1,6 +1,6 @@
 import { statement } from '../sql/statement.ts'
 import { array, bool, int4, jsonb, nullable, oneOf, text, uuid } from '../sql/types.ts'
-import { hasVersion, LOST_AFTER } from './instances.ts'
+import { hasVersion, LOST_AFTER } from './fragments.ts'
 import { ANY_ORPHAN } from './runs.sql.ts'
 
 /**
@@ -13,9 +13,14 @@ export const findInstances = statement({
   name: 'database.snapshot.find-instances',
   parameters: { version: text, wanted: int4, most: int4, exact: bool },
   row: {
-    ...{ id: uuid, name: text, tenant_id: nullable(uuid), labels: jsonb<Record<string, string>>() },
+    id: uuid,
+    name: text,
+    tenant_id: nullable(uuid),
+    labels: jsonb<Record<string, string>>(),
     idle: nullable(oneOf('text', ['foreign', 'lost', 'draining', 'refusing'])),
-    ...{ slots: int4, taken: int4, free: array(int4) },
+    slots: int4,
+    taken: int4,
+    free: array(int4),
   },
   sql: `WITH known AS (
       SELECT id, name, tenant_id, labels, capacity, floor(random() * capacity)::int AS first,

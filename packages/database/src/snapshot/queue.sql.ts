@@ -1,10 +1,21 @@
 import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import type { WantedTarget } from '@slipway/engine'
-import { targetConcurrency } from '../sql/enums.ts'
 import { statement } from '../sql/statement.ts'
-import { array, bool, float8, int4, int8, json, jsonb, nullable, text, timestamptz, uuid } from '../sql/types.ts'
-import { ANY_POLICY, holds, POLICY, WITH_POLICY } from './policies.ts'
-import { rankOf } from './rank.ts'
+import {
+  array,
+  bool,
+  float8,
+  int4,
+  int8,
+  json,
+  jsonb,
+  nullable,
+  targetConcurrency,
+  text,
+  timestamptz,
+  uuid,
+} from '../sql/types.ts'
+import { ANY_POLICY, holds, POLICY, rankOf, WITH_POLICY } from './fragments.ts'
 
 // --- new requests --------------------------------------------------------------------------------------------------
 

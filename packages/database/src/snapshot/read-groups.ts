@@ -1,5 +1,5 @@
 import { type Blocker, groupBlockersOf } from '@slipway/engine'
-import type { Queryable } from '../queryable.ts'
+import type { Queryable } from '../sql/statement.ts'
 import { findFacts } from './facts.sql.ts'
 import { readFreezes } from './freezes.ts'
 import { countGroups } from './queue.sql.ts'

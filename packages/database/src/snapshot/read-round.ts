@@ -13,8 +13,7 @@ import {
   type WantedTarget,
 } from '@slipway/engine'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
-import type { Queryable } from '../queryable.ts'
-import type { RowOf } from '../sql/statement.ts'
+import type { Queryable, RowOf } from '../sql/statement.ts'
 import { findFacts, type GroupRow, type Orphan } from './facts.sql.ts'
 import { type FreezesNow, readFreezes } from './freezes.ts'
 import { findInstances } from './instances.sql.ts'
@@ -129,7 +128,10 @@ export const snapshotOf = (
   { tenant_limit, running }: RowOf<typeof findFacts>,
   instances: readonly Instance[],
 ): Snapshot => ({
-  ...{ now, freezes, instances, tenantLimit: tenant_limit },
+  now,
+  freezes,
+  instances,
+  tenantLimit: tenant_limit,
   running: new Map(Object.entries(running ?? {})),
   targets: new Map(),
   readUpTo: Number.POSITIVE_INFINITY,
@@ -183,7 +185,9 @@ async function readWanted(
   open: readonly Group[],
 ): Promise<{ lists: WantedOfRequest[]; states: Map<string, TargetState> }> {
   const asked = arrivals.map(({ plan }) => ({
-    ...{ tenant_id: plan.tenant?.id ?? null, source_id: plan.source.id, priority: plan.options.priority },
+    tenant_id: plan.tenant?.id ?? null,
+    source_id: plan.source.id,
+    priority: plan.options.priority,
     target_ids: plan.targets.map(({ id }) => id),
   }))
   const [rows, older] = await Promise.all([
@@ -234,7 +238,12 @@ function newStart(
   const { started, queued, late, rank } = status
   const tenant_id = plan.tenant?.id ?? null
   return {
-    ...{ kind: 'start', id, tenant_id, selector: plan.instance_selector ?? null, rank, retry_at: null },
+    kind: 'start',
+    id,
+    tenant_id,
+    selector: plan.instance_selector ?? null,
+    rank,
+    retry_at: null,
     subject: { ...freezeSubject({ plan, caller, override }), targets: places },
     targets: wanted.targets,
     arrival: { status: started ? 'started' : queued ? 'queued' : late ? 'late' : 'new', older: wanted.older },

@@ -1,5 +1,5 @@
 import type { Request, Snapshot, StartRequest, TargetState, WantedTarget } from '@slipway/engine'
-import type { Queryable } from '../queryable.ts'
+import type { Queryable } from '../sql/statement.ts'
 import { findPending, findWaitedFor } from './queue.sql.ts'
 import { type NewRequest, readRound, withKeepers } from './read-round.ts'
 

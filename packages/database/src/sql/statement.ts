@@ -1,5 +1,13 @@
-import type { Queryable } from '../queryable.ts'
+import type pg from 'pg'
 import { encoded, type SqlType } from './types.ts'
+
+/** Accepts statements: the pool, or one connection inside a transaction. */
+export interface Queryable {
+  query<R extends pg.QueryResultRow = pg.QueryResultRow>(
+    statement: string | pg.QueryConfig,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<R>>
+}
 
 /** Types of parameters or of columns, by name. */
 export type Columns = Readonly<Record<string, SqlType<unknown>>>
@@ -93,7 +101,7 @@ export class Statement<P, R> {
 /** All statements whose files are loaded, by name. */
 export const statements = new Map<string, Statement<unknown, unknown>>()
 
-/** Declares a statement, in a file `*.sql.ts` beside its subject. */
+/** Declares a statement: a short one in the file that uses it, others in a file `*.sql.ts` beside it. */
 export function statement<P extends Columns = Record<never, never>, R extends Columns = Record<never, never>>(
   declaration: Declaration<P, R>,
 ): Statement<P, R> {

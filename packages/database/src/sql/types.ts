@@ -1,3 +1,5 @@
+import { CONCURRENCY_POLICIES, DEPLOYMENT_STATES, PENDING_STATES, RELEASE_STATES, STEP_STATES } from '@slipway/domain'
+
 declare const VALUE: unique symbol
 
 /** A type of Postgres with its type in TypeScript. */
@@ -59,3 +61,11 @@ const jsonArray = (values: readonly unknown[]) =>
 /** Converts the value of a parameter for node-postgres. */
 export const encoded = (of: SqlType<unknown>, value: unknown): unknown =>
   value === null || of.encode === undefined ? value : of.encode(value as never)
+
+// The enums of the schema. A test compares their values with those of Postgres.
+export const deploymentState = oneOf('deployment_state', DEPLOYMENT_STATES)
+export const pendingStatus = oneOf('pending_status', PENDING_STATES)
+export const releaseState = oneOf('release_state', RELEASE_STATES)
+export const targetConcurrency = oneOf('target_concurrency', CONCURRENCY_POLICIES)
+export const sourceKind = oneOf('source_kind', ['action', 'sequence', 'solution'])
+export const stepState = oneOf('step_state', STEP_STATES)

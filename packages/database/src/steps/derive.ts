@@ -1,7 +1,6 @@
 import { IN_FORCE, type Part, partState, type Release, releaseOf } from '@slipway/engine'
 import { enqueue, eventMessage } from '../outbox.ts'
-import type { Queryable } from '../queryable.ts'
-import type { RowOf } from '../sql/statement.ts'
+import type { Queryable, RowOf } from '../sql/statement.ts'
 import * as sql from './parts.sql.ts'
 
 type PartRow = RowOf<typeof sql.findAllParts>

@@ -1,15 +1,21 @@
 import { FAILURE_STRATEGIES, RELEASE_STATES, ROLLBACK_STRATEGIES, STEP_STATES } from '@slipway/domain'
-import { deploymentState, releaseState } from '../sql/enums.ts'
 import { statement } from '../sql/statement.ts'
-import { array, bool, int4, nullable, oneOf, timestamptz, uuid } from '../sql/types.ts'
+import { array, bool, deploymentState, int4, nullable, oneOf, releaseState, timestamptz, uuid } from '../sql/types.ts'
 
 const states = array(oneOf('text', STEP_STATES))
 
 const PART = {
-  ...{ deployment_id: uuid, target_index: int4, target_id: uuid, is_locked: bool, at: timestamptz },
+  deployment_id: uuid,
+  target_index: int4,
+  target_id: uuid,
+  is_locked: bool,
+  at: timestamptz,
   release: nullable(releaseState),
-  ...{ states, revertible_states: states, was_stopped: bool },
-  ...{ started_at: nullable(timestamptz), last_end_at: nullable(timestamptz) },
+  states,
+  revertible_states: states,
+  was_stopped: bool,
+  started_at: nullable(timestamptz),
+  last_end_at: nullable(timestamptz),
 }
 
 /**
@@ -88,7 +94,11 @@ export const findDeploymentsOfParts = statement({
   name: 'database.parts.find-deployments',
   parameters: { ids: array(uuid) },
   row: {
-    ...{ id: uuid, source_id: uuid, state: deploymentState, is_over: bool, is_check: bool },
+    id: uuid,
+    source_id: uuid,
+    state: deploymentState,
+    is_over: bool,
+    is_check: bool,
     failure_strategy: oneOf('text', FAILURE_STRATEGIES),
     rollback_strategy: oneOf('text', ROLLBACK_STRATEGIES),
   },
@@ -125,8 +135,11 @@ export const lockHeads = statement({
 export const putReleases = statement({
   name: 'database.releases.put',
   parameters: {
-    ...{ deployment_ids: array(uuid), targets: array(int4), states: array(oneOf('text', RELEASE_STATES)) },
-    ...{ begun_at: array(timestamptz), ended_at: array(nullable(timestamptz)) },
+    deployment_ids: array(uuid),
+    targets: array(int4),
+    states: array(oneOf('text', RELEASE_STATES)),
+    begun_at: array(timestamptz),
+    ended_at: array(nullable(timestamptz)),
   },
   sql: `INSERT INTO releases (deployment_id, target_id, tenant_id, environment_id, source_type, source_id, source_name,
       source_version, variant, values_hash, state, triggered_by, begun_at, ended_at, replaced_deployment_id)

@@ -1,6 +1,5 @@
-import { stepState } from '../sql/enums.ts'
 import { statement } from '../sql/statement.ts'
-import { array, bool, int4, int8, jsonb, nullable, text, timestamptz, uuid } from '../sql/types.ts'
+import { array, bool, int4, int8, jsonb, nullable, stepState, text, timestamptz, uuid } from '../sql/types.ts'
 
 /**
  * Moves a time by the clock of the instance between the start of its lease and the present. Without the first bound, a release
@@ -20,24 +19,33 @@ const withinLease = (time: string) =>
 export const moveSteps = statement({
   name: 'database.steps.move',
   parameters: {
-    ...{
-      deployment_id: uuid,
-      lease_began: timestamptz,
-      targets: array(int4),
-      actions: array(int4),
-      sources: array(text),
-      states: array(text),
-    },
-    ...{ retry_counts: array(nullable(int4)), started_at: array(nullable(text)) },
-    ...{ attempt_started_at: array(nullable(text)), completed_at: array(nullable(text)) },
-    ...{ statuses: array(nullable(text)), exit_codes: array(nullable(int4)), error_messages: array(nullable(text)) },
+    deployment_id: uuid,
+    lease_began: timestamptz,
+    targets: array(int4),
+    actions: array(int4),
+    sources: array(text),
+    states: array(text),
+    retry_counts: array(nullable(int4)),
+    started_at: array(nullable(text)),
+    attempt_started_at: array(nullable(text)),
+    completed_at: array(nullable(text)),
+    statuses: array(nullable(text)),
+    exit_codes: array(nullable(int4)),
+    error_messages: array(nullable(text)),
     reasons: array(nullable(text)),
-    ...{ result_started_at: array(nullable(text)), stdout_tails: array(text), stderr_tails: array(text) },
+    result_started_at: array(nullable(text)),
+    stdout_tails: array(text),
+    stderr_tails: array(text),
     analyses: array(nullable(jsonb<object>())),
   },
   row: {
-    ...{ target: int4, action: int4, before: stepState, state: stepState },
-    ...{ exit_code: nullable(int4), error_message: nullable(text), newly_failed: bool },
+    target: int4,
+    action: int4,
+    before: stepState,
+    state: stepState,
+    exit_code: nullable(int4),
+    error_message: nullable(text),
+    newly_failed: bool,
   },
   sql: `WITH change AS (
       SELECT change.target, change.action, change.state, retry_count, status, exit_code, error_message, reason,

@@ -1,6 +1,5 @@
 import { type CommandFailureReason, isEndedStepState, type StepState } from '@slipway/domain'
-import type { Queryable } from '../queryable.ts'
-import type { RowOf } from '../sql/statement.ts'
+import type { Queryable, RowOf } from '../sql/statement.ts'
 import { type FoundParts, findParts, writeDerived } from './derive.ts'
 import { findAllParts, findOpenParts, findTouchedParts } from './parts.sql.ts'
 import * as sql from './steps.sql.ts'

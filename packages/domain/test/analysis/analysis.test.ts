@@ -28,7 +28,8 @@ describe('the rules', () => {
       const failure = failureOf({
         exit_code: exit,
         error_message: error ?? `exit code ${exit}`,
-        ...{ reason, subject },
+        reason,
+        subject,
         stdout_tail: stdout ?? '',
         stderr_tail: stderr ?? '',
       })

@@ -20,7 +20,7 @@ const slipway = (
   error: string,
   reason: CommandFailureReason,
   subject: string | null = null,
-): VerbatimExample => ({ ...{ rule, tool: 'Slipway', error, reason, subject }, exit: null })
+): VerbatimExample => ({ rule, tool: 'Slipway', error, reason, subject, exit: null })
 const exit = (code: number): VerbatimExample => ({
   rule: `exit-${code}`,
   tool: 'sh',

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { TIMED_OUT, withTimeout } from '../with-timeout.ts'
+import { TIMED_OUT, withTimeout } from '../timing.ts'
 
 /** All metrics of this process. Labels must have few values: no ids, no names from users, no secrets. */
 const registry = new Registry()

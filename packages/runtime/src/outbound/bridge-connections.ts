@@ -5,8 +5,26 @@ import type { Logger } from '../logger.ts'
 import { TrustedRoots } from '../tls/trusted-roots.ts'
 import { CA_FILE, explainTlsError } from './bridge-tls-error.ts'
 import { type DownloadAnswer, download } from './download.ts'
-import { type Answer, NoAnswer } from './exchange.ts'
-import { type JsonPost, KEEP_ALIVE_MS, postJson } from './post-json.ts'
+import { type Answer, type Exchange, exchange, NoAnswer } from './exchange.ts'
+
+/** Shorter than the idle timeout of Slipway's servers, so no call uses a connection that the server closes. */
+const KEEP_ALIVE_MS = 30_000
+
+/** The default limit of an answer. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+
+interface JsonPost extends Pick<Exchange, 'agent' | 'body' | 'to' | 'timeoutMs' | 'endingMs' | 'idleMs' | 'signal'> {
+  maxAnswerBytes?: number
+  url: string
+  /** The credential of the caller. */
+  token: string
+}
+
+/** Posts JSON to another part of Slipway. */
+export function postJson({ token, maxAnswerBytes = MAX_ANSWER_BYTES, ...post }: JsonPost): Promise<Answer> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  return exchange({ ...post, headers, maxAnswerBytes })
+}
 
 interface BridgeConnectionsOptions {
   /** The value of SLIPWAY_BRIDGE_CA_FILE. By default, the CA certificates of the system are trusted. */
@@ -81,7 +99,9 @@ export class BridgeConnections {
     if (pool.encrypted?.context !== context) {
       // Connections of the old pool end after their calls, or after KEEP_ALIVE_MS without a call.
       const agent = new https.Agent({
-        ...{ keepAlive: true, timeout: KEEP_ALIVE_MS, secureContext: context },
+        keepAlive: true,
+        timeout: KEEP_ALIVE_MS,
+        secureContext: context,
         // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
         rejectUnauthorized: true,
       })

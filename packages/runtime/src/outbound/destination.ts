@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { TIMED_OUT, withTimeout } from '../with-timeout.ts'
+import { TIMED_OUT, withTimeout } from '../timing.ts'
 import { isPublicAddress } from './public-address.ts'
 
 const RESOLVE_MS = 5_000

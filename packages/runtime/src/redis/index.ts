@@ -1,3 +1,5 @@
+// Connections to Redis, the keys of what is stored there, and the users of the services with their rights.
+
 export type { Redis } from 'ioredis'
 export { connectRedis, isRedisUp, type RedisConnectionOptions, warnOfDefaultUser } from './connect.ts'
 export {

@@ -1,9 +1,8 @@
-import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { ConfigurationError } from '../config.ts'
 import type { Logger } from '../logger.ts'
-import { pemCertificates } from './pem.ts'
 
 /** A file, and the environment variable that names it. */
 export interface FileSetting {
@@ -137,3 +136,12 @@ function contentsOrError(files: KeyPairFiles): Contents | Error {
 
 const textOf = (contents: Contents | Error): string =>
   contents instanceof Error ? contents.message : `${contents.certificate}\0${contents.key}`
+
+/**
+ * The certificates of a PEM text, in order, without other blocks.
+ * @throws Error if a certificate cannot be parsed
+ */
+export function pemCertificates(text: string): X509Certificate[] {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?(-----END CERTIFICATE-----|$)/g) ?? []
+  return blocks.map((block) => new X509Certificate(block))
+}

@@ -2,8 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { ConfigurationError } from '../config.ts'
 import type { Logger } from '../logger.ts'
-import { CHECK_FILES_MS, type FileSetting } from './key-pair.ts'
-import { pemCertificates } from './pem.ts'
+import { CHECK_FILES_MS, type FileSetting, pemCertificates } from './key-pair.ts'
 
 /** Where operating systems store their CA certificates. Node has its own list instead. */
 const SYSTEM_FILES = [
@@ -64,7 +63,8 @@ export class TrustedRoots {
       this.#logger.info('new connections are verified with the changed CA certificates', { file: this.#file })
     } catch (error) {
       this.#logger.error('the changed CA certificates cannot be used: the old ones stay in use', {
-        ...{ file: this.#file, error },
+        file: this.#file,
+        error,
       })
     }
   }

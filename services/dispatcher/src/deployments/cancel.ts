@@ -3,7 +3,7 @@ import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } fr
 import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/database/audit'
 import { requireChangeable } from '@slipway/database/read-models'
 import { conflict } from '@slipway/domain'
-import { endLease } from '../leases/end.ts'
+import { endLease } from '../leases/leases.ts'
 import { closeSteps } from './close-steps.ts'
 import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
 

@@ -16,8 +16,12 @@ export const lockDeploymentRow = statement({
   name: 'dispatcher.deployments.lock',
   parameters: { id: uuid },
   row: {
-    ...{ id: uuid, tenant_id: nullable(uuid), state: deploymentState },
-    ...{ request_id: nullable(text), traceparent: nullable(text), is_check: bool },
+    id: uuid,
+    tenant_id: nullable(uuid),
+    state: deploymentState,
+    request_id: nullable(text),
+    traceparent: nullable(text),
+    is_check: bool,
   },
   sql: 'SELECT id, tenant_id, state, request_id, traceparent, is_check FROM deployments WHERE id = :id FOR UPDATE',
 })
@@ -29,8 +33,14 @@ const LEFT_STATE =
 export const moveDeployment = statement({
   name: 'dispatcher.deployments.move',
   parameters: {
-    ...{ id: uuid, from: array(deploymentState), to: deploymentState, is_final: bool, message: text },
-    ...{ error_message: nullable(text), cancel_reason: nullable(text), cancelled_by: nullable(text) },
+    id: uuid,
+    from: array(deploymentState),
+    to: deploymentState,
+    is_final: bool,
+    message: text,
+    error_message: nullable(text),
+    cancel_reason: nullable(text),
+    cancelled_by: nullable(text),
   },
   sql: `WITH old AS (SELECT id, state FROM deployments WHERE id = :id AND state = ANY(:from) FOR UPDATE),
          moved AS (

@@ -1,10 +1,9 @@
 import type { EventBody, RunOutcome } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { canTransition, isFinalDeploymentState } from '@slipway/domain'
-import { endLease } from '../leases/end.ts'
+import { endLease } from '../leases/leases.ts'
 import { closeSteps } from './close-steps.ts'
-import { findHeldLease, hasBegunRollback } from './deployments.sql.ts'
-import { failureOf } from './failure.ts'
+import { findCommonestFailure, findHeldLease, hasBegunRollback } from './deployments.sql.ts'
 import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
 
 /** What a check found is no success or failure of a deployment. */
@@ -78,4 +77,21 @@ async function hasRolledBack(tx: Queryable, deploymentId: string, reported: RunO
     ask_steps: reported === 'failed',
   })
   return rolled_back ?? false
+}
+
+/**
+ * Explains in one sentence why a deployment failed. If commands failed on several targets, the sentence names the most
+ * frequent kind of failure. Otherwise it is the message of the instance.
+ */
+async function failureOf(
+  tx: Queryable,
+  { deployment_id, reason, error_message: told }: EventBody<'run.finished'>,
+): Promise<string> {
+  // A timeout kills commands, for example. Such failures are an effect, not the cause.
+  if (told !== null && (reason ?? 'command_failed') !== 'command_failed') return told
+  const found = await findCommonestFailure.first(tx, { deployment_id })
+  if (!found) return told ?? 'No command was completed'
+  const { failures, targets, alike, error, place } = found
+  if (targets > 1) return `${alike} of ${failures} failures: ${error ?? 'no reason is known'}; the first was ${place}`
+  return told ?? `${place} failed${error === null ? '' : `: ${error}`}`
 }

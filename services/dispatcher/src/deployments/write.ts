@@ -2,8 +2,7 @@ import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { type DeploymentState, type PlanRows, toRows, variantOf } from '@slipway/domain'
 import type { Slot, Snapshot } from '@slipway/engine'
-import { leaseSlots } from '../leases/allocate.ts'
-import { leasesChanged } from '../leases/changed.ts'
+import { leaseSlots, leasesChanged } from '../leases/leases.ts'
 import { takeTargetLocks } from '../locks/take.ts'
 import {
   insertActions,
@@ -58,7 +57,8 @@ async function insertAndAnnounce(tx: Queryable, snapshot: Snapshot, starting: re
     ...leasesChanged(leases, starting),
     ...starting.map(({ deployment_id, command, request_id, traceparent }) => ({
       ...eventMessage('deployment.created', { deployment_id, tenant_id: tenantOf(command), state: 'running' }),
-      ...{ request_id, traceparent },
+      request_id,
+      traceparent,
     })),
   ])
 }

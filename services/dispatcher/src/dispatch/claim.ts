@@ -1,8 +1,8 @@
 import type { Queryable } from '@slipway/database'
 import { renewWanted } from '../locks/wanted.ts'
-import { vanishedRecords } from '../pending/check.ts'
 import { renewSubjects } from '../pending/queue.sql.ts'
 import { type ClaimedRequest, claim, markFailed } from '../pending/status.ts'
+import { vanishedRecords } from '../pending/vanished-records.ts'
 
 /** A pending request that starts, with the ids of the targets that it locks. */
 export interface ReadyRequest {

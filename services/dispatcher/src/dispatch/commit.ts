@@ -91,14 +91,26 @@ export async function commit(
         const { id, request_id, traceparent } = request
         // A caller finds what it has asked for under one id, whether it waits or runs.
         return {
-          ...{ deployment_id: id, request_id, traceparent, slot, locks, command: withPriority(request) },
-          ...{ was_queued: true, is_planned: isPlanned(id) },
+          deployment_id: id,
+          request_id,
+          traceparent,
+          slot,
+          locks,
+          command: withPriority(request),
+          was_queued: true,
+          is_planned: isPlanned(id),
         }
       }),
       ...newStarts.map(({ received: { command, request_id, traceparent }, slot, request }): Starting => {
         return {
-          ...{ deployment_id: command.command_id, request_id, traceparent, slot, locks: locksOf(request), command },
-          ...{ was_queued: false, is_planned: isPlanned(command.command_id) },
+          deployment_id: command.command_id,
+          request_id,
+          traceparent,
+          slot,
+          locks: locksOf(request),
+          command,
+          was_queued: false,
+          is_planned: isPlanned(command.command_id),
         }
       }),
     ])

@@ -15,7 +15,7 @@ import { unlessRefused } from '@slipway/database/audit'
 import { admit, type Decision, isNew, type Start } from '@slipway/engine'
 import type { Logger } from '@slipway/runtime'
 import { insertPlans } from '../deployments/write.ts'
-import { Moved } from '../leases/moved.ts'
+import { Moved } from '../leases/leases.ts'
 import { dropUnlocked } from '../locks/locks.sql.ts'
 import { claim, markRetry } from '../pending/status.ts'
 import { lockAdmission, lockCommands } from './admission.sql.ts'
@@ -220,7 +220,8 @@ async function decideAndCommit(
   }
   const { answers, changed, started } = await commitOrTryAgain(tx, admission, { decisions, committing, tries })
   return {
-    ...{ answers, changed },
+    answers,
+    changed,
     undecided: commands.filter(({ command }) => !answers.has(command.command_id)),
     large: decided.flatMap(({ is, request: { id } }) => (is === 'start' && isLarge(id) ? [id] : [])),
     started: new Set(started),

@@ -3,9 +3,7 @@ import { admit, type CheckRequest, type Decision, type Start } from '@slipway/en
 import { type Logger, uuidv7 } from '@slipway/runtime'
 import { insertSteps, insertTransitions } from '../deployments/write.sql.ts'
 import { lockAdmission } from '../dispatch/admission.sql.ts'
-import { leaseSlots } from '../leases/allocate.ts'
-import { leasesChanged } from '../leases/changed.ts'
-import { Moved } from '../leases/moved.ts'
+import { leaseSlots, leasesChanged, Moved } from '../leases/leases.ts'
 import { countCheckedActions, insertCheck, insertCheckedActions, insertCheckedTargets, refuseRun } from './run.sql.ts'
 import { claim, schedule } from './schedule.sql.ts'
 

@@ -1,5 +1,5 @@
 import type { Queryable } from '@slipway/database'
-import { Moved } from '../leases/moved.ts'
+import { Moved } from '../leases/leases.ts'
 import { takeLocks } from './locks.sql.ts'
 
 /** A deployment that starts, with the ids of the targets that it locks. */

@@ -1,7 +1,6 @@
 import type { Database, Queryable } from '@slipway/database'
 import { isUuid } from '@slipway/domain'
-import type { DropOptions } from './drop-options.ts'
-import { recordDrop } from './record.ts'
+import { type DropOptions, recordDrop } from './drop.ts'
 import {
   BATCH,
   countOld,

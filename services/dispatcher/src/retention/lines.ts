@@ -1,6 +1,5 @@
 import { isLocked, type RowOf } from '@slipway/database'
-import type { DropOptions } from './drop-options.ts'
-import { recordDrop } from './record.ts'
+import { type DropOptions, recordDrop } from './drop.ts'
 import { deleteStrays, dropPartition, findDays, MOST_ROWS } from './retention.sql.ts'
 
 /** The log lines of one day. */

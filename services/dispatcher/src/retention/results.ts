@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '@slipway/database'
-import { recordDrop } from './record.ts'
+import { recordDrop } from './drop.ts'
 import { countResults, deleteResults, MOST_ROWS } from './retention.sql.ts'
 
 /** How many command results are older than `days`. */

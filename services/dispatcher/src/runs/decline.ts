@@ -1,7 +1,7 @@
 import type { EventBody } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage } from '@slipway/database'
 import { lockDeployment } from '../deployments/transitions.ts'
-import { endLease } from '../leases/end.ts'
+import { endLease } from '../leases/leases.ts'
 
 /**
  * Takes a run back from an instance that cannot start it now. The lease ends as lost, so another instance gets the run. No

@@ -1,8 +1,7 @@
 import { enqueue, type Queryable, writeSteps } from '@slipway/database'
 import type { Slot, Snapshot } from '@slipway/engine'
 import { deploymentUpdated, type LockedDeployment } from '../deployments/transitions.ts'
-import { leaseSlots } from '../leases/allocate.ts'
-import { leasesChanged } from '../leases/changed.ts'
+import { leaseSlots, leasesChanged } from '../leases/leases.ts'
 import { moveLocks } from '../locks/locks.sql.ts'
 import { lockOrphans } from './runs.sql.ts'
 

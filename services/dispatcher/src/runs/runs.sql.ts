@@ -28,8 +28,12 @@ export const lockOrphans = statement({
   name: 'dispatcher.runs.lock-orphans',
   parameters: { ids: array(uuid) },
   row: {
-    ...{ id: uuid, tenant_id: nullable(uuid), state: deploymentState },
-    ...{ request_id: nullable(text), traceparent: nullable(text), is_check: bool },
+    id: uuid,
+    tenant_id: nullable(uuid),
+    state: deploymentState,
+    request_id: nullable(text),
+    traceparent: nullable(text),
+    is_check: bool,
   },
   sql: `SELECT d.id, d.tenant_id, d.state, d.request_id, d.traceparent, d.is_check FROM ${ORPHANS} AND d.id = ANY(:ids)
      ORDER BY d.id FOR UPDATE OF d SKIP LOCKED`,
@@ -79,7 +83,9 @@ export const findUntold = statement({
   name: 'dispatcher.runs.find-untold',
   parameters: { except: array(uuid) },
   row: {
-    ...{ deployment_id: uuid, epoch: int8, error_message: nullable(text) },
+    deployment_id: uuid,
+    epoch: int8,
+    error_message: nullable(text),
     outcome: present(oneOf('text', RUN_OUTCOMES)),
     reason: nullable(oneOf('text', RUN_FAILURE_REASONS)),
   },

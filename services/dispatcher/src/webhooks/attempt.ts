@@ -67,7 +67,10 @@ export async function attempt(
     return {
       result: 'failed',
       timed_out: (error as { code?: unknown }).code === 'ETIMEDOUT',
-      ...{ response_status: null, response_body: null, error: wordsFor(error), retry_after: null },
+      response_status: null,
+      response_body: null,
+      error: wordsFor(error),
+      retry_after: null,
     }
   }
 }

@@ -35,8 +35,15 @@ export const SWEPT = 1_000
 export const takeEvents = statement({
   name: 'dispatcher.webhooks.take-events',
   row: {
-    ...{ message_id: uuid, event: webhookEvent, kind: recordKind, id: uuid, tenant_id: nullable(uuid) },
-    ...{ shared: bool, gone: bool, happened_at: timestamptz, failures: int4 },
+    message_id: uuid,
+    event: webhookEvent,
+    kind: recordKind,
+    id: uuid,
+    tenant_id: nullable(uuid),
+    shared: bool,
+    gone: bool,
+    happened_at: timestamptz,
+    failures: int4,
   },
   sql: `SELECT message_id, event, kind, record_id AS id, tenant_id, shared, gone, happened_at, failures
       FROM webhook_events WHERE due_at <= now() ORDER BY message_id LIMIT ${EVENTS} FOR UPDATE SKIP LOCKED`,
@@ -56,8 +63,13 @@ export const findListeners = statement({
 export const addDeliveries = statement({
   name: 'dispatcher.webhooks.add-deliveries',
   parameters: {
-    ...{ tenant_id: nullable(uuid), ids: array(uuid), webhook_ids: array(uuid), message_ids: array(uuid) },
-    ...{ payload_of: array(uuid), events: array(text), payloads: array(text) },
+    tenant_id: nullable(uuid),
+    ids: array(uuid),
+    webhook_ids: array(uuid),
+    message_ids: array(uuid),
+    payload_of: array(uuid),
+    events: array(text),
+    payloads: array(text),
   },
   sql: `INSERT INTO webhook_deliveries (id, webhook_id, tenant_id, message_id, event, payload, expires_at)
     SELECT n.id, w.id, :tenant_id::uuid, p.message_id, p.event, p.payload, now() + interval '${TRIED_FOR}'
@@ -102,8 +114,14 @@ export const claimDeliveries = statement({
   name: 'dispatcher.webhooks.claim-deliveries',
   parameters: { limit: int8, claim: uuid },
   row: {
-    ...{ id: uuid, webhook_id: uuid, tenant_id: nullable(uuid), event: text, payload: text, attempts: int4 },
-    ...{ url: text, secret_sealed: text },
+    id: uuid,
+    webhook_id: uuid,
+    tenant_id: nullable(uuid),
+    event: text,
+    payload: text,
+    attempts: int4,
+    url: text,
+    secret_sealed: text,
   },
   sql: `WITH hooks AS MATERIALIZED (
       SELECT w.id, w.tenant_id, w.consecutive_timeouts >= ${TIMEOUTS_UNTIL_SLOW} AS slow, (
@@ -148,8 +166,13 @@ export const claimDeliveries = statement({
 export const finishDelivery = statement({
   name: 'dispatcher.webhooks.finish-delivery',
   parameters: {
-    ...{ id: uuid, claim: uuid, result: oneOf('text', ['delivered', 'failed', 'gone']), delay_seconds: float8 },
-    ...{ response_status: nullable(int4), response_body: nullable(text), error: nullable(text) },
+    id: uuid,
+    claim: uuid,
+    result: oneOf('text', ['delivered', 'failed', 'gone']),
+    delay_seconds: float8,
+    response_status: nullable(int4),
+    response_body: nullable(text),
+    error: nullable(text),
   },
   row: { status: deliveryStatus },
   sql: `UPDATE webhook_deliveries

@@ -30,8 +30,14 @@ export const findUsableGrant = statement({
 export const replaceAgent = statement({
   name: 'executor-bridge.agents.replace',
   parameters: {
-    ...{ id: uuid, target_id: uuid, grant_id: uuid, host: text, port: int4, version: text },
-    ...{ key_sealed: text, credential_hash: text },
+    id: uuid,
+    target_id: uuid,
+    grant_id: uuid,
+    host: text,
+    port: int4,
+    version: text,
+    key_sealed: text,
+    credential_hash: text,
   },
   sql: `INSERT INTO agents (id, target_id, grant_id, host, port, version, key_sealed, credential_hash)
     VALUES (:id, :target_id, :grant_id, :host, :port, :version, :key_sealed, :credential_hash)

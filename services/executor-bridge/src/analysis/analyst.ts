@@ -1,7 +1,6 @@
 import type { Database } from '@slipway/database'
 import { DestinationRefused, type Logger, sleep } from '@slipway/runtime'
-import type { EndpointAnalysis } from './analysis.sql.ts'
-import { addOpinion } from './analysis.sql.ts'
+import { addOpinion, type EndpointAnalysis } from './analysis.sql.ts'
 import { askEndpoint, type Endpoint } from './endpoint.ts'
 import type { AnalysedFailure, Failures } from './failures.ts'
 

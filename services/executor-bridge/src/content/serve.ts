@@ -1,9 +1,21 @@
 import { once } from 'node:events'
-import { contentBytes } from '@slipway/database'
+import { contentBytes, int8, statement, text, uuid } from '@slipway/database'
 import type { Response } from 'express'
 import type { Bridge } from '../bridge.ts'
 import { Refusal } from '../callers/refusal.ts'
-import { findContentOfRuns } from './content.sql.ts'
+
+/** Content that an action of a run needs, while the instance holds the lease of the run. */
+const findContentOfRuns = statement({
+  name: 'executor-bridge.content.find-of-runs',
+  parameters: { id: text, instance_id: uuid },
+  row: { id: text, size: int8, upload_id: uuid },
+  sql: `SELECT c.id, c.size, c.upload_id FROM contents c
+     WHERE c.id = :id AND EXISTS (
+       SELECT FROM leases l
+         JOIN deployment_actions a ON a.deployment_id = l.deployment_id
+         JOIN source_contents x ON x.source_id = a.action_id AND x.version = a.action_version
+        WHERE l.instance_id = :instance_id AND l.ended_at IS NULL AND x.content_id = c.id)`,
+})
 
 const SHA256 = /^[0-9a-f]{64}$/
 /** The longest time in which an instance may read no byte. */

@@ -1,6 +1,6 @@
-import type { EventBatch, StreamBatch } from '@slipway/contracts'
+import type { EventBatch, RunOutcome, StreamBatch } from '@slipway/contracts'
 import { enqueue, eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
-import type { LogLimit } from '@slipway/domain'
+import { canTransition, type LogLimit } from '@slipway/domain'
 import { forRequest, SpanKind, traced } from '@slipway/runtime'
 import { analyseFailures, type Failures } from '../analysis/failures.ts'
 import { explainReports } from '../analysis/reports.ts'
@@ -14,7 +14,6 @@ import { noteTargets } from './facts.ts'
 import { type FoldedBatch, foldEvents } from './fold.ts'
 import { chunkOf, countDropped, newLines, storeChunk } from './lines.ts'
 import { measured } from './metrics.ts'
-import { checkOutcome, isRollingBack } from './outcome.ts'
 import { moveSteps } from './steps.ts'
 
 interface AppliedBatch {
@@ -102,8 +101,10 @@ async function applyNew(
   const { lines, dropped, dropping } = keepWithinLimits(reported, volume.limits, used, progress.dropping)
   const chunk = chunkOf(lines)
   const log = {
-    ...{ next_line: firstLine + lines.length, line_offset: progress.line_offset + reported.length - lines.length },
-    ...{ bytes: chunk.bytes, dropping },
+    next_line: firstLine + lines.length,
+    line_offset: progress.line_offset + reported.length - lines.length,
+    bytes: chunk.bytes,
+    dropping,
   }
   const wasRollingBack = isRollingBack(run, progress)
   const messages = messagesOf(deploymentId, batch.epoch, folded, wasRollingBack)
@@ -157,4 +158,17 @@ function messagesOf(
   if (rollingBack && !wasRollingBack) messages.push(eventMessage('run.rolling_back', run))
   if (finished) messages.push(eventMessage('run.finished', { ...run, ...finished }))
   return messages
+}
+
+const isRollingBack = ({ state }: HeldRun, progress: Progress) => progress.rolling_back || state === 'rolling_back'
+
+/**
+ * Refuses an end that the states of a deployment do not allow, because the dispatcher could never enter it.
+ * @throws IllegalEvent
+ */
+function checkOutcome(outcome: RunOutcome, rollingBack: boolean): void {
+  const state = rollingBack ? 'rolling_back' : 'running'
+  if (!canTransition(state, outcome)) {
+    throw new IllegalEvent(`A run that is ${state} cannot end with ${outcome}`)
+  }
 }

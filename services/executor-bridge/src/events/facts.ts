@@ -1,9 +1,15 @@
-import type { OutboxMessage, Queryable } from '@slipway/database'
+import { array, int4, type OutboxMessage, type Queryable, statement, uuid } from '@slipway/database'
 import type { CommandFailureReason } from '@slipway/domain'
-import { noteMissed } from '../targets/missed.ts'
-import { noteReached } from '../targets/reached.ts'
-import { findTargetIds } from './events.sql.ts'
+import { noteMissed, noteReached } from '../targets/reached.ts'
 import type { FoldedBatch } from './fold.ts'
+
+const findTargetIds = statement({
+  name: 'executor-bridge.events.find-target-ids',
+  parameters: { deployment_id: uuid, targets: array(int4) },
+  row: { target_index: int4, target_id: uuid },
+  sql: `SELECT target_index, target_id FROM deployment_targets
+     WHERE deployment_id = :deployment_id AND target_index = ANY (:targets)`,
+})
 
 /** The command did not start, because the target was not reached. */
 const UNREACHED: ReadonlySet<CommandFailureReason> = new Set([

@@ -97,8 +97,15 @@ function takeEvent(batch: FoldedBatch, event: Exclude<RunEvent, LogEvent>, move:
       change.retry_count = event.attempt
       change.completed_at = event.at
       change.result = {
-        ...{ status, exit_code, error_message, reason, subject },
-        ...{ started_at, completed_at: event.at, stdout_tail, stderr_tail },
+        status,
+        exit_code,
+        error_message,
+        reason,
+        subject,
+        started_at,
+        completed_at: event.at,
+        stdout_tail,
+        stderr_tail,
       }
       return
     }

@@ -1,9 +1,16 @@
 import type { LogEvent, StoredLine } from '@slipway/contracts'
-import { type Queryable, writeSteps } from '@slipway/database'
+import { int4, int8, type Queryable, statement, text, uuid, writeSteps } from '@slipway/database'
 import { invalid } from '../callers/refusal.ts'
 import type { DroppedLines } from '../log-volume/keep.ts'
 import { storableJson } from '../storable.ts'
-import { addChunk } from './events.sql.ts'
+
+/** `lines` is JSON text. */
+const addChunk = statement({
+  name: 'executor-bridge.events.add-chunk',
+  parameters: { deployment_id: uuid, first_line: int8, line_count: int4, lines: text },
+  sql: `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines)
+    VALUES (:deployment_id, :first_line, :line_count, :lines::text::jsonb)`,
+})
 
 const STREAMS = { stdout: 'o', stderr: 'e', system: 's' } as const
 

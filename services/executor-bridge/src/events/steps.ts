@@ -54,7 +54,10 @@ function storableResult(
   failures: Failures,
 ): StepResult {
   return {
-    ...{ status, exit_code, reason, started_at },
+    status,
+    exit_code,
+    reason,
+    started_at,
     error_message: error_message === null ? null : storableText(error_message),
     stdout_tail: tail(stdout_tail),
     stderr_tail: tail(stderr_tail),

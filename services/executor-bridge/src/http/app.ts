@@ -1,4 +1,3 @@
-import type { TSchema } from '@slipway/contracts'
 import {
   AgentEnrolRequest,
   AgentHeartbeatRequest,
@@ -7,6 +6,7 @@ import {
   JoinRequest,
   PartialLines,
   SyncRequest,
+  type TSchema,
 } from '@slipway/contracts'
 import { isUnavailable } from '@slipway/database'
 import { isUuid } from '@slipway/domain'

@@ -83,7 +83,12 @@ function administer(
     if (!before) throw notFound('The instance')
     const details = await work(tx, before)
     await recordCall(tx, {
-      ...{ command_id, action, caller, api_key, request_id, details },
+      command_id,
+      action,
+      caller,
+      api_key,
+      request_id,
+      details,
       resource_id: instance_id,
       tenant_id: null,
     })

@@ -20,8 +20,13 @@ export const lockNamed = statement({
   name: 'executor-bridge.join.lock-named',
   parameters: { name: text, key: text },
   row: {
-    ...{ id: uuid, name: text, removed: bool, unused: bool, grant_id: nullable(uuid) },
-    ...{ service_account: nullable(text), join_key_hash: nullable(text) },
+    id: uuid,
+    name: text,
+    removed: bool,
+    unused: bool,
+    grant_id: nullable(uuid),
+    service_account: nullable(text),
+    join_key_hash: nullable(text),
   },
   sql: `SELECT id, name, removed_at IS NOT NULL AS removed, credential_hash = '' AS unused, grant_id, service_account,
            join_key_hash
@@ -50,9 +55,18 @@ export const countUse = statement({
 export const saveInstance = statement({
   name: 'executor-bridge.join.save-instance',
   parameters: {
-    ...{ id: uuid, name: text, name_key: text, version: text, capacity: int4, labels, allowed_labels: allowedLabels },
-    ...{ tenant_id: nullable(uuid), grant_id: nullable(uuid), service_account: nullable(text) },
-    ...{ credential_hash: text, join_key_hash: nullable(text) },
+    id: uuid,
+    name: text,
+    name_key: text,
+    version: text,
+    capacity: int4,
+    labels,
+    allowed_labels: allowedLabels,
+    tenant_id: nullable(uuid),
+    grant_id: nullable(uuid),
+    service_account: nullable(text),
+    credential_hash: text,
+    join_key_hash: nullable(text),
   },
   sql: `INSERT INTO instances AS i (id, name, name_key, version, capacity, labels, enrolled_labels, allowed_labels, tenant_id,
                                 grant_id, service_account, credential_hash, next_credential_hash, join_key_hash, enrolled_at)

@@ -58,7 +58,14 @@ export async function join(
     const credential = newCredential(id)
     const { version, capacity, labels, join_key } = request
     await sql.saveInstance.run(tx, {
-      ...{ id, name, name_key, version, capacity, labels, ...admission, credential_hash: hashToken(credential) },
+      id,
+      name,
+      name_key,
+      version,
+      capacity,
+      labels,
+      ...admission,
+      credential_hash: hashToken(credential),
       join_key_hash: join_key === undefined ? null : hashToken(join_key),
     })
     await setSlots(tx, id, capacity)

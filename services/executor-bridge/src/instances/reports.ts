@@ -3,8 +3,7 @@ import { enqueue, eventMessage, type OutboxMessage } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
 import { startedRuns } from '../runs/metrics.ts'
 import { endUnstartedRun } from '../runs/progress.ts'
-import { findUnstartedLeases } from './leases.sql.ts'
-import { endedLeases, keyOf } from './leases.ts'
+import { endedLeases, findUnstartedLeases, keyOf } from './leases.ts'
 
 /**
  * Processes the reports of runs that the instance stopped, refused or declined. The instance repeats them until a sync

@@ -6,8 +6,7 @@ import { Refusal } from '../callers/refusal.ts'
 import { startsOf } from '../runs/start.ts'
 import { dueProbes, noteProbes } from '../targets/probing.ts'
 import { recordHeartbeat } from './heartbeat.ts'
-import { findLiveLeases } from './leases.sql.ts'
-import { endedLeases, keyOf, type LiveLease } from './leases.ts'
+import { endedLeases, findLiveLeases, keyOf, type LiveLease } from './leases.ts'
 import { takeReports } from './reports.ts'
 
 interface SyncCall {

@@ -55,7 +55,9 @@ export function createServiceAccounts(rules: ServiceAccountRules): ServiceAccoun
         const resolve = await keySet()
         const { issuer, audience } = rules
         const { payload } = await jwtVerify(token, resolve, {
-          ...{ issuer, audience, algorithms: ALGORITHMS },
+          issuer,
+          audience,
+          algorithms: ALGORITHMS,
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           requiredClaims: ['exp', 'sub'],
         })

@@ -25,8 +25,14 @@ const dropping = nullable(oneOf('text', LOG_LIMITS))
 const LEASE = {
   parameters: { deployment_id: uuid, epoch: int8, instance_id: uuid },
   row: {
-    ...{ state: deploymentState, total_steps: int4, request_id: nullable(text), analysis_enabled: bool },
-    ...{ traceparent: nullable(text), action_count: int4, acquired_at: timestamptz, tenant_id: nullable(uuid) },
+    state: deploymentState,
+    total_steps: int4,
+    request_id: nullable(text),
+    analysis_enabled: bool,
+    traceparent: nullable(text),
+    action_count: int4,
+    acquired_at: timestamptz,
+    tenant_id: nullable(uuid),
   },
   sql: `SELECT d.state, d.total_steps, d.request_id, d.analysis_enabled, d.traceparent, d.tenant_id, l.acquired_at,
            (SELECT max(action_index) + 1 FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_count
@@ -37,25 +43,36 @@ const LEASE = {
 // Locks the deployment first: each transaction that ends a lease changes the deployment before.
 
 export const lockLiveLease = statement({
-  ...{ name: 'executor-bridge.progress.lock-live-lease', parameters: LEASE.parameters, row: LEASE.row },
+  name: 'executor-bridge.progress.lock-live-lease',
+  parameters: LEASE.parameters,
+  row: LEASE.row,
   sql: `${LEASE.sql} AND ${STILL_HELD} FOR SHARE OF d, l`,
 })
 
 export const findLiveLease = statement({
-  ...{ name: 'executor-bridge.progress.find-live-lease', parameters: LEASE.parameters, row: LEASE.row },
+  name: 'executor-bridge.progress.find-live-lease',
+  parameters: LEASE.parameters,
+  row: LEASE.row,
   sql: `${LEASE.sql} AND ${STILL_HELD}`,
 })
 
 /** The lease of a run that was stopped, while the last output of its commands is accepted. */
 export const lockStoppedLease = statement({
-  ...{ name: 'executor-bridge.progress.lock-stopped-lease', parameters: LEASE.parameters, row: LEASE.row },
+  name: 'executor-bridge.progress.lock-stopped-lease',
+  parameters: LEASE.parameters,
+  row: LEASE.row,
   sql: `${LEASE.sql} AND ${TAKES_LAST_OUTPUT} FOR SHARE OF d, l`,
 })
 
 const PROGRESS = {
   row: {
-    ...{ next_event: int8, next_line: int8, finished: bool, rolling_back: bool },
-    ...{ line_offset: int8, log_bytes: int8, dropping },
+    next_event: int8,
+    next_line: int8,
+    finished: bool,
+    rolling_back: bool,
+    line_offset: int8,
+    log_bytes: int8,
+    dropping,
   },
   columns: 'next_event, next_line, finished_at IS NOT NULL AS finished, rolling_back, line_offset, log_bytes, dropping',
 }
@@ -105,9 +122,16 @@ export const openProgress = statement({
 export const saveProgress = statement({
   name: 'executor-bridge.progress.save',
   parameters: {
-    ...{ deployment_id: uuid, next_event: int8, next_line: int8 },
-    ...{ outcome: nullable(outcome), reason: nullable(reason), error_message: nullable(text), rolling_back: bool },
-    ...{ line_offset: int8, bytes: int8, dropping },
+    deployment_id: uuid,
+    next_event: int8,
+    next_line: int8,
+    outcome: nullable(outcome),
+    reason: nullable(reason),
+    error_message: nullable(text),
+    rolling_back: bool,
+    line_offset: int8,
+    bytes: int8,
+    dropping,
   },
   row: { completed_steps: int4, ended_steps: int4 },
   sql: `UPDATE run_progress SET next_event = :next_event, next_line = :next_line,

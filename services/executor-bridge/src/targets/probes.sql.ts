@@ -25,12 +25,11 @@ export const takeDue = statement({
   name: 'executor-bridge.probes.take-due',
   parameters: { instance_id: uuid, interval_seconds: float8, limit: int8 },
   row: {
-    ...{
-      id: uuid,
-      connection: jsonb<Extract<StoredConnection, { type: 'ssh' }>>(),
-      connection_secrets: nullable(text),
-    },
-    ...{ pinned_host_key: nullable(text), may_login: bool },
+    id: uuid,
+    connection: jsonb<Extract<StoredConnection, { type: 'ssh' }>>(),
+    connection_secrets: nullable(text),
+    pinned_host_key: nullable(text),
+    may_login: bool,
   },
   sql: `WITH online AS (
       SELECT id, labels, tenant_id FROM instances WHERE removed_at IS NULL AND last_heartbeat_at > now() - interval '${LOST_AFTER}'

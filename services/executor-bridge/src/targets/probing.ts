@@ -1,9 +1,8 @@
 import type { ProbeResult, ProbeTarget } from '@slipway/contracts'
 import { countRowFailure, enqueue, type RowOf } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
-import { noteMissed } from './missed.ts'
 import * as sql from './probes.sql.ts'
-import { noteReached } from './reached.ts'
+import { noteMissed, noteReached } from './reached.ts'
 import { sshConnection } from './ssh-connection.ts'
 
 /** A target that was not reached is probed again before it is shown as stale. */

@@ -1,6 +1,5 @@
 import type { RunConnection } from '@slipway/contracts'
 import type { KeyRing } from '@slipway/runtime'
-import { openConnectionSecrets } from './connection-secrets.ts'
 import type { StoredConnection } from './records.sql.ts'
 
 const SSH_PORT = 22
@@ -26,4 +25,14 @@ export function sshConnection(keys: KeyRing, target: Stored): Extract<RunConnect
     ...(password === undefined ? {} : { password }),
     ...(hostKey === null ? {} : { host_key: hostKey }),
   }
+}
+
+interface ConnectionSecrets {
+  private_key?: string
+  password?: string
+}
+
+function openConnectionSecrets(keys: KeyRing, targetId: string, sealed: string | null): ConnectionSecrets {
+  if (sealed === null) return {}
+  return JSON.parse(keys.openText(sealed, `target:${targetId}:connection`)) as ConnectionSecrets
 }

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Permission } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
-import { isConnectionError } from '@slipway/database'
+import { type Database, isConnectionError } from '@slipway/database'
 import { type FieldError, isUuid, notFound, Problem, toErrorBody, validationProblem } from '@slipway/domain'
 import { type KeyRing, type Logger, takeRequestId, withContext } from '@slipway/runtime'
 import type { Redis } from '@slipway/runtime/redis'

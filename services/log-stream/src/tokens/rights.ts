@@ -1,6 +1,28 @@
 import type { SseTokenRecord } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
-import { findPresentRights } from './rights.sql.ts'
+import { array, int4, int8, nullable, type Queryable, statement, text, uuid } from '@slipway/database'
+
+/** The valid tokens by position, from 1: those of a session or an API key of an active user. */
+const findPresentRights = statement({
+  name: 'log-stream.tokens.find-rights',
+  parameters: { user_ids: array(uuid), kinds: array(text), credential_ids: array(uuid), token_versions: array(int4) },
+  row: {
+    place: int8,
+    tenant_id: nullable(uuid),
+    scopes: nullable(array(text)),
+    permissions: array(text),
+  },
+  sql: `SELECT t.place, u.tenant_id, k.scopes,
+       ARRAY(SELECT DISTINCT p FROM user_roles ur JOIN roles r ON r.id = ur.role_id, unnest(r.permissions) p
+              WHERE ur.user_id = u.id) AS permissions
+      FROM unnest(:user_ids::uuid[], :kinds::text[], :credential_ids::uuid[], :token_versions::int[]) WITH ORDINALITY
+        AS t (user_id, kind, credential_id, token_version, place)
+      JOIN users u ON u.id = t.user_id AND u.status = 'active'
+      LEFT JOIN sessions s ON t.kind = 'session' AND s.id = t.credential_id AND s.user_id = u.id
+        AND s.token_version = u.token_version AND s.revoked_at IS NULL AND s.expires_at > now()
+      LEFT JOIN api_keys k ON t.kind = 'api_key' AND k.id = t.credential_id AND k.user_id = u.id
+        AND u.token_version = t.token_version AND coalesce(k.expires_at > now(), true)
+     WHERE s.id IS NOT NULL OR k.id IS NOT NULL`,
+})
 
 /** What the user of a valid token may see now. */
 export interface PresentRights {

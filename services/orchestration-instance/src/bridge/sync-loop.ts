@@ -167,7 +167,9 @@ export class SyncLoop {
     const { reports, delivered } = runs.reports.take()
     return {
       request: {
-        ...{ version, capacity, labels },
+        version,
+        capacity,
+        labels,
         // Restored runs resume with the answer.
         wait_seconds: this.#fenced ? 0 : WAIT_SECONDS,
         accepts_runs: runs.acceptsRuns,

@@ -1,5 +1,4 @@
-import type { LogEvent, RunEvent } from '@slipway/contracts'
-import { MAX_BATCH_EVENTS } from '@slipway/contracts'
+import { type LogEvent, MAX_BATCH_EVENTS, type RunEvent } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import type { Journal } from '../journal/journal.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { PartialLine } from '@slipway/contracts'
-import { MAX_PARTIAL_LINES } from '@slipway/contracts'
+import { MAX_PARTIAL_LINES, type PartialLine } from '@slipway/contracts'
 import type { Logger } from '@slipway/runtime'
 
 const EVERY_MS = 1_000

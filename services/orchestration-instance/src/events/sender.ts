@@ -1,8 +1,12 @@
-import { after } from '@slipway/commands'
-import { fullJitter, type Logger, sleep } from '@slipway/runtime'
+import { after, counter, fullJitter, type Logger, sleep } from '@slipway/runtime'
 import { FencedError, type PostedBatch } from '../bridge/bridge-client.ts'
 import { type Batch, type EventLog, EventsGone } from './event-log.ts'
-import { sentBatches } from './metrics.ts'
+
+const sentBatches = counter(
+  'slipway_event_batches_sent_total',
+  'Batches of events by outcome: accepted, failed (sent again) or fenced (the lease of the run has ended)',
+  ['outcome'],
+)
 
 /** How long events are collected for a batch that is not full. A batch costs about as much as twenty steps in it. */
 const COLLECT_MS = 10

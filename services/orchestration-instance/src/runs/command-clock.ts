@@ -1,4 +1,4 @@
-import { after } from '@slipway/commands'
+import { after } from '@slipway/runtime'
 
 const MIN_EXTENSION_MS = 250
 

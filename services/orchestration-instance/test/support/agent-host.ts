@@ -37,7 +37,10 @@ export class AgentHost {
   private constructor() {
     this.#bridge = http.createServer(({ url }, response) => {
       const enrolment = {
-        ...{ agent_id: AGENT_ID, target_name: 'db-1', key: AGENT_KEY, credential: 'c' },
+        agent_id: AGENT_ID,
+        target_name: 'db-1',
+        key: AGENT_KEY,
+        credential: 'c',
         heartbeat_seconds: 1,
       }
       const refused = this.isRevoked && url !== '/v1/agents'

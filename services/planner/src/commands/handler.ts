@@ -1,13 +1,18 @@
 import type { Broker, Delivery } from '@slipway/broker'
 import type { Envelope } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
-import { type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
+import { histogram, type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
 import type { PlanningThread } from '../large/planning-thread.ts'
 import { isLarge } from '../large/size.ts'
-import { plans } from '../planning/metrics.ts'
 import { outcomeOf } from '../planning/outcome.ts'
 import type { PlanningResources } from '../planning/planning.ts'
 import { createSensitiveNames } from '../records/sensitive-names.ts'
+
+const plans = histogram(
+  'slipway_plan_duration_seconds',
+  'Time to make a plan, or to refuse it; large ones are made in a thread of their own, one by one',
+  ['command', 'size'],
+)
 
 interface HandlerOptions {
   database: Database

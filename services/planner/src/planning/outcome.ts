@@ -4,8 +4,8 @@ import type { NewRequest } from '@slipway/database'
 import { readComparedPlans, sealPlan } from '@slipway/database/read-models'
 import { comparedDeployments, conflict, missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
 import { type Logger, SecretError } from '@slipway/runtime'
-import { checkOverride, overrideOf } from '../freezes/override.ts'
 import { findOriginal } from '../records/original.sql.ts'
+import { checkOverride, overrideOf } from './freeze-override.ts'
 import { checkPlanHash, planHash } from './plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest, type Unchanged } from './planning.ts'
 import { previewOf } from './preview.ts'
@@ -137,7 +137,11 @@ async function start(
 
 /** What the dispatcher would decide about. */
 const newRequest = ({ command_id, caller, request }: Command, { plan }: Planned): NewRequest => ({
-  ...{ id: command_id, deadline: null, plan, caller, override: overrideOf(request) !== null },
+  id: command_id,
+  deadline: null,
+  plan,
+  caller,
+  override: overrideOf(request) !== null,
 })
 
 /** The error for the caller. Undefined for a temporary failure: then the message is retried. */

@@ -1,4 +1,4 @@
-import type { Queryable } from '@slipway/database'
+import { array, int8, present, type Queryable, statement, text, uuid } from '@slipway/database'
 import {
   type InstanceSelector,
   type MaybeSelector,
@@ -10,8 +10,16 @@ import {
 } from '@slipway/domain'
 import { type Instance, instancesOf, takesRuns } from '@slipway/engine'
 import type { EnvironmentRecord, TenantRecord } from '../records/scope.ts'
-import { findMissed } from '../records/target-facts.sql.ts'
 import type { TargetRecord } from '../records/targets.ts'
+
+/** The targets that one of these instances did not reach by the last probe. */
+const findMissed = statement({
+  name: 'planner.target_facts.find-missed',
+  parameters: { ids: array(uuid), instance_ids: array(uuid), limit: int8 },
+  row: { name: text, missed_by: present(uuid) },
+  sql: `SELECT t.name, f.missed_by FROM target_facts f JOIN targets t ON t.id = f.target_id
+     WHERE f.target_id = ANY (:ids) AND f.missed_by = ANY (:instance_ids) ORDER BY t.name, t.id LIMIT :limit`,
+})
 
 const isGiven = (selector: InstanceSelector | null | undefined): selector is InstanceSelector =>
   selector !== null && selector !== undefined && Object.keys(selector).length > 0

@@ -52,7 +52,13 @@ function place(action: PlannedAction): Preview['plan']['actions'][number] {
   const { sequence_id, sequence_name, sequence_version, sequence_order } = action
   const { action_id, action_name, action_version, action_order } = action
   return {
-    ...{ sequence_id, sequence_name, sequence_version, sequence_order },
-    ...{ action_id, action_name, action_version, action_order },
+    sequence_id,
+    sequence_name,
+    sequence_version,
+    sequence_order,
+    action_id,
+    action_name,
+    action_version,
+    action_order,
   }
 }

@@ -1,10 +1,10 @@
 import { Button, Group, Select } from '@mantine/core'
+import { RecordSelect } from '../../components/record-select.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
 import { TimeInput } from '../../components/time-input.tsx'
-import type { Search } from '../../components/use-address.ts'
-import { withoutFilters } from '../../components/use-address.ts'
+import { type Search, withoutFilters } from '../../components/use-address.ts'
+import { useSession } from '../../session/session.tsx'
 import { ACTION_GROUPS, RESOURCE_TYPES } from './actions.ts'
-import { ActorFilter } from './actor-filter.tsx'
 
 export const FILTERS = ['action', 'resource_type', 'resource_id', 'actor_id', 'api_key_id', 'from', 'to'] as const
 
@@ -61,5 +61,26 @@ export function AuditFilters({ search, onChange }: Props) {
         </Button>
       )}
     </Group>
+  )
+}
+
+interface ActorFilterProps {
+  value: string | undefined
+  onChange: (id: string | undefined) => void
+}
+
+/** Whose records: a user, or the id of one for callers who may not list users. */
+function ActorFilter({ value, onChange }: ActorFilterProps) {
+  const { can } = useSession()
+  return can('users:read') ? (
+    <RecordSelect
+      kind="user"
+      label="Actor"
+      placeholder="Any user"
+      value={value ?? null}
+      onChange={(id) => onChange(id ?? undefined)}
+    />
+  ) : (
+    <SearchInput label="Actor" placeholder="Id of a user" value={value} onChange={onChange} />
   )
 }

@@ -1,7 +1,6 @@
 import { useRead } from '../../api/queries.ts'
 import { ListScreen } from '../../components/list-screen.tsx'
-import type { Search } from '../../components/use-address.ts'
-import { filtersOf, useAddress } from '../../components/use-address.ts'
+import { filtersOf, type Search, useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 import type { AuditQuery } from './actions.ts'
 import { AuditChain } from './audit-chain.tsx'

@@ -1,14 +1,16 @@
-import { Alert, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { useWrite } from '../../api/queries.ts'
+import { Alert, Anchor, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useLive } from '../../api/live.ts'
+import { useRead, useWrite } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
 import { Page } from '../../components/page.tsx'
+import { useSession } from '../../session/session.tsx'
 import { Replacements } from '../releases/replacements.tsx'
 import { Blockers } from './blockers.tsx'
 import { NothingToDeploy, OnlyChanged, unchangedTargets } from './only-changed.tsx'
 import { PlanSteps } from './plan-steps.tsx'
 import type { Previewed } from './previewed.ts'
-import { QueuePlace } from './queue-place.tsx'
 import { ResolvedVariables } from './resolved-variables.tsx'
 import { StartDeployment } from './start-deployment.tsx'
 import { strategyOf } from './strategy-text.ts'
@@ -91,5 +93,24 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
         </Stack>
       </SimpleGrid>
     </Page>
+  )
+}
+
+/** Where in the queue a request with this priority would stand now. The warnings say whether it would be queued at all. */
+function QueuePlace({ priority }: { priority: number }) {
+  const { can } = useSession()
+  useLive('listPending')
+  const pending = useRead('listPending', { query: { status: 'pending' } }, { enabled: can('deployments:read') })
+  if (pending.data === undefined) return null
+  const before = pending.data.filter((request) => request.priority >= priority).length
+  if (before === 0) return <Text size="sm">No request in the queue comes before it.</Text>
+  return (
+    <Text size="sm">
+      {before === 1 ? '1 request' : `${before.toLocaleString()} requests`} in the{' '}
+      <Anchor component={Link} to="/queue" size="sm">
+        queue
+      </Anchor>{' '}
+      would come before it: its place would be about {(before + 1).toLocaleString()}.
+    </Text>
   )
 }

@@ -1,6 +1,5 @@
 import { Box, Stack, Table, Text, Title } from '@mantine/core'
-import { formatWindow } from './format.ts'
-import { type Freeze, isOpen, type Window, windowsOf } from './windows.ts'
+import { type Freeze, formatWindow, isOpen, type Window, windowsOf } from './windows.ts'
 import { BROWSER_ZONE } from './zones.ts'
 
 const DAYS = 14

@@ -9,10 +9,9 @@ import { RecordName } from '../../components/record-select.tsx'
 import { RecordButtons } from '../../components/row-buttons.tsx'
 import { useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
-import { formatMoment, formatWindow } from './format.ts'
 import { FreezeCalendar } from './freeze-calendar.tsx'
 import { FreezeForm } from './freeze-form.tsx'
-import { type Freeze, nextWindow, presentWindow } from './windows.ts'
+import { type Freeze, formatMoment, formatWindow, nextWindow, presentWindow } from './windows.ts'
 
 const TICK_MS = 10_000
 

@@ -19,3 +19,17 @@ export const presentWindow = (freeze: Freeze, now: number): Window | undefined =
 
 export const nextWindow = (freeze: Freeze, now: number): Window | undefined =>
   windowsOf(freeze).find(({ start }) => start > now)
+
+const format = new Intl.DateTimeFormat('en', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+})
+
+/** In the time zone of the browser. */
+export const formatMoment = (moment: number) => format.format(moment)
+export const formatWindow = ({ start, end }: Window) => format.formatRange(start, end)

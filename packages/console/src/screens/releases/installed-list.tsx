@@ -1,13 +1,13 @@
-import { Anchor, Group } from '@mantine/core'
+import { Anchor, Button, Group, Stack } from '@mantine/core'
 import type { Input } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useLive } from '../../api/live.ts'
-import { useRead } from '../../api/queries.ts'
+import { useRead, useWrite } from '../../api/queries.ts'
+import { ErrorAlert } from '../../components/error-alert.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { CommandLine } from '../../components/page.tsx'
 import { useSession } from '../../session/session.tsx'
-import { CheckNow } from './check-now.tsx'
 import { InstalledTable } from './installed-table.tsx'
 
 const LIMIT = 50
@@ -50,5 +50,25 @@ export function InstalledList({ filter, of, check, command, empty }: Props) {
         )
       }
     </Loaded>
+  )
+}
+
+type Filter = NonNullable<Input<'checkReleases'>['body']>
+
+/** Checks a target or a source now. */
+function CheckNow({ filter, isPending }: { filter: Filter; isPending: boolean }) {
+  const check = useWrite('checkReleases', 'listReleases', 'listTargetReleases', 'getReleaseMatrix')
+  return (
+    <Stack gap={4} align="start">
+      <Button
+        size="compact-xs"
+        variant="default"
+        loading={check.isPending || isPending}
+        onClick={() => check.mutate({ body: filter })}
+      >
+        Check now
+      </Button>
+      {check.error && <ErrorAlert error={check.error} />}
+    </Stack>
   )
 }

@@ -1,8 +1,7 @@
 import { Code, Group, SegmentedControl, Stack } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { definitionLines } from './definition-text.ts'
-import { highlightLines } from './highlight.ts'
-import { HighlightedLine } from './highlighted-line.tsx'
+import { highlightLines, TOKEN_COLOURS, type Token } from './highlight.ts'
 
 type Form = 'yaml' | 'json'
 
@@ -34,5 +33,19 @@ export function DefinitionView({ definition }: { definition: unknown }) {
         ))}
       </Code>
     </Stack>
+  )
+}
+
+function HighlightedLine({ tokens }: { tokens: readonly Token[] }) {
+  return (
+    <>
+      {tokens.map(({ kind, text }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the tokens of a line have no other identity
+        <span key={index} style={{ color: TOKEN_COLOURS[kind] }}>
+          {text}
+        </span>
+      ))}
+      {'\n'}
+    </>
   )
 }

@@ -3,15 +3,17 @@ import type { Answer } from '@slipway/client'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
 import { useRead, useWrite } from '../../api/queries.ts'
+import { shellQuoted } from '../../components/commands.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
 import { Loaded } from '../../components/loaded.tsx'
-import { Page } from '../../components/page.tsx'
+import { Empty, Page } from '../../components/page.tsx'
+import { Section } from '../../components/section.tsx'
 import { useSession } from '../../session/session.tsx'
+import { InstalledList } from '../releases/installed-list.tsx'
 import { TargetAgent } from './target-agent.tsx'
 import { TargetConnection } from './target-connection.tsx'
 import { TargetFacts } from './target-facts.tsx'
 import { TargetHistory } from './target-history.tsx'
-import { TargetInstalled } from './target-installed.tsx'
 import { TargetTags } from './target-tags.tsx'
 import { TargetVariables } from './target-variables.tsx'
 
@@ -90,5 +92,20 @@ function Actions({ target: { id, name, enabled } }: { target: Answer<'getTarget'
         />
       )}
     </>
+  )
+}
+
+/** The version of each source that is in force on the target. */
+function TargetInstalled({ id, name }: { id: string; name: string }) {
+  return (
+    <Section title="What is installed">
+      <InstalledList
+        filter={{ target_id: id }}
+        of="target"
+        check={{ target_ids: [id] }}
+        command={`slipway on ${shellQuoted(name)}`}
+        empty={<Empty title="Nothing is installed yet">Deploy to it with the button above.</Empty>}
+      />
+    </Section>
   )
 }

@@ -5,7 +5,6 @@ import { RecordForm } from '../../components/record-form.tsx'
 import { TenantSelect } from '../../components/record-select.tsx'
 import { useSession } from '../../session/session.tsx'
 import { EVENTS, eventGroups, type WebhookEvent } from './events.ts'
-import { makeSecret } from './secret.ts'
 
 interface Props {
   /** Null for a new webhook. */
@@ -121,4 +120,12 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
       onClose={onClose}
     />
   )
+}
+
+const SECRET_BYTES = 32
+
+/** A signing secret as Standard Webhooks writes it. */
+function makeSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES))
+  return `whsec_${btoa(String.fromCharCode(...bytes))}`
 }

@@ -20,10 +20,9 @@ import {
   compile,
 } from '@slipway/contracts'
 import { fullJitter, type Semaphore, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
-import { plain } from '../words.ts'
+import { endpointOf, networkReason, plain } from '../network.ts'
 import { readFrames } from './frames.ts'
 import { type AgentAddress, AgentLink, type LinkAnswer, LinkError } from './link.ts'
-import { agentOn, linkFailed, linkProblem } from './words.ts'
 
 const SMALL_ANSWER = 256 * 1024
 /** How long a start is repeated after a lost answer. */
@@ -323,4 +322,24 @@ function parse(body: Buffer): unknown {
   } catch {
     return null
   }
+}
+
+function agentOn(targetName: string, address: AgentAddress): string {
+  return `the agent on ${targetName} (${endpointOf(address)})`
+}
+
+const linkFailed = (agent: string, error: LinkError): CommandError =>
+  new CommandError(linkProblem(agent, error), networkReason(error.code))
+
+function linkProblem(agent: string, error: LinkError): string {
+  const { code, message } = error
+  if (code === 'ECONNREFUSED') return `${agent} refused the connection`
+  if (code === 'ETIMEDOUT') return `${agent} does not answer`
+  if (code === 'ECONNRESET' || code === 'EPIPE') return `${agent} closed the connection`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name of ${agent} cannot be resolved`
+  if (code === 'EPROTO' || code?.startsWith('ERR_SSL')) {
+    return `${agent} does not accept its key: it was revoked or enrolled anew, or something else answers there`
+  }
+  if (code === 'ANSWER') return `${agent} gave a wrong answer: ${message}`
+  return `${agent} cannot be reached (${code ?? message.slice(0, 200)})`
 }

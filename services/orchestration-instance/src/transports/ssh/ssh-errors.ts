@@ -1,8 +1,7 @@
 import { CommandError } from '@slipway/commands'
 import type { RunConnection } from '@slipway/contracts'
 import type { CommandFailureReason } from '@slipway/domain'
-import { networkReason } from '../network-reason.ts'
-import { endpointOf } from '../words.ts'
+import { endpointOf, networkReason } from '../network.ts'
 
 export type SshAddress = Extract<RunConnection, { type: 'ssh' }>
 

@@ -8,7 +8,7 @@ import {
   type Transport,
   whenAborted,
 } from '@slipway/commands'
-import { endpointOf, plain } from '../words.ts'
+import { endpointOf, plain } from '../network.ts'
 import type { Connection, SshConnections } from './connections.ts'
 import { KnownHostKey } from './host-key.ts'
 import { type FileProblem, type Request, requestOf } from './host-script.ts'

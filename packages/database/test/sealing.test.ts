@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { KeyRing, SecretError, uuidv7 } from '@slipway/runtime'
 import { addPending, type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
 import { type Database, resealAll } from '../src/index.ts'
-import { SEALED_PLACES } from '../src/keys/sealed-places.ts'
+import { SEALED_PLACES } from '../src/sealing/sealed-places.ts'
 
 const [oldKey, newKey] = ['old', 'new'].map((id) => `${id}:${randomBytes(32).toString('base64')}`)
 const before = KeyRing.parse(`${oldKey}`)
