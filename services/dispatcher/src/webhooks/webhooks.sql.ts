@@ -123,7 +123,7 @@ export const claimDeliveries = statement({
     url: text,
     secret_sealed: text,
   },
-  sql: `WITH hooks AS MATERIALIZED (
+  sql: `WITH hooks AS (
       SELECT w.id, w.tenant_id, w.consecutive_timeouts >= ${TIMEOUTS_UNTIL_SLOW} AS slow, (
                SELECT count(*) FROM webhook_deliveries b
                 WHERE b.webhook_id = w.id AND b.claim IS NOT NULL AND b.next_attempt_at > now()) AS in_flight

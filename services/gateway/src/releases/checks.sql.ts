@@ -5,7 +5,6 @@ import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 /** How many releases in force of a source, on these targets, have a check, and how many have none. */
 export const countCheckable = statement({
   name: 'gateway.releases.count-checkable',
-  planEachCall: true,
   parameters: { tenant_id: nullable(uuid), ...sourceColumns, target_ids: nullable(array(uuid)) },
   row: { requested_at: text, total: int8, unchecked: int8 },
   sql: `SELECT ${isoTime('now()')} AS requested_at,
