@@ -9,7 +9,7 @@ const PACKAGES = {
   runtime: [],
   broker: ['contracts', 'domain', 'runtime'],
   commands: ['contracts', 'domain'],
-  limits: ['domain', 'runtime'],
+  http: ['contracts', 'domain', 'runtime'],
   database: ['contracts', 'domain', 'engine', 'runtime'],
   client: ['contracts'],
   cli: ['client', 'contracts'],
@@ -18,21 +18,22 @@ const PACKAGES = {
 
 const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'engine', 'runtime']
 const SERVICES = {
-  gateway: [...INFRASTRUCTURE, 'limits', 'scripts'],
+  gateway: [...INFRASTRUCTURE, 'http', 'scripts'],
   planner: INFRASTRUCTURE,
   dispatcher: INFRASTRUCTURE,
-  'executor-bridge': INFRASTRUCTURE,
-  'log-stream': [...INFRASTRUCTURE, 'limits'],
+  'executor-bridge': [...INFRASTRUCTURE, 'http'],
+  'log-stream': [...INFRASTRUCTURE, 'http'],
   // They run beside the targets, where neither the database nor the broker can be reached.
   'orchestration-instance': ['commands', 'contracts', 'domain', 'runtime'],
-  'target-agent': ['commands', 'contracts', 'domain', 'runtime'],
+  'target-agent': ['commands', 'contracts', 'domain', 'http', 'runtime'],
 }
 
 // Folders of packages with an export of their own, `@slipway/runtime/redis`, and the parts that may load them.
 const EXPORTED_FOLDERS = {
   'domain/analysis': ['services/gateway', 'services/executor-bridge'],
   'domain/ssh': ['services/gateway', 'services/orchestration-instance'],
-  'runtime/redis': ['packages/limits', 'services/gateway', 'services/executor-bridge', 'services/log-stream'],
+  'runtime/redis': ['packages/http/src/limits', 'services/gateway', 'services/executor-bridge', 'services/log-stream'],
+  'http/limits': ['services/gateway', 'services/log-stream'],
   'database/audit': ['services/gateway', 'services/dispatcher', 'services/executor-bridge'],
   'database/read-models': [
     'services/gateway',
@@ -93,6 +94,14 @@ export default {
         pathNot: [`^packages/${oneOf(Object.keys(PACKAGES))}/`, `^services/${oneOf(Object.keys(SERVICES))}/`],
       },
       to: {},
+    },
+    {
+      name: 'http-without-redis',
+      comment:
+        'the limits of clients need Redis, which an agent neither reaches nor loads: they stay behind @slipway/http/limits',
+      severity: 'error',
+      from: { path: '^(packages/http/src/|services/target-agent/)', pathNot: '^packages/http/src/limits/' },
+      to: { path: '^packages/(http/src/limits|redis)/' },
     },
     {
       name: 'only-through-the-index',

@@ -20,7 +20,7 @@ const PLANTED = [
   ['packages/contracts/src/planted-up.ts', '@slipway/runtime', 'contracts-imports'],
   ['packages/runtime/src/planted.ts', '@slipway/broker', 'runtime-imports'],
   ['packages/runtime/src/planted-contracts.ts', '@slipway/contracts', 'runtime-imports'],
-  ['packages/limits/src/planted.ts', '@slipway/database', 'limits-imports'],
+  ['packages/http/src/planted.ts', '@slipway/database', 'http-imports'],
   ['packages/broker/src/planted.ts', '@slipway/database', 'broker-imports'],
   ['packages/database/src/planted.ts', '@slipway/broker', 'database-imports'],
   ['packages/client/src/planted.ts', '@slipway/runtime', 'client-imports'],
@@ -44,6 +44,8 @@ const PLANTED = [
   ['services/target-agent/src/planted-redis.ts', '@slipway/runtime/redis', 'runtime/redis-importers'],
   ['packages/runtime/src/planted-redis.ts', './redis/index.ts', 'runtime/redis-importers'],
   ['services/log-stream/src/planted-redis.ts', '@slipway/runtime/redis', null],
+  ['services/target-agent/src/planted-limits.ts', '@slipway/http/limits', 'http/limits-importers'],
+  ['packages/http/src/planted-limits.ts', './limits/index.ts', 'http/limits-importers'],
   ['services/planner/src/planted-audit.ts', '@slipway/database/audit', 'database/audit-importers'],
   [
     'services/planner/src/planted-inside.ts',
@@ -167,7 +169,7 @@ function plantedProblems(dir) {
   ]) {
     write(path.join(dir, folder, 'inside.ts'), 'export const word: string = ""\n')
   }
-  for (const folder of ['packages/database/src/audit', 'packages/runtime/src/redis']) {
+  for (const folder of ['packages/database/src/audit', 'packages/http/src/limits', 'packages/runtime/src/redis']) {
     write(path.join(dir, folder, 'index.ts'), 'export const word: string = ""\n')
   }
   // Types alone, in one half: they vanish when compiled, yet they bind as much as values do.

@@ -133,7 +133,7 @@ test('a trace continues in the agent of a target', async () => {
     await waitFor(() => ofTrace(trace).some(({ name }) => name === 'run action'))
     expect(wayTo(span).slice(-3)).toEqual([
       'orchestration-instance: run action',
-      'target-agent: accept command',
+      'target-agent: PUT /v1/commands/{id}',
       'target-agent: run command',
     ])
     expect([span.failed, span.attributes['process.exit.code']]).toEqual([true, 4])

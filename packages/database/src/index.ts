@@ -33,7 +33,7 @@ export type { Records } from './records.ts'
 export { createRoles } from './roles/create.ts'
 export { applyGrants, openToPublic, unlistedRights } from './roles/grants.ts'
 export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.ts'
-export { warnOfOwner } from './roles/warn-of-owner.ts'
+export { warnOfOwner, warnWithoutRowLevelSecurity } from './roles/warn-of-owner.ts'
 export { resealAll } from './sealing/reseal.ts'
 export {
   groupKey,

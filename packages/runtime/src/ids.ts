@@ -1,5 +1,4 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 
 let lastTime = 0
 let counter = 0
@@ -26,15 +25,4 @@ function begin(time: number): void {
   lastTime = time
   const digits = time.toString(16).padStart(12, '0')
   head = `${digits.slice(0, 8)}-${digits.slice(8)}-7`
-}
-
-/** Only characters that are safe in a log line and in a header. */
-const ACCEPTED = /^[A-Za-z0-9._-]{1,128}$/
-
-/** Returns the request id of the caller, or a new id if the caller's is not valid. Sets `X-Request-Id` of the answer. */
-export function takeRequestId(request: IncomingMessage, response: ServerResponse): string {
-  const given = request.headers['x-request-id']
-  const id = typeof given === 'string' && ACCEPTED.test(given) ? given : uuidv7()
-  response.setHeader('X-Request-Id', id)
-  return id
 }

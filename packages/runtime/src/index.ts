@@ -15,10 +15,9 @@ export { isDevelopmentSecret, refuseDevelopmentSecrets } from './development.ts'
 export { failpoint } from './failpoint.ts'
 export { FAILPOINTS } from './failpoints.ts'
 export { Health, type HealthReport, startManagementServer } from './health.ts'
-export { takeRequestId, uuidv7 } from './ids.ts'
-export { type ListenAddress, type ListeningServer, listen, listenOn } from './listen.ts'
+export { uuidv7 } from './ids.ts'
+export { type ListenAddress, listenOn } from './listen.ts'
 export { createLogger, type Logger } from './logger.ts'
-export { measureRequest } from './metrics/http.ts'
 export { type Counting, counter, exposition, histogram, measure, type Timing } from './metrics/registry.ts'
 export { BridgeConnections } from './outbound/bridge-connections.ts'
 export { BridgeTlsError } from './outbound/bridge-tls-error.ts'
@@ -32,6 +31,7 @@ export {
 } from './outbound/destination.ts'
 export type { Answer } from './outbound/exchange.ts'
 export { postOutbound } from './outbound/post.ts'
+export { CHECK_FILES_MS, type FileSetting, pemCertificates } from './outbound/trusted-roots.ts'
 export { redactText } from './redaction.ts'
 export {
   constantTimeEqual,
@@ -53,7 +53,6 @@ export {
 } from './service-users.ts'
 export { createTicker, type Ticker } from './ticker.ts'
 export { after, fullJitter, sleep, TIMED_OUT, withTimeout } from './timing.ts'
-export { type KeyPairFiles, readKeyPair } from './tls/key-pair.ts'
 export { failSpan, forRequest, type Span, SpanKind, traced } from './tracing/spans.ts'
 export { currentTraceparent, parseTraceparent } from './tracing/trace-context.ts'
 export {

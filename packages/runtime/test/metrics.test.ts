@@ -1,7 +1,5 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test } from '@jest/globals'
-import { counter, exposition, histogram, measure, measureRequest } from '../src/index.ts'
+import { counter, exposition, histogram, measure } from '../src/index.ts'
 
 const told = async (name: string) =>
   (await exposition()).text.split('\n').filter((line) => line.startsWith(name) && !line.startsWith('#'))
@@ -42,27 +40,4 @@ test('a measurement runs once for concurrent scrapes, again for later ones, and 
   ])
   works = true
   expect(await told('slipway_eggs')).toHaveLength(1)
-})
-
-test('requests are timed by route and status, and streams are not', async () => {
-  const server = createServer((request, response) => {
-    measureRequest(request, response, () => (request.url === '/nowhere' ? null : '/things/{id}'))
-    if (request.url === '/stream') response.setHeader('content-type', 'text/event-stream; charset=utf-8')
-    response.statusCode = request.url === '/nowhere' ? 404 : 200
-    response.end('x')
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  // A method that no other test uses, because the counts belong to the whole process.
-  const method = 'REPORT'
-  for (const path of ['/things/1', '/things/2', '/nowhere', '/stream'])
-    await (await fetch(base + path, { method })).text()
-  server.closeAllConnections()
-  await new Promise((resolve) => server.close(resolve))
-
-  const counts = await told('slipway_http_request_duration_seconds_count')
-  expect(counts.filter((line) => line.includes(`method="${method}"`))).toEqual([
-    'slipway_http_request_duration_seconds_count{method="REPORT",route="/things/{id}",status="200"} 2',
-    'slipway_http_request_duration_seconds_count{method="REPORT",route="none",status="404"} 1',
-  ])
 })

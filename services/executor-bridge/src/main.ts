@@ -7,7 +7,8 @@ import {
   waitForDatabase,
   warnOfOwner,
 } from '@slipway/database'
-import { KeyRing, listen, runService } from '@slipway/runtime'
+import { listen } from '@slipway/http'
+import { KeyRing, runService } from '@slipway/runtime'
 import { connectRedis, warnOfDefaultUser } from '@slipway/runtime/redis'
 import { createAnalyst } from './analysis/analyst.ts'
 import { endpointOf, warnOfAddress } from './analysis/configured.ts'

@@ -2,7 +2,8 @@ import { Writable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunEvent } from '@slipway/contracts'
-import { createLogger, type ListeningServer, listen, SLIPWAY_VERSION } from '@slipway/runtime'
+import { type ListeningServer, listen } from '@slipway/http'
+import { createLogger, SLIPWAY_VERSION } from '@slipway/runtime'
 import { type OpenTestDatabase, OTHER_VERSIONS, openTestDatabase } from '@slipway/testing'
 import { createApp } from '../src/http/app.ts'
 import { ended, finished, line, started } from './events.ts'
@@ -228,7 +229,7 @@ describe('an illegal order of events', () => {
   })
 })
 
-test('bytes that are not UTF-8 become U+FFFD', async () => {
+test('a body that is not UTF-8 is refused', async () => {
   const run = await newRun()
   const text = JSON.stringify(batch(run, [line(0, 'a#b')]))
   const bytes = Buffer.from(text)
@@ -238,7 +239,6 @@ test('bytes that are not UTF-8 become U+FFFD', async () => {
     headers: { authorization: `Bearer ${instance.credential}`, 'content-type': 'application/json' },
     body: bytes,
   })
-  expect(response.status).toBe(200)
-  const { rows } = await db.database.query('SELECT lines FROM log_chunks WHERE deployment_id = $1', [run.deploymentId])
-  expect(rows[0]?.['lines']).toMatchObject([{ m: 'a\ufffdb' }])
+  expect(response.status).toBe(400)
+  expect(await traces(run)).toEqual(NOTHING)
 })

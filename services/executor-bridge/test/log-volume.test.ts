@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { RunEvent, StoredLine } from '@slipway/contracts'
-import { type ListeningServer, listen, uuidv7 } from '@slipway/runtime'
+import { type ListeningServer, listen } from '@slipway/http'
+import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { createApp } from '../src/http/app.ts'
 import { keepWithinLimits, type LogBytes } from '../src/log-volume/keep.ts'

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Broker } from '@slipway/broker'
 import { compile, RunSpec, type RunTarget, SyncResponse } from '@slipway/contracts'
 import { enqueue, eventMessage, startRelay } from '@slipway/database'
-import { createLogger, listen } from '@slipway/runtime'
+import { listen } from '@slipway/http'
+import { createLogger } from '@slipway/runtime'
 import { streamKey } from '@slipway/runtime/redis'
 import {
   testLogger as logger,

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { loginVariables, rateVariables } from '@slipway/limits'
+import { loginVariables, rateVariables } from '@slipway/http/limits'
 import { commonConfig, integerVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
 
 const GIB = 1024 ** 3

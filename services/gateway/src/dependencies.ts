@@ -1,12 +1,13 @@
 import type { Broker } from '@slipway/broker'
 import type { Database } from '@slipway/database'
-import type { AddressRange, Limits } from '@slipway/limits'
+import type { AddressRange } from '@slipway/http'
+import type { Limits } from '@slipway/http/limits'
 import type { DestinationRules, HealthReport, KeyRing, Logger } from '@slipway/runtime'
 import type { ScriptReader } from '@slipway/scripts'
 import type { Cache } from './cache.ts'
 import type { AccessTokens } from './credentials/access-token.ts'
 import type { PasswordHasher } from './credentials/passwords.ts'
-import type { AnswerTimes } from './http/answer-bounds.ts'
+import type { AnswerTimes } from './handler.ts'
 
 /** The most bytes that the content store holds; 0 is unlimited. */
 export interface ContentLimits {

@@ -1,20 +1,19 @@
 import { forAllTenants } from '@slipway/database'
-import { clientAddress } from '@slipway/limits'
 import type { Express } from 'express'
 import { administrationHandlers } from './administration/handlers.ts'
 import { auditHandlers } from './audit/handlers.ts'
-import { createRefusalLog } from './audit-trail/refusals.ts'
+import { createRefusalLog } from './audit-trail.ts'
 import { catalogHandlers } from './catalog/handlers.ts'
 import { contentHandlers } from './content/handlers.ts'
 import type { Dependencies } from './dependencies.ts'
 import { deploymentHandlers } from './deployments/handlers.ts'
+import type { Handlers } from './handler.ts'
 import { createApp } from './http/app.ts'
-import type { Handlers } from './http/handler.ts'
+import { serviceHandlers } from './http/service-handlers.ts'
+import { createStreamProxy } from './http/stream-proxy.ts'
 import { createAuthenticate } from './identity/authenticate.ts'
 import { identityHandlers } from './identity/handlers.ts'
 import { releaseHandlers } from './releases/handlers.ts'
-import { serviceHandlers } from './service/handlers.ts'
-import { createStreamProxy } from './streams/proxy.ts'
 import { webhookHandlers } from './webhooks/handlers.ts'
 
 export interface Gateway {
@@ -45,8 +44,8 @@ export function createGateway(dependencies: Dependencies): Gateway {
     limits: dependencies.limits,
     answerTimes: dependencies.answerTimes,
     hasDatabase: () => dependencies.hasDatabase(),
-    clientAddress: (request) => clientAddress(request, dependencies.trustedProxies),
-    authenticate: (request, clientIp) => forAllTenants(() => authenticate(request.headers.authorization, clientIp)),
+    trustedProxies: dependencies.trustedProxies,
+    authenticate: (authorization, clientIp) => forAllTenants(() => authenticate(authorization, clientIp)),
   })
   return { app, endStreams: () => streams.close() }
 }

@@ -6,8 +6,10 @@ import {
   startRelay,
   waitForDatabase,
   warnOfOwner,
+  warnWithoutRowLevelSecurity,
 } from '@slipway/database'
-import { connectLimits, createLimits, readLimitSettings } from '@slipway/limits'
+import { listen } from '@slipway/http'
+import { connectLimits, createLimits, readLimitSettings } from '@slipway/http/limits'
 import { KeyRing, runService } from '@slipway/runtime'
 import { warnOfDefaultUser } from '@slipway/runtime/redis'
 import { ScriptReader } from '@slipway/scripts'
@@ -20,11 +22,9 @@ import { createAccessTokens } from './credentials/access-token.ts'
 import { createPasswordHasher } from './credentials/passwords.ts'
 import { startKeySweeper } from './deployments/sweep-keys.ts'
 import { createGateway } from './gateway.ts'
-import { ANSWER_TIMES } from './http/answer-bounds.ts'
-import { listen } from './http/server.ts'
+import { ANSWER_TIMES } from './handler.ts'
+import { answersAtAll } from './http/stream-proxy.ts'
 import { seedIdentity } from './identity/first-admin.ts'
-import { answersAtAll } from './streams/liveness.ts'
-import { warnWithoutRowLevelSecurity } from './tenancy/row-level-security.ts'
 
 await runService({
   name: 'gateway',
@@ -96,6 +96,7 @@ await runService({
     const server = await listen(gateway.app, {
       host: config.SLIPWAY_HOST,
       port: config.SLIPWAY_PORT,
+      variable: 'SLIPWAY_PORT',
       stopping: signal,
     })
     logger.info('the API listens', { host: config.SLIPWAY_HOST, port: server.port })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { OPERATIONS, type Operation } from '@slipway/contracts'
 import { type AuditEntry, linkAudit, recordAudit } from '@slipway/database/audit'
 import { uuidv7 } from '@slipway/runtime'
-import { createRefusalLog } from '../src/audit-trail/refusals.ts'
+import { createRefusalLog } from '../src/audit-trail.ts'
 import {
   addTenant,
   addUser,

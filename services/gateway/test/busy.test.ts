@@ -3,7 +3,7 @@ import { isUnavailable } from '@slipway/database'
 import { waitFor, waitForValue } from '@slipway/testing'
 import type pg from 'pg'
 import { BoundedQueue } from '../src/credentials/passwords.ts'
-import { problemOf } from '../src/problems/problem-of.ts'
+import { problemOf } from '../src/problems.ts'
 import { addTenant, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
 /** Several times the number of database connections of a gateway. */

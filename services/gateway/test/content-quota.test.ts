@@ -2,13 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import http from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createDatabase, type Database } from '@slipway/database'
-import type { ListeningServer } from '@slipway/runtime'
+import { type ListeningServer, listen } from '@slipway/http'
 import { waitFor } from '@slipway/testing'
 import { sumUsage, sumUsageOfTenant } from '../src/content/quota.sql.ts'
 import { sweepContent } from '../src/content/sweep.ts'
 import type { ContentLimits } from '../src/dependencies.ts'
 import { createGateway } from '../src/gateway.ts'
-import { listen } from '../src/http/server.ts'
 import { addUser, clientOf, logger, refusal, startGateway, type TestGateway } from './setup.ts'
 
 const KIB = 1024
@@ -32,7 +31,7 @@ beforeAll(async () => {
     applicationName: 'second gateway',
   })
   for (const { app } of [gateway, createGateway({ ...dependencies, database: otherPool })]) {
-    servers.push(await listen(app, { host: '127.0.0.1', port: 0 }))
+    servers.push(await listen(app, { host: '127.0.0.1', port: 0, variable: 'none' }))
   }
   const admin = clientOf(gateway, gateway.adminToken)
   for (const name of ['a', 'b'] as const) {

@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import http from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { ListeningServer } from '@slipway/runtime'
+import { type ListeningServer, listen } from '@slipway/http'
 import { waitFor } from '@slipway/testing'
 import { sweepContent } from '../src/content/sweep.ts'
-import { listen } from '../src/http/server.ts'
 import { addUser, clientOf, logger, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
 const CHUNK = 256 * 1024
@@ -17,7 +16,7 @@ const tenants: Record<'a' | 'b', string> = { a: '', b: '' }
 
 beforeAll(async () => {
   gateway = await startGateway()
-  server = await listen(gateway.app, { host: '127.0.0.1', port: 0 })
+  server = await listen(gateway.app, { host: '127.0.0.1', port: 0, variable: 'none' })
   base = `http://127.0.0.1:${server.port}/api/v1`
   const admin = clientOf(gateway, gateway.adminToken)
   for (const name of ['a', 'b'] as const)

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Problem } from '@slipway/domain'
 import { createRules, redeployRules } from '../src/deployments/request-rules.ts'
-import { parsedBody } from '../src/http/body.ts'
 import { validate } from '../src/http/validation.ts'
 import { UNKNOWN_ID } from './setup.ts'
 
@@ -17,7 +16,7 @@ const VALID: Body = { action_id: UNKNOWN_ID, target_ids: [UNKNOWN_ID] }
 /** The code and the paths or missing fields of the refusal, or null if the body is accepted. */
 function refusalOf(id: keyof typeof RULES, body: unknown): string[] | null {
   try {
-    validate(id, { search: '', headers: {}, body: { ...parsedBody(body), mayHaveUnstorableText: true } }, RULES[id])
+    validate(id, { search: '', headers: {}, body: { value: body, text: JSON.stringify(body) ?? '' } }, RULES[id])
     return null
   } catch (error) {
     const { code, details = {} } = error as Problem

@@ -7,7 +7,7 @@ import { sleep } from '@slipway/runtime'
 import { addPending, waitFor } from '@slipway/testing'
 import { sendCommand } from '../src/deployments/command.ts'
 import { createGateway } from '../src/gateway.ts'
-import { ANSWER_TIMES, boundsOf } from '../src/http/answer-bounds.ts'
+import { ANSWER_TIMES, boundsOf } from '../src/handler.ts'
 import { addDeployment } from './deployment-rows.ts'
 import { type CommandAnswer, startOtherServices } from './other-services.ts'
 import {

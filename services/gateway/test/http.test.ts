@@ -2,9 +2,9 @@ import http from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { OPERATIONS, type Operation } from '@slipway/contracts'
 import { createDatabase } from '@slipway/database'
+import { listen } from '@slipway/http'
 import request from 'supertest'
 import { createGateway } from '../src/gateway.ts'
-import { listen } from '../src/http/server.ts'
 import {
   addUser,
   clientOf,
@@ -336,7 +336,7 @@ describe('an unavailable dependency', () => {
 
 describe('the server', () => {
   test('answers a request that is not HTTP in the standard error format', async () => {
-    const server = await listen(gateway.app, { host: '127.0.0.1', port: 0 })
+    const server = await listen(gateway.app, { host: '127.0.0.1', port: 0, variable: 'none' })
     const socket = (await import('node:net')).connect(server.port, '127.0.0.1')
     socket.write('NOT HTTP AT ALL\r\n\r\n')
     let text = ''
@@ -358,7 +358,7 @@ describe('the server', () => {
         begun()
       })
     const { app } = createGateway({ ...gateway.dependencies, readiness })
-    const server = await listen(app, { host: '127.0.0.1', port: 0 })
+    const server = await listen(app, { host: '127.0.0.1', port: 0, variable: 'none' })
     const answer = new Promise<number | undefined>((resolve, reject) => {
       http
         .get(`http://127.0.0.1:${server.port}/api/v1/health/ready`, (response) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { readLimitSettings } from '@slipway/limits'
+import { readLimitSettings } from '@slipway/http/limits'
 import { loadConfig } from '@slipway/runtime'
 import { gatewayConfig } from '../src/config.ts'
 

@@ -1,13 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import {
-  type AddressRange,
-  connectLimits,
-  createLimits,
-  type LimitSettings,
-  type LimitsRedis,
-  parseRange,
-  type Rate,
-} from '@slipway/limits'
+import { type AddressRange, parseRange } from '@slipway/http'
+import { connectLimits, createLimits, type LimitSettings, type LimitsRedis, type Rate } from '@slipway/http/limits'
 import { bucketKey } from '@slipway/runtime/redis'
 import { redisUrlOf, startTcpProxy, type TcpProxy, waitFor } from '@slipway/testing'
 import request from 'supertest'

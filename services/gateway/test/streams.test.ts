@@ -1,12 +1,11 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { COUNTED_HEADER, countedMark, isCounted } from '@slipway/limits'
-import type { ListeningServer } from '@slipway/runtime'
+import { type ListeningServer, listen } from '@slipway/http'
+import { COUNTED_HEADER, countedMark, isCounted } from '@slipway/http/limits'
 import { waitFor } from '@slipway/testing'
 import request from 'supertest'
 import { createGateway, type Gateway } from '../src/gateway.ts'
-import { listen } from '../src/http/server.ts'
 import { refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 
 const PATH = `/api/v1/deployments/${UNKNOWN_ID}/logs`
@@ -29,7 +28,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => logStream.listen(0, '127.0.0.1', resolve))
   const logStreamUrl = `http://127.0.0.1:${(logStream.address() as AddressInfo).port}`
   gateway = createGateway({ ...testGateway.dependencies, logStreamUrl })
-  server = await listen(gateway.app, { host: '127.0.0.1', port: 0 })
+  server = await listen(gateway.app, { host: '127.0.0.1', port: 0, variable: 'none' })
 })
 afterEach(async () => {
   gateway.endStreams()

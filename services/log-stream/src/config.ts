@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { rateVariables } from '@slipway/limits'
+import { rateVariables } from '@slipway/http/limits'
 import { commonConfig, integerVariable, portVariable } from '@slipway/runtime'
 
 /**

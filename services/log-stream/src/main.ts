@@ -1,7 +1,8 @@
 import { connectBroker } from '@slipway/broker'
 import { createDatabase, measureConnections, waitForDatabase, warnOfOwner } from '@slipway/database'
-import { connectLimits, createGeneralLimit, readRateSettings } from '@slipway/limits'
-import { KeyRing, listen, runService } from '@slipway/runtime'
+import { listen } from '@slipway/http'
+import { connectLimits, createGeneralLimit, readRateSettings } from '@slipway/http/limits'
+import { KeyRing, runService } from '@slipway/runtime'
 import { connectRedis, isRedisUp, warnOfDefaultUser } from '@slipway/runtime/redis'
 import { createChangeStreams } from './changes/change-streams.ts'
 import { logStreamConfig } from './config.ts'
@@ -59,18 +60,10 @@ await runService({
       trustedProxies,
       keys,
     }
-    const app = createApp({
-      database,
-      redis,
-      keys,
-      namespace,
-      logger,
-      hubs,
-      changeStreams,
-      guard,
-      limits: STREAM_CLIENT_LIMITS,
+    const app = createApp(
+      { database, redis, keys, namespace, logger, hubs, changeStreams, guard, limits: STREAM_CLIENT_LIMITS },
       rateLimit,
-    })
+    )
     const server = await listen(app, {
       port: config.SLIPWAY_LOG_STREAM_PORT,
       host: config.SLIPWAY_LOG_STREAM_HOST,

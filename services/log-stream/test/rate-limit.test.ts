@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { COUNTED_HEADER, connectLimits, countedMark, createGeneralLimit, type LimitsRedis } from '@slipway/limits'
+import { COUNTED_HEADER, connectLimits, countedMark, createGeneralLimit, type LimitsRedis } from '@slipway/http/limits'
 import { KeyRing } from '@slipway/runtime'
 import {
   type OpenTestDatabase,

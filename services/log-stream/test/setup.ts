@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { SseTokenRecord } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
-import { parseRange } from '@slipway/limits'
-import { hashToken, KeyRing, type Logger, listen, randomToken, uuidv7 } from '@slipway/runtime'
+import { listen, parseRange } from '@slipway/http'
+import { hashToken, KeyRing, type Logger, randomToken, uuidv7 } from '@slipway/runtime'
 import { connectRedis, sseTokenKey } from '@slipway/runtime/redis'
 import {
   databaseAs,
@@ -16,8 +16,7 @@ import {
 import { Redis } from 'ioredis'
 import type { ChangeClientLimits } from '../src/changes/change-client.ts'
 import { type ChangeStreams, createChangeStreams } from '../src/changes/change-streams.ts'
-import { createApp } from '../src/http/app.ts'
-import type { RateLimit } from '../src/http/rate-limit.ts'
+import { createApp, type RateLimit } from '../src/http/app.ts'
 import { createHubs, type Hubs } from '../src/streams/hubs.ts'
 import { startStreamReader } from '../src/streams/reader.ts'
 import { STREAM_CLIENT_LIMITS, type StreamClientLimits } from '../src/streams/stream-client.ts'
@@ -137,7 +136,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     trustedProxies: ['127.0.0.0/8', '::1'].flatMap((range) => parseRange(range) ?? []),
     keys: TEST_KEYS,
   }
-  const server = await listen(createApp({ ...where, logger: log, hubs, changeStreams, guard, limits, rateLimit }), {
+  const server = await listen(createApp({ ...where, logger: log, hubs, changeStreams, guard, limits }, rateLimit), {
     port: 0,
     host: '127.0.0.1',
     variable: 'none',

@@ -7,7 +7,7 @@ import { Heartbeats } from './bridge/heartbeats.ts'
 import { Commands } from './commands/commands.ts'
 import { type AgentConfig, agentConfig } from './config.ts'
 import { ContentStore } from './content/content-store.ts'
-import { createRoutes } from './http/routes.ts'
+import { createApp } from './http/app.ts'
 import { serve } from './http/server.ts'
 import { Identity } from './identity/identity.ts'
 
@@ -84,7 +84,7 @@ function serveInstances(): Promise<void> {
         logger,
       })
 
-      server.setHandler(createRoutes({ commands, content, orphanedAfterMs, logger }))
+      server.setHandler(createApp({ commands, content, orphanedAfterMs }, logger))
       const heartbeats = new Heartbeats({
         connections,
         identity,

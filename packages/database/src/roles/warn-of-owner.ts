@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from '@slipway/runtime'
 import type { Database } from '../database.ts'
-import { statement } from '../sql/statement.ts'
+import { type Queryable, statement } from '../sql/statement.ts'
 import { bool } from '../sql/types.ts'
 
 const ownsTables = statement({
@@ -9,6 +9,13 @@ const ownsTables = statement({
   row: { owns: bool },
   sql: `SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
                          AND pg_has_role(relowner, 'USAGE')) AS owns`,
+})
+
+/** Whether the user of the connection bypasses row-level security. */
+const bypassesPolicies = statement({
+  name: 'database.roles.bypasses-policies',
+  row: { bypasses: bool },
+  sql: 'SELECT rolsuper OR rolbypassrls AS bypasses FROM pg_roles WHERE rolname = current_user',
 })
 
 const AGAIN_MS = 2_000
@@ -34,5 +41,15 @@ async function askUntilAnswered(database: Pick<Database, 'query' | 'pool'>, logg
     } catch {
       await setTimeout(AGAIN_MS, undefined, { ref: false })
     }
+  }
+}
+
+/** Logs a warning if the user of the database bypasses row-level security. */
+export async function warnWithoutRowLevelSecurity(db: Queryable, logger: Logger): Promise<void> {
+  if ((await bypassesPolicies.one(db)).bypasses) {
+    logger.warn(
+      'the user of DATABASE_URL bypasses row-level security, so only the gateway separates tenants: ' +
+        'use a user without SUPERUSER and BYPASSRLS',
+    )
   }
 }

@@ -2,10 +2,10 @@ import http from 'node:http'
 import https from 'node:https'
 import type { SecureContext } from 'node:tls'
 import type { Logger } from '../logger.ts'
-import { TrustedRoots } from '../tls/trusted-roots.ts'
 import { CA_FILE, explainTlsError } from './bridge-tls-error.ts'
 import { type DownloadAnswer, download } from './download.ts'
 import { type Answer, type Exchange, exchange, NoAnswer } from './exchange.ts'
+import { TrustedRoots } from './trusted-roots.ts'
 
 /** Shorter than the idle timeout of Slipway's servers, so no call uses a connection that the server closes. */
 const KEEP_ALIVE_MS = 30_000

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { AgentEnrolRequest, AgentEnrolResponse } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
+import { Problem } from '@slipway/domain'
 import { constantTimeEqual, hashToken, isSameMajor, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { idOf, newCredential } from '../callers/credential.ts'
-import { Refusal, unauthorized } from '../callers/refusal.ts'
+import { unauthorized } from '../callers/refusal.ts'
 import { noteReached } from '../targets/reached.ts'
 import { findUsableGrant, lockTargetOfGrant, replaceAgent } from './agents.sql.ts'
 import { keyIdentity } from './credentials.ts'
@@ -51,7 +52,7 @@ export async function enrolAgent(
 export function refuseVersion(version: string): void {
   if (isSameMajor(version)) return
   const message = `Version ${version} of the agent does not fit Slipway ${SLIPWAY_VERSION}: they must match in the major version`
-  throw new Refusal(409, 'CONFLICT', message, { agent_version: version, slipway_version: SLIPWAY_VERSION })
+  throw new Problem('CONFLICT', message, { agent_version: version, slipway_version: SLIPWAY_VERSION })
 }
 
 /** The grant of the token, if it is the newest of its target, has not expired and was not used. Locks the target. */

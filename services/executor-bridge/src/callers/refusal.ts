@@ -1,30 +1,18 @@
-/** Why a call of an instance or an agent is refused; answered as the standard error body. */
-export class Refusal extends Error {
-  readonly status: number
-  readonly code: string
-  readonly details: Record<string, unknown> | undefined
+import { Problem } from '@slipway/domain'
+import { Refusal } from '@slipway/http'
 
-  constructor(status: number, code: string, message: string, details?: Record<string, unknown>) {
-    super(message)
-    this.name = 'Refusal'
-    this.status = status
-    this.code = code
-    this.details = details
-  }
-}
-
-export const invalid = (message: string, errors?: { path: string; message: string }[]) =>
-  new Refusal(400, 'VALIDATION_ERROR', message, errors === undefined ? undefined : { errors })
+export const invalid = (message: string) => new Problem('VALIDATION_ERROR', message)
 
 /** The instance reported an impossible event. The run ends failed, because it could never continue. */
-export class IllegalEvent extends Refusal {
+export class IllegalEvent extends Problem {
+  override name = 'IllegalEvent'
+
   constructor(message: string) {
-    super(400, 'VALIDATION_ERROR', message)
-    this.name = 'IllegalEvent'
+    super('VALIDATION_ERROR', message)
   }
 }
 
-export const unauthorized = (message: string) => new Refusal(401, 'UNAUTHORIZED', message)
+export const unauthorized = (message: string) => new Problem('UNAUTHORIZED', message)
 
 /** The instance no longer holds the lease of the run and must kill its commands. */
 export const fenced = () => new Refusal(409, 'FENCED', 'The lease of this epoch has ended: stop the run and forget it')

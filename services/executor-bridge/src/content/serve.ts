@@ -1,8 +1,6 @@
-import { once } from 'node:events'
 import { contentBytes, int8, statement, text, uuid } from '@slipway/database'
-import type { Response } from 'express'
+import { Problem } from '@slipway/domain'
 import type { Bridge } from '../bridge.ts'
-import { Refusal } from '../callers/refusal.ts'
 
 /** Content that an action of a run needs, while the instance holds the lease of the run. */
 const findContentOfRuns = statement({
@@ -18,27 +16,14 @@ const findContentOfRuns = statement({
 })
 
 const SHA256 = /^[0-9a-f]{64}$/
-/** The longest time in which an instance may read no byte. */
-const IDLE_MS = 60_000
 
-/** Sends content to an instance. Damaged content ends the answer before its end. */
-export async function serveContent(
+/** Finds content for an instance. Damaged content ends the answer before its end. */
+export async function contentOfRuns(
   { database }: Bridge,
   instanceId: string,
   id: string,
-  response: Response,
-): Promise<void> {
+): Promise<{ bytes: AsyncIterable<Buffer>; length: number }> {
   const content = SHA256.test(id) ? await findContentOfRuns.first(database, { id, instance_id: instanceId }) : null
-  if (content === null) throw new Refusal(404, 'NOT_FOUND', 'No run of this instance uses such content')
-  const chunks = contentBytes(database, content)
-  // Before the header, so that damage in the first chunk is still answered with a status.
-  let chunk = await chunks.next()
-  response.writeHead(200, { 'Content-Type': 'application/octet-stream', 'Content-Length': content.size })
-  response.setTimeout(IDLE_MS, () => response.destroy())
-  const gone = once(response, 'close')
-  for (; !chunk.done; chunk = await chunks.next()) {
-    if (response.destroyed) return
-    if (!response.write(chunk.value)) await Promise.race([once(response, 'drain'), gone])
-  }
-  response.end()
+  if (content === null) throw new Problem('NOT_FOUND', 'No run of this instance uses such content')
+  return { bytes: contentBytes(database, content), length: content.size }
 }

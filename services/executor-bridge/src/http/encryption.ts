@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList } from 'node:net'
-import { ConfigurationError, type KeyPairFiles, readKeyPair } from '@slipway/runtime'
+import { type KeyPairFiles, readKeyPair } from '@slipway/http'
+import { ConfigurationError } from '@slipway/runtime'
 import type { BridgeConfig } from '../config.ts'
 
 const CERT = 'SLIPWAY_BRIDGE_TLS_CERT_FILE'

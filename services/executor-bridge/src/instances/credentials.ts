@@ -1,9 +1,10 @@
 import type { CredentialResponse } from '@slipway/contracts'
 import type { RowOf } from '@slipway/database'
+import { Refusal } from '@slipway/http'
 import { constantTimeEqual, hashToken } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { idOf, newCredential } from '../callers/credential.ts'
-import { Refusal, unauthorized } from '../callers/refusal.ts'
+import { unauthorized } from '../callers/refusal.ts'
 import * as sql from './instances.sql.ts'
 
 /**
@@ -18,7 +19,7 @@ import * as sql from './instances.sql.ts'
  */
 type Credentials = RowOf<typeof sql.findCredentials>
 
-/** The instance that holds the credential. @throws Refusal 401 */
+/** The instance that holds the credential. @throws Problem UNAUTHORIZED; Refusal INSTANCE_REMOVED */
 export async function authenticateInstance(
   bridge: Pick<Bridge, 'database'>,
   credential: string | undefined,

@@ -1,7 +1,7 @@
 import type { SyncRequest } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { Problem } from '@slipway/domain'
 import type { Bridge } from '../bridge.ts'
-import { Refusal } from '../callers/refusal.ts'
 import type { Labels } from '../labels.sql.ts'
 import { labelBeyond, labelsText } from '../labels.ts'
 import { removed } from './credentials.ts'
@@ -27,15 +27,14 @@ export async function recordHeartbeat(bridge: Bridge, instanceId: string, reques
 
 /**
  * Locks the instance, and checks its labels. A removed instance has no leases to renew.
- * @throws Refusal 401, 403
+ * @throws Problem FORBIDDEN; Refusal 401
  */
 async function requireAllowed(tx: Queryable, instanceId: string, labels: Labels): Promise<void> {
   const instance = await sql.lockAllowedLabels.first(tx, { id: instanceId })
   if (instance === null) throw removed()
   const beyond = labelBeyond(instance.allowed_labels, labels)
   if (beyond === undefined) return
-  throw new Refusal(
-    403,
+  throw new Problem(
     'FORBIDDEN',
     `The instance claims the label ${beyond}, and it joined with ${labelsText(instance.allowed_labels)}: change SLIPWAY_INSTANCE_LABELS, or remove the instance and let it join with a token that allows the label`,
   )

@@ -1,7 +1,7 @@
 import type { JoinRequest } from '@slipway/contracts'
 import { type AuditEntry, recordAudit } from '@slipway/database/audit'
+import { isRefusal } from '@slipway/http'
 import type { Bridge } from '../bridge.ts'
-import { Refusal } from '../callers/refusal.ts'
 import type { Ticket } from './tickets.ts'
 
 /** Where a join comes from. */
@@ -61,7 +61,7 @@ export function createRefusedJoins({ database, logger }: Pick<Bridge, 'database'
   let written = 0
   return {
     async record(error, ticket, body, caller) {
-      if (!(error instanceof Refusal) || error.status >= 500) return
+      if (!isRefusal(error) || error.status >= 500) return
       const now = Math.floor(Date.now() / MINUTE_MS)
       if (now !== minute) [minute, written] = [now, 0]
       written += 1

@@ -1,11 +1,11 @@
 import type { JoinRequest, JoinResponse } from '@slipway/contracts'
 import { enqueue, eventMessage, LOST_AFTER_SECONDS, type Queryable, type RowOf } from '@slipway/database'
 import { recordAudit } from '@slipway/database/audit'
-import { nameKey } from '@slipway/domain'
+import { nameKey, Problem } from '@slipway/domain'
 import { constantTimeEqual, hashToken, isCompatible, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { newCredential } from '../callers/credential.ts'
-import { Refusal, unauthorized } from '../callers/refusal.ts'
+import { unauthorized } from '../callers/refusal.ts'
 import type { AllowedLabels } from '../labels.sql.ts'
 import { labelBeyond, labelsText } from '../labels.ts'
 import * as sql from './join.sql.ts'
@@ -32,7 +32,7 @@ interface Admission {
  * - A caller that repeats a join whose answer was lost: the credential is unused, and the caller knows its join key.
  *
  * A refused join does not count as a use of the grant.
- * @throws Refusal 401, 403, 409
+ * @throws Problem UNAUTHORIZED, FORBIDDEN, CONFLICT
  */
 export async function join(
   bridge: Bridge,
@@ -106,11 +106,7 @@ function ofPod(
 ): Admission {
   // Otherwise a pod could take the name of another pod before that one joins.
   if (name !== pod) {
-    throw new Refusal(
-      403,
-      'FORBIDDEN',
-      `The token is of the pod ${pod}: set SLIPWAY_INSTANCE_NAME to the name of the pod`,
-    )
+    throw new Problem('FORBIDDEN', `The token is of the pod ${pod}: set SLIPWAY_INSTANCE_NAME to the name of the pod`)
   }
   return { allowed_labels: serviceAccountLabels, tenant_id: null, grant_id: null, service_account: account }
 }
@@ -118,7 +114,7 @@ function ofPod(
 function requireVersion({ name, version }: JoinRequest): void {
   if (isCompatible(version)) return
   const message = `Instance ${name} has version ${version}, Slipway has ${SLIPWAY_VERSION}: they must match in major and minor version`
-  throw new Refusal(409, 'CONFLICT', message, { instance_version: version, slipway_version: SLIPWAY_VERSION })
+  throw new Problem('CONFLICT', message, { instance_version: version, slipway_version: SLIPWAY_VERSION })
 }
 
 function requireLabels({ allowed_labels, grant_id }: Admission, { name, labels }: JoinRequest): void {
@@ -126,8 +122,7 @@ function requireLabels({ allowed_labels, grant_id }: Admission, { name, labels }
   if (beyond === undefined) return
   const giver = grant_id === null ? 'SLIPWAY_KUBERNETES_LABELS of the executor-bridge' : 'its join token'
   const advice = grant_id === null ? 'extend that setting' : 'make a join token with --label'
-  throw new Refusal(
-    403,
+  throw new Problem(
     'FORBIDDEN',
     `Instance ${name} claims the label ${beyond}, and ${giver} allows ${labelsText(allowed_labels)}: ${advice}, or change SLIPWAY_INSTANCE_LABELS`,
   )
@@ -142,8 +137,7 @@ function requireFreeName(
   if (known === null || known.removed || isRepeated) return
   const isSamePod = ticket.kind === 'service_account' && known.service_account === ticket.account && known.name === name
   if (isSamePod) return
-  throw new Refusal(
-    409,
+  throw new Problem(
     'CONFLICT',
     `There is an instance named ${known.name}, which goes on with the credential in its own folder. If that is lost, an ` +
       `administrator releases the name with \`slipway instances remove ${known.name}\``,

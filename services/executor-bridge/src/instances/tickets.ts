@@ -14,7 +14,7 @@ const JSON_WEB_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
 /**
  * Identifies the caller. Uses and expiry of a grant are checked later, when the use is counted.
- * @throws Refusal 401, or 503 when the keys of the Kubernetes cluster cannot be read
+ * @throws Problem UNAUTHORIZED, or SERVICE_UNAVAILABLE when the keys of the Kubernetes cluster cannot be read
  */
 export async function ticketOf(
   { database, serviceAccounts }: Pick<Bridge, 'database' | 'serviceAccounts'>,

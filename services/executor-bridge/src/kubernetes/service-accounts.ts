@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { compile } from '@slipway/contracts'
+import { Problem } from '@slipway/domain'
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type RemoteJWKSet } from 'jose'
-import { Refusal, unauthorized } from '../callers/refusal.ts'
+import { unauthorized } from '../callers/refusal.ts'
 import { type ClusterFiles, KeysUnavailable, readJson } from './cluster-files.ts'
 
 /** The identity in a token of a service account. */
@@ -23,7 +24,7 @@ export interface ServiceAccountRules extends ClusterFiles {
 }
 
 export interface ServiceAccounts {
-  /** @throws Refusal 401 if the token does not permit a join, 503 if the cluster's keys cannot be read */
+  /** @throws Problem UNAUTHORIZED if the token does not permit a join, SERVICE_UNAVAILABLE if the cluster's keys cannot be read */
   identify(token: string): Promise<PodIdentity>
 }
 
@@ -118,11 +119,7 @@ function isBoundToPod(value: unknown): value is { pod: { name: string } } {
 
 function refusalOf(error: unknown, { issuer, audience }: ServiceAccountRules): unknown {
   if (error instanceof KeysUnavailable || error instanceof errors.JWKSInvalid || error instanceof errors.JWKSTimeout) {
-    return new Refusal(
-      503,
-      'SERVICE_UNAVAILABLE',
-      `The keys of the Kubernetes cluster are not available: ${error.message}`,
-    )
+    return new Problem('SERVICE_UNAVAILABLE', `The keys of the Kubernetes cluster are not available: ${error.message}`)
   }
   if (error instanceof errors.JWTExpired) {
     return unauthorized(

@@ -1,7 +1,7 @@
 import type { RunRef, RunSpec, SyncResponse } from '@slipway/contracts'
+import { Problem } from '@slipway/domain'
 import { forRequest, SecretError, SpanKind, traced, withContext } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
-import { Refusal } from '../callers/refusal.ts'
 import { type LoadedRun, loadRuns } from './load.ts'
 import { startedRuns } from './metrics.ts'
 import { endUnstartedRun } from './progress.ts'
@@ -40,12 +40,12 @@ export async function startsOf(
 
 /**
  * The specification of one run, for the instance that holds its lease.
- * @throws Refusal 404 if the instance holds no such lease, or the run has started or ended
+ * @throws Problem NOT_FOUND if the instance holds no such lease, or the run has started or ended
  */
 export async function fetchSpec(bridge: Bridge, instanceId: string, run: RunRef): Promise<RunSpec> {
   const [loaded] = await loadRuns(bridge.database, instanceId, [run])
   const spec = loaded && (await specOf(bridge, loaded))
-  if (!spec) throw new Refusal(404, 'NOT_FOUND', 'The instance has no such run to start')
+  if (!spec) throw new Problem('NOT_FOUND', 'The instance has no such run to start')
   return spec
 }
 

@@ -1,5 +1,5 @@
 import { bool, float8, int4, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
+import { afterNewerSql, pageColumns } from '../pages.sql.ts'
 
 const row = {
   id: uuid,

@@ -1,6 +1,6 @@
 import { int8, json, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { INSTANCE, visibleSql } from '@slipway/database/read-models'
-import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
+import { afterNewerSql, pageColumns } from '../pages.sql.ts'
 
 const VISIBLE = `FROM instances i WHERE i.removed_at IS NULL AND ${visibleSql('i')}`
 const row = { item: json<object>() }

@@ -5,8 +5,8 @@ import { uuidv7 } from '@slipway/runtime'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from '../catalog/changing.ts'
 import { describeTakenName, keyOfName } from '../catalog/taken-names.ts'
 import type { Dependencies } from '../dependencies.ts'
-import type { HandlersOf } from '../http/handler.ts'
-import { answerPage, nameContains, newestOrder, pageOfNewest } from '../lists/pages.ts'
+import type { HandlersOf } from '../handler.ts'
+import { answerPage, nameContains, newestOrder, pageOfNewest } from '../pages.ts'
 import { requireMayGrant } from './user-rules.ts'
 
 type Role = Awaited<ReturnType<typeof lockOwnRole>>

@@ -3,7 +3,7 @@ import { own, type Viewer } from '@slipway/database/read-models'
 import { isUuid, nameKey, notFound } from '@slipway/domain'
 import { normalizeEmail } from '../callers/calling-user.ts'
 import { lockRecord } from '../catalog/changing.ts'
-import { escapeLike, pageOfNewest, type Slice } from '../lists/pages.ts'
+import { escapeLike, pageOfNewest, type Slice } from '../pages.ts'
 
 const SHOWN = {
   id: true,

@@ -7,9 +7,9 @@ import { changesOf, conflictIfTaken, pickGiven } from '../catalog/changing.ts'
 import { fieldReferences, References } from '../catalog/references.ts'
 import { SAME_NAME } from '../catalog/taken-names.ts'
 import type { Dependencies } from '../dependencies.ts'
-import type { HandlersOf } from '../http/handler.ts'
+import type { HandlersOf } from '../handler.ts'
 import { announceRevocation, revokeUser } from '../identity/revocation.ts'
-import { answerPage, newestOrder } from '../lists/pages.ts'
+import { answerPage, newestOrder } from '../pages.ts'
 import {
   countUsers,
   findTakenUser,

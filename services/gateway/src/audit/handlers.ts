@@ -1,6 +1,6 @@
 import { verifyAuditPart } from '@slipway/database/audit'
 import type { Dependencies } from '../dependencies.ts'
-import type { HandlersOf } from '../http/handler.ts'
+import type { HandlersOf } from '../handler.ts'
 import { listAuditLogs } from './list.ts'
 
 export const auditHandlers = ({ database }: Dependencies): HandlersOf<'listAuditLogs' | 'checkAuditChain'> => ({

@@ -3,8 +3,8 @@ import type { Prisma } from '@slipway/database'
 import type { ShownConnection } from '@slipway/database/read-models'
 import { type FieldError, validationProblem } from '@slipway/domain'
 import { KeyProblem, readHostKey, readPrivateKey } from '@slipway/domain/ssh'
+import { isObject } from '@slipway/http'
 import type { KeyRing } from '@slipway/runtime'
-import { isObject } from '../http/json.ts'
 
 type Input = Static<typeof ConnectionInput>
 

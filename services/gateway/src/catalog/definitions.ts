@@ -18,9 +18,9 @@ import {
   type VariableDefinition,
   type VariableValues,
 } from '@slipway/domain'
+import { isObject } from '@slipway/http'
 import { uuidv7 } from '@slipway/runtime'
-import type { Check } from '../http/handler.ts'
-import { isObject } from '../http/json.ts'
+import type { Check } from '../handler.ts'
 import type { Reference, References } from './references.ts'
 import { valueProblems, variableDefinitionProblems } from './variable-rules.ts'
 

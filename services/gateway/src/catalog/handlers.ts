@@ -1,6 +1,6 @@
 import type { OperationId } from '@slipway/contracts'
 import type { Dependencies } from '../dependencies.ts'
-import type { HandlersOf } from '../http/handler.ts'
+import type { HandlersOf } from '../handler.ts'
 import { agentHandlers } from './agents.ts'
 import { environmentHandlers } from './environments.ts'
 import { freezeHandlers } from './freezes.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { insufficientPermissions, Problem } from '@slipway/domain'
+import { isObject } from '@slipway/http'
 import type { CallingUser } from '../callers/calling-user.ts'
-import { isObject } from '../http/json.ts'
 
 /** Takes any value, because a body is authorized before it is validated. */
 export const isLocal = (connection: unknown): boolean => isObject(connection) && connection['type'] === 'local'

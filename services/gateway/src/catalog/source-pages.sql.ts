@@ -1,6 +1,6 @@
 import { int4, int8, nullable, sourceKind, statement, text, timestamptz, uuid } from '@slipway/database'
 import { visibleSql } from '@slipway/database/read-models'
-import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
+import { afterNewerSql, pageColumns } from '../pages.sql.ts'
 
 const selection = {
   ...{ kind: sourceKind, tenant_id: nullable(uuid), pattern: nullable(text), searched_key: nullable(text) },

@@ -13,12 +13,13 @@ import {
   validationProblem,
   withEntryValues,
 } from '@slipway/domain'
+import type { Answer } from '@slipway/http'
 import { FairSemaphore, uuidv7 } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'
 import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
-import type { Answer, Call, JsonHandler } from '../http/handler.ts'
-import { answerPageOf, newestOrder } from '../lists/pages.ts'
+import type { Call, JsonHandler } from '../handler.ts'
+import { answerPageOf, newestOrder } from '../pages.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from './changing.ts'
 import {
   type Definition,

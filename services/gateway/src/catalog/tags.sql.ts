@@ -1,6 +1,6 @@
 import { int8, nullable, statement, text, uuid } from '@slipway/database'
 import { visibleSql } from '@slipway/database/read-models'
-import { afterKeySql, pageColumns } from '../lists/keyset.sql.ts'
+import { afterKeySql, pageColumns } from '../pages.sql.ts'
 
 const parameters = { tenant_id: nullable(uuid), pattern: nullable(text) }
 const inUse = (condition = 'true') => `SELECT g.key, g.value, count(*) AS target_count

@@ -1,7 +1,7 @@
 import type { ListOrder } from '@slipway/domain'
 import type { Dependencies } from '../dependencies.ts'
-import type { HandlersOf } from '../http/handler.ts'
-import { answerPage, containsPattern } from '../lists/pages.ts'
+import type { HandlersOf } from '../handler.ts'
+import { answerPage, containsPattern } from '../pages.ts'
 import { countTags, findTags } from './tags.sql.ts'
 
 const BY_TAG: ListOrder<{ key: string; value: string }> = {

@@ -1,5 +1,5 @@
-import type { Call } from '../http/handler.ts'
-import { containsPattern, searchedKey } from '../lists/pages.ts'
+import type { Call } from '../handler.ts'
+import { containsPattern, searchedKey } from '../pages.ts'
 import { recordFilter } from './record-id.ts'
 
 /** What the statements of a page of targets filter by; null if the environment cannot name a record. */

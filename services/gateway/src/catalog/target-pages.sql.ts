@@ -1,6 +1,6 @@
 import { bool, int4, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { STATUS_OF_TARGET, visibleSql } from '@slipway/database/read-models'
-import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
+import { afterNewerSql, pageColumns } from '../pages.sql.ts'
 
 /** The parameters of `taggedSql`. The tag has a key and perhaps a value. */
 export const tagColumns = { tag_key: nullable(text), tag_value: nullable(text) }

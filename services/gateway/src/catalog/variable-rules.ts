@@ -7,8 +7,8 @@ import {
   type VariableType,
   valueSizeProblem,
 } from '@slipway/domain'
-import type { Check } from '../http/handler.ts'
-import { isObject } from '../http/json.ts'
+import { isObject } from '@slipway/http'
+import type { Check } from '../handler.ts'
 
 type Problems = ReturnType<Check>
 

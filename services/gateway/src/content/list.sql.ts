@@ -1,6 +1,6 @@
 import { int8, json, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { visibleSql } from '@slipway/database/read-models'
-import { pageColumns } from '../lists/keyset.sql.ts'
+import { pageColumns } from '../pages.sql.ts'
 
 const viewer = { tenant_id: nullable(uuid), user_id: uuid }
 

@@ -1,8 +1,9 @@
 import { CONTENT_USES } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { type ListOrder, NO_TIME } from '@slipway/domain'
-import type { Answer, Call } from '../http/handler.ts'
-import { answerPage } from '../lists/pages.ts'
+import type { Answer } from '@slipway/http'
+import type { Call } from '../handler.ts'
+import { answerPage } from '../pages.ts'
 import { countContent, findContent } from './list.sql.ts'
 
 /** Answers a page of the content that the caller may read. */

@@ -1,7 +1,8 @@
 import type { Queryable } from '@slipway/database'
 import type { CommandFailureReason } from '@slipway/domain'
 import { analyse } from '@slipway/domain/analysis'
-import type { Answer, Call } from '../http/handler.ts'
+import type { Answer } from '@slipway/http'
+import type { Call } from '../handler.ts'
 import { findResults } from './analysis.sql.ts'
 import { requireVisible } from './visible-deployment.ts'
 

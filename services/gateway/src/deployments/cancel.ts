@@ -1,6 +1,6 @@
 import { messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
-import type { HandlersOf } from '../http/handler.ts'
+import type { HandlersOf } from '../handler.ts'
 import { readDetail } from './detail.ts'
 import { sendRecordedCommand } from './recorded-command.ts'
 import { requireVisible } from './visible-deployment.ts'

@@ -2,8 +2,8 @@ import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
 import type { CallingKey, CommandBody, CommandReply, CommandType } from '@slipway/contracts'
 import { Problem, unavailable } from '@slipway/domain'
 import { sleep, TIMED_OUT, withTimeout } from '@slipway/runtime'
-import type { AnswerBounds } from '../http/answer-bounds.ts'
-import { databaseUnreachable } from '../problems/problem-of.ts'
+import type { AnswerBounds } from '../handler.ts'
+import { databaseUnreachable } from '../problems.ts'
 import { answerWait } from './metrics.ts'
 
 const LOOK_AGAIN_MS = 250

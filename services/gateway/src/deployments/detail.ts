@@ -1,7 +1,7 @@
 import type { Queryable, RowOf } from '@slipway/database'
 import type { Viewer } from '@slipway/database/read-models'
 import { isUuid, mask, notFound, plannedVersions, resolvedVariables } from '@slipway/domain'
-import { Batches } from '../http/json-stream.ts'
+import { Batches } from '@slipway/http'
 import { DETAIL, type Detail } from './detail.sql.ts'
 import type { FirstSteps, Step } from './steps.sql.ts'
 import { readSteps } from './steps.ts'

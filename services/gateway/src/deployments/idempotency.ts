@@ -1,7 +1,7 @@
 import type { Database } from '@slipway/database'
 import { canonicalJson, conflict, unavailable } from '@slipway/domain'
 import { constantTimeEqual, type KeyRing, sleep } from '@slipway/runtime'
-import type { Call } from '../http/handler.ts'
+import type { Call } from '../handler.ts'
 import { findKey, releaseKey, takeKey } from './idempotency.sql.ts'
 import { findStartOutcome, type StartOutcome } from './start-outcome.ts'
 

@@ -3,7 +3,7 @@ import { jsonObject, ownSql, SUMMARY, withProgress } from '@slipway/database/rea
 import { DEPLOYMENT_STATES } from '@slipway/domain'
 import { recordSql } from '../catalog/record-id.sql.ts'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
-import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
+import { afterNewerSql, pageColumns } from '../pages.sql.ts'
 
 /**
  * SQL: a filter by one of these values. Postgres plans each call for its value and reduces the filter to `d.state = 'running'`.

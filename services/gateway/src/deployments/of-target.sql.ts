@@ -1,6 +1,6 @@
 import { int4, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { jsonObject, ownSql, SUMMARY, visibleSql, withProgress } from '@slipway/database/read-models'
-import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
+import { afterNewerSql, pageColumns } from '../pages.sql.ts'
 
 /** The target has the id or the number. No row if the viewer does not see it. */
 export const findTarget = statement({

@@ -1,8 +1,9 @@
 import type { Queryable } from '@slipway/database'
 import { notFound } from '@slipway/domain'
+import type { Answer } from '@slipway/http'
 import { recordFilter } from '../catalog/record-id.ts'
-import type { Answer, Call } from '../http/handler.ts'
-import { answerJsonPage, newestOrder } from '../lists/pages.ts'
+import type { Call } from '../handler.ts'
+import { answerJsonPage, newestOrder } from '../pages.ts'
 import { findDeploymentsOfTarget, findTarget } from './of-target.sql.ts'
 
 /**

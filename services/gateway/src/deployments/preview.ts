@@ -1,8 +1,9 @@
 import type { CommandBody } from '@slipway/contracts'
-import type { Subject } from '../audit-trail/trail.ts'
+import type { Answer } from '@slipway/http'
+import { answerStream, Batches } from '@slipway/http'
+import type { Subject } from '../audit-trail.ts'
 import type { Dependencies } from '../dependencies.ts'
-import type { Answer, Call } from '../http/handler.ts'
-import { answerStream, Batches } from '../http/json-stream.ts'
+import type { Call } from '../handler.ts'
 import { inTime, sendCommand } from './command.ts'
 import { stepBatches } from './steps.ts'
 

@@ -1,10 +1,10 @@
 import type { CommandBody, CommandReply, CommandType } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import type { Subject } from '../audit-trail/trail.ts'
+import type { Subject } from '../audit-trail.ts'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
-import type { Call } from '../http/handler.ts'
+import type { Call } from '../handler.ts'
 import { inTime, sendCommand } from './command.ts'
 import { isRecorded } from './recorded-command.sql.ts'
 

@@ -1,8 +1,8 @@
 import { Problem } from '@slipway/domain'
+import { isObject } from '@slipway/http'
 import { type CallingUser, mayOverrideFreezes } from '../callers/calling-user.ts'
 import { valueProblems } from '../catalog/variable-rules.ts'
-import type { Check } from '../http/handler.ts'
-import { isObject } from '../http/json.ts'
+import type { Check } from '../handler.ts'
 
 const SOURCES = ['solution_id', 'sequence_id', 'action_id'] as const
 

@@ -2,11 +2,10 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { notFound, Problem } from '@slipway/domain'
+import type { HttpCall, Route } from '@slipway/http'
 import type { Request, Response } from 'express'
 
 const ROOT = '/docs'
-const ALLOW = 'GET, HEAD'
 
 /** The page may load from and call this server only. */
 const POLICY = [
@@ -57,28 +56,27 @@ const START = `window.SwaggerUIBundle({
 })
 `
 
-/** The route of a path of the documentation page, or null. */
-export function docsRoute(requestPath: string): string | null {
-  if (requestPath === ROOT || requestPath === `${ROOT}/`) return ROOT
-  return requestPath.startsWith(`${ROOT}/`) ? `${ROOT}/{file}` : null
-}
+type DocsRoute = Route<HttpCall<Request, Response>>
 
-/**
- * Serves the documentation page and its files without authentication, as the OpenAPI document.
- * @throws Problem NOT_FOUND, METHOD_NOT_ALLOWED
- */
-export async function answerDocs(request: Request, response: Response): Promise<void> {
-  const name = request.path.slice(ROOT.length + 1)
-  const file = FILES.find((known) => known === name)
-  if (name !== '' && name !== 'start.js' && file === undefined) throw notFound('This path')
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.setHeader('Allow', ALLOW)
-    throw new Problem('METHOD_NOT_ALLOWED', `${request.method} is not allowed here; allowed: ${ALLOW}`)
-  }
-  response.setHeader('Content-Security-Policy', POLICY)
-  if (file !== undefined) return sendAsset(response, file)
-  response.type(name === '' ? 'html' : 'js').send(name === '' ? PAGE : START)
-}
+const routeOf = (path: string, send: (response: Response) => unknown): DocsRoute => ({
+  method: 'GET',
+  path,
+  async handle({ response }) {
+    response.setHeader('Content-Security-Policy', POLICY)
+    await send(response)
+    return null
+  },
+})
+
+const sendPage = (response: Response) => response.type('html').send(PAGE)
+
+/** The documentation page and its files. They need no authentication, as the OpenAPI document. */
+export const docsRoutes: DocsRoute[] = [
+  routeOf(ROOT, sendPage),
+  routeOf(`${ROOT}/`, sendPage),
+  routeOf(`${ROOT}/start.js`, (response) => response.type('js').send(START)),
+  ...FILES.map((file) => routeOf(`${ROOT}/${file}`, (response) => sendAsset(response, file))),
+]
 
 async function sendAsset(response: Response, file: string): Promise<void> {
   response.setHeader('Cache-Control', 'public, max-age=86400')

@@ -1,78 +1,129 @@
-import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
+import { MAX_CONTENT_BYTES, OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
+import { forAllTenants, forTenant } from '@slipway/database'
+import { unavailable } from '@slipway/domain'
+import { type Answer, bytesOf, type HttpCall, type JsonBody, type Route, readJson, sendAnswer } from '@slipway/http'
+import type { Limits } from '@slipway/http/limits'
+import { type AuditTrail, createAuditTrail, type RefusalLog } from '../audit-trail.ts'
+import type { CallingUser } from '../callers/calling-user.ts'
+import { permit } from '../callers/permission.ts'
+import {
+  type AnswerTimes,
+  boundsOf,
+  type Call,
+  type Handlers,
+  type JsonHandler,
+  type StreamHandler,
+} from '../handler.ts'
+import { problemOf } from '../problems.ts'
+import { validate } from './validation.ts'
 
-const PREFIX = '/api/v1'
+const API_PREFIX = '/api/v1'
 
-export interface Route {
-  /** Such as `/api/v1/deployments/{id}`. */
-  pattern: string
-  segments: string[]
-  operations: Map<string, OperationId>
-  /** The value of the `Allow` header. */
-  allow: string
+const PROBES = new Set<OperationId>(['getHealth', 'getReadiness'])
+const WITHOUT_DATABASE = new Set<OperationId>(['getHealth', 'getReadiness', 'getOpenApi'])
+
+/** Callers without an account get little work done. A request with 10,000 targets and 1,000 variables has far fewer values. */
+const PUBLIC_BODY = { bytes: 16 * 1024, values: 50_000, nesting: 32 }
+const BODY = { ...PUBLIC_BODY, bytes: 1024 * 1024 }
+
+export interface RouteOptions {
+  handlers: Handlers
+  /** Whether the database has been reached and prepared since the start. */
+  hasDatabase(): boolean
+  refusals: RefusalLog
+  limits: Limits
+  answerTimes: AnswerTimes
+  authenticate(authorization: string | undefined, clientIp: string): Promise<CallingUser>
 }
 
-export interface RouteMatch {
-  route: Route
-  params: Record<string, string>
+/** The routes of the operations of the API. */
+export function createRoutes(options: RouteOptions): Route[] {
+  return (Object.entries(OPERATIONS) as [OperationId, Operation][]).map(([id, { method, path, access }]) => ({
+    method,
+    path: API_PREFIX + path,
+    isStream: access === 'sse',
+    isPolled: PROBES.has(id),
+    handle: (call) => answer(options, id, call),
+  }))
 }
 
-const isParameter = (segment: string) => segment.startsWith('{')
-
-/** Sorts literal segments before parameters: `/deployments/pending` must not match `/deployments/{id}`. */
-function bySpecificity(a: Route, b: Route): number {
-  for (const [index, segment] of a.segments.entries()) {
-    const other = b.segments[index]
-    if (other === undefined) break
-    const order = Number(isParameter(segment)) - Number(isParameter(other))
-    if (order !== 0) return order
+/**
+ * Answers a call. The order of the checks: route, method, database reached since the start, login limit, authentication, size,
+ * media type and form of the body, permission, validation. The handler then checks that records exist, and their state.
+ * @throws Problem for every refusal
+ */
+async function answer(options: RouteOptions, id: OperationId, call: HttpCall): Promise<null> {
+  const operation: Operation = OPERATIONS[id]
+  const { params, requestId, clientIp } = call
+  if (!options.hasDatabase() && !WITHOUT_DATABASE.has(id)) {
+    throw unavailable('The gateway has started and waits for its database; try again')
   }
-  return 0
-}
+  if (operation.limit === 'login') await options.limits.login.attempt(clientIp)
 
-function buildRoutes(): Route[] {
-  const routes = new Map<string, Route>()
-  for (const [id, { method, path }] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
-    const pattern = PREFIX + path
-    const route = routes.get(pattern) ?? { pattern, segments: pattern.split('/'), operations: new Map(), allow: '' }
-    route.operations.set(method, id)
-    // No HEAD on a stream: it would use up the token.
-    if (method === 'GET' && OPERATIONS[id].access !== 'sse') route.operations.set('HEAD', id)
-    route.allow = [...route.operations.keys()].join(', ')
-    routes.set(pattern, route)
+  if (operation.access === 'sse') {
+    ;(options.handlers[id] as StreamHandler).stream(call)
+    return null
   }
-  return [...routes.values()].sort(bySpecificity)
-}
-
-const routes = buildRoutes()
-
-/** Finds the route of a path (without its query), or null. */
-export function matchRoute(path: string): RouteMatch | null {
-  const segments = path.split('/')
-  for (const route of routes) {
-    const params = matchSegments(route.segments, segments)
-    if (params !== null) return { route, params }
+  let caller: CallingUser | null = null
+  let audit: AuditTrail | undefined
+  // A function, because authentication sets the caller.
+  const trail = () => createAuditTrail({ operation, refusals: options.refusals, caller, clientIp, requestId, params })
+  let found: Answer
+  try {
+    const began = performance.now()
+    if (operation.access !== 'public') caller = await authenticated(options, call)
+    const waited = performance.now() - began
+    const handler = options.handlers[id] as JsonHandler<OperationId>
+    const checked = await check(id, handler, call, caller)
+    const bounds = boundsOf(performance.now() - waited, options.answerTimes)
+    const { headers } = call.request
+    audit = trail()
+    const valid = { params, ...checked, bounds, caller, requestId, clientIp, headers, audit } as Call
+    found = await forCaller(caller, () => handler.handle(valid))
+    if (audit.isOwed) throw new Error(`${id} changed something without an audit record`)
+  } catch (error) {
+    // Awaited: the audit record is stored before the client gets the refusal.
+    await (audit ?? trail()).refused(problemOf(error))
+    throw error
   }
+  // Large answers are read from the database while they are sent.
+  await forCaller(caller, () => sendAnswer(call.response, found))
   return null
 }
 
-function matchSegments(pattern: string[], segments: string[]): Record<string, string> | null {
-  if (pattern.length !== segments.length) return null
-  const params: Record<string, string> = {}
-  for (const [index, expected] of pattern.entries()) {
-    const actual = segments[index] as string
-    if (isParameter(expected)) {
-      if (actual === '') return null
-      params[expected.slice(1, -1)] = decode(actual)
-    } else if (expected !== actual) return null
-  }
-  return params
+/** Limits the visible rows to the tenant of the caller. Public operations, such as the login, look for any user. */
+const forCaller = <T>(caller: CallingUser | null, work: () => T): T =>
+  caller === null ? forAllTenants(work) : forTenant(caller.tenant_id, work)
+
+async function authenticated(
+  { authenticate }: RouteOptions,
+  { request, clientIp, log }: HttpCall,
+): Promise<CallingUser> {
+  const caller = await authenticate(request.headers.authorization, clientIp)
+  const { user_id, username, tenant_id } = caller
+  Object.assign(log, { user_id, username, tenant_id })
+  return caller
 }
 
-/** Keeps a malformed escape. No record has such an id, so the handler answers 404. */
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
+/** Authorizes and validates a call. */
+async function check(
+  id: OperationId,
+  handler: JsonHandler<OperationId>,
+  call: HttpCall,
+  caller: CallingUser | null,
+): Promise<{ query: Record<string, string>; body: unknown }> {
+  const body = await bodyOf(call, OPERATIONS[id])
+  if (caller !== null) {
+    permit(caller, id)
+    handler.authorize?.(caller, body.value)
   }
+  const { headers } = call.request
+  return { query: validate(id, { search: call.search, headers, body }, handler.check), body: body.value }
+}
+
+async function bodyOf({ request }: HttpCall, operation: Operation): Promise<JsonBody> {
+  if (operation.takesBytes) return { value: bytesOf(request, MAX_CONTENT_BYTES), text: '' }
+  if (operation.body === undefined) return { value: undefined, text: '' }
+  const optional = operation.bodyOptional === true
+  return readJson(request, operation.access === 'public' ? PUBLIC_BODY : BODY, { optional })
 }

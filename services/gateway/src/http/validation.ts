@@ -8,10 +8,13 @@ import {
   type SchemaProblem,
   Strict,
 } from '@slipway/contracts'
-import { hasUnstorableText, missingFieldProblem, pointer, validationProblem } from '@slipway/domain'
-import type { ParsedBody } from './body.ts'
-import type { Check } from './handler.ts'
-import { isObject } from './json.ts'
+import { findChangedNumbers, hasUnstorableText, missingFieldProblem, pointer, validationProblem } from '@slipway/domain'
+import { isObject, type JsonBody } from '@slipway/http'
+import type { Check } from '../handler.ts'
+
+/** UTF-8 has neither NUL in a JSON text nor half a surrogate pair, so only an escape brings them. */
+const UNSTORABLE_ESCAPE = /\\u(?:0000|d[89a-f])/i
+const MAX_NUMBER_PROBLEMS = 100
 
 type Validate = (value: unknown) => SchemaProblem[]
 
@@ -36,7 +39,7 @@ for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operat
  */
 export function validate(
   id: OperationId,
-  { search, headers, body }: { search: string; headers: IncomingHttpHeaders; body: ParsedBody },
+  { search, headers, body }: { search: string; headers: IncomingHttpHeaders; body: JsonBody },
   check: Check | undefined,
 ): Record<string, string> {
   const { query: validateQuery, body: validateBody } = validators.get(id) as Validators
@@ -47,8 +50,9 @@ export function validate(
     ...findKeyProblems(OPERATIONS[id], headers['idempotency-key']),
   ]
   if (validateBody !== null) {
-    const { value, changedNumbers, mayHaveUnstorableText } = body
-    problems.push(...validateBody(value), ...changedNumbers, ...(mayHaveUnstorableText ? findUnstorable(value) : []))
+    const { value, text } = body
+    problems.push(...validateBody(value), ...findChangedNumbers(text, MAX_NUMBER_PROBLEMS))
+    if (UNSTORABLE_ESCAPE.test(text)) problems.push(...findUnstorable(value))
     if (check !== undefined && isObject(value)) problems.push(...check(value))
   }
   if (problems.length > 0) throw toProblem(problems)

@@ -1,7 +1,7 @@
 import type { Queryable } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
-import type { Call } from '../http/handler.ts'
+import type { Call } from '../handler.ts'
 import { announceRevocation } from './revocation.ts'
 import {
   changePassword,

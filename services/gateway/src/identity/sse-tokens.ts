@@ -4,7 +4,7 @@ import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
 import { sseSessionsKey, sseTokenKey } from '@slipway/runtime/redis'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
-import type { HandlersOf } from '../http/handler.ts'
+import type { HandlersOf } from '../handler.ts'
 import { REFRESH_TOKEN_DAYS } from './sessions.sql.ts'
 
 const TOKEN_SECONDS = 60

@@ -1,7 +1,8 @@
 import type { Queryable, RowOf } from '@slipway/database'
 import { readComparedPlans } from '@slipway/database/read-models'
 import { comparedDeployments, isUuid, notFound, type ReplacedTarget, replacements } from '@slipway/domain'
-import type { Answer, Call } from '../http/handler.ts'
+import type { Answer } from '@slipway/http'
+import type { Call } from '../handler.ts'
 import { findReplaced } from './changes.sql.ts'
 
 /** Answers with what a deployment replaces, and how its plan differs from those of the replaced deployments. */

@@ -1,10 +1,11 @@
 import { validationProblem } from '@slipway/domain'
+import type { Answer } from '@slipway/http'
 import { messageCaller } from '../callers/calling-user.ts'
 import { fieldReferences, type Reference, References } from '../catalog/references.ts'
 import { SOURCE_FIELDS, sourceFilter } from '../catalog/source-filter.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sendRecordedCommand } from '../deployments/recorded-command.ts'
-import type { Answer, Call } from '../http/handler.ts'
+import type { Call } from '../handler.ts'
 import { countCheckable } from './checks.sql.ts'
 
 /** Asks for checks of a source, of targets, or of a source on targets. The checks run as soon as a slot is free. */

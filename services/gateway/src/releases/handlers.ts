@@ -1,5 +1,5 @@
 import type { Dependencies } from '../dependencies.ts'
-import type { HandlersOf } from '../http/handler.ts'
+import type { HandlersOf } from '../handler.ts'
 import { getDeploymentChanges } from './changes.ts'
 import { checkReleases } from './checks.ts'
 import { getReleaseMatrix, listReleases, listTargetReleases } from './list.ts'

@@ -1,6 +1,6 @@
 import { int8, statement, text } from '@slipway/database'
 import { isoTime, jsonObject } from '@slipway/database/read-models'
-import { afterKeySql, pageColumns } from '../lists/keyset.sql.ts'
+import { afterKeySql, pageColumns } from '../pages.sql.ts'
 import { FROM_INSTALLED, scope, VARIANTS, withNames } from './installed.sql.ts'
 
 const NEWEST_FIRST = 'v.applied_at DESC, v.deployment_id DESC'

@@ -1,7 +1,7 @@
 import { bool, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { CHECK, jsonObject, ownSql } from '@slipway/database/read-models'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
-import { afterKeySql, pageColumns } from '../lists/keyset.sql.ts'
+import { afterKeySql, pageColumns } from '../pages.sql.ts'
 import { attempt } from './installed.sql.ts'
 import { joinReplaced, replacedId } from './replaced.sql.ts'
 

@@ -1,6 +1,6 @@
 import { int8, json, LOCK_KEYS_BY_VALUE, nullable, oneOf, statement, timestamptz, uuid } from '@slipway/database'
 import { isoTime, jsonObject } from '@slipway/database/read-models'
-import { afterNewerSql, pageColumns } from '../lists/keyset.sql.ts'
+import { afterNewerSql, pageColumns } from '../pages.sql.ts'
 
 const EXCERPT_CHARACTERS = 1_024
 

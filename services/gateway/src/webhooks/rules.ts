@@ -2,7 +2,7 @@ import { WEBHOOK_EVENTS, type WebhookEvent } from '@slipway/contracts'
 import { insufficientPermissions, validationProblem } from '@slipway/domain'
 import { checkedAddresses, DestinationRefused, type DestinationRules, urlProblem } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'
-import type { Check } from '../http/handler.ts'
+import type { Check } from '../handler.ts'
 
 /** Checks the form of the URL. `requireCallable` checks its addresses later, because that needs DNS. */
 export const checkUrl: Check = ({ url }) => {

@@ -1,6 +1,6 @@
 import { utimes } from 'node:fs/promises'
 import { ContentFolder, WrongContent } from '@slipway/commands'
-import { MAX_CONTENT_BYTES } from '@slipway/contracts'
+import { isRefusal } from '@slipway/http'
 import type { Logger } from '@slipway/runtime'
 import { Refusal } from './refusal.ts'
 
@@ -36,15 +36,14 @@ export class ContentStore {
 
   /** Stores content. Throws Refusal if its hash differs from its id. */
   async put(id: string, announced: number, bytes: AsyncIterable<Buffer>): Promise<void> {
-    if (announced > MAX_CONTENT_BYTES)
-      throw new Refusal('INVALID', `Content may have at most ${MAX_CONTENT_BYTES} bytes, not ${announced}`)
     try {
       await this.#content.store(id, announced, bytes)
     } catch (error) {
       if (error instanceof WrongContent)
         throw new Refusal('INVALID', `The content does not have the SHA-256 ${id}: send it again`)
-      const { code, syscall } = error as NodeJS.ErrnoException
-      if (syscall === 'read' || code === undefined) throw error
+      const { code } = error as NodeJS.ErrnoException
+      // The body could not be read.
+      if (isRefusal(error) || code === undefined) throw error
       throw new Refusal('DISK', `The content cannot be written to the disk of the target (${code})`)
     }
   }

@@ -1,4 +1,5 @@
 import type { AGENT_ERRORS } from '@slipway/contracts'
+import { Refusal as HttpRefusal } from '@slipway/http'
 
 type AgentErrorCode = (typeof AGENT_ERRORS)[number]
 
@@ -12,19 +13,22 @@ const STATUS: Record<AgentErrorCode, number> = {
   DISK: 507,
 }
 
-/** A refused call of an instance. */
-export class Refusal extends Error {
-  override name = 'Refusal'
-  readonly code: AgentErrorCode
+/** A refused call of an instance. The ids of missing content stand beside the message. */
+export class Refusal extends HttpRefusal {
   readonly missing: string[] | undefined
 
   constructor(code: AgentErrorCode, message: string, missing?: string[]) {
-    super(message)
-    this.code = code
+    super(STATUS[code], code, message)
     this.missing = missing
   }
 
-  get status(): number {
-    return STATUS[this.code]
+  /** The instance then sends the content. */
+  override get isExpected(): boolean {
+    return this.code === 'MISSING_CONTENT'
+  }
+
+  override get body() {
+    const { code, message, missing } = this
+    return { error: missing === undefined ? { code, message } : { code, message, missing } }
   }
 }

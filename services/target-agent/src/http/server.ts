@@ -1,10 +1,10 @@
 import { constants } from 'node:crypto'
+import type { RequestListener } from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
 import { AGENT_TLS } from '@slipway/contracts'
 import { type ListenAddress, type Logger, listenOn } from '@slipway/runtime'
 import type { Identity } from '../identity/identity.ts'
-import type { RequestHandler } from './routes.ts'
 
 const MAX_CONNECTIONS = 512
 const HANDSHAKE_MS = 10_000
@@ -16,7 +16,7 @@ const REPORT_EVERY_MS = 10_000
 interface AgentServer {
   port: number
   /** Starts to answer requests. Earlier requests were disconnected, and instances repeat them. */
-  setHandler(handler: RequestHandler): void
+  setHandler(handler: RequestListener): void
   /** Ends every connection. Instances may connect again. */
   disconnectAll(): void
   close(): Promise<void>
@@ -24,7 +24,7 @@ interface AgentServer {
 
 /** Listens for instances. Reads no request from a client without the key of the agent. */
 export async function serve(address: ListenAddress, identity: Identity, logger: Logger): Promise<AgentServer> {
-  let handler: RequestHandler | null = null
+  let handler: RequestListener | null = null
   const sockets = new Set<Socket>()
   /** The agent id in the handshake of each connection. */
   const enrolments = new WeakMap<object, string>()
@@ -65,7 +65,9 @@ export async function serve(address: ListenAddress, identity: Identity, logger: 
     failed += 1
     if (performance.now() - reportedAt < REPORT_EVERY_MS) return
     logger.warn('a TLS handshake failed: the client does not have the key of this agent', {
-      ...{ address: socket.remoteAddress, code: error.code, since_last: failed },
+      address: socket.remoteAddress,
+      code: error.code,
+      since_last: failed,
     })
     reportedAt = performance.now()
     failed = 0

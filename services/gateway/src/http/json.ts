@@ -1,3 +1,0 @@
-/** Whether a JSON value is an object, not an array. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
