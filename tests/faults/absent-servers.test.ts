@@ -165,6 +165,30 @@ test('without Redis a login gets 503, and succeeds when Redis is available again
   expect((await login()).status).toBe(200)
 })
 
+test('after all servers fall silent, services report it, and recover alone when new connections work', async () => {
+  for (const proxy of Object.values(proxies)) proxy.freeze()
+  for (const name of SERVICES) await says(name, { database: 'down', broker: 'down' })
+  // Connections from before the outage stay silent for ever.
+  for (const proxy of Object.values(proxies)) {
+    proxy.strand()
+    proxy.resume()
+  }
+  for (const name of SERVICES) await says(name, { database: 'up', broker: 'up' })
+  await expectDeployment()
+})
+
+test('while Redis is silent, streams get no token and deployments run', async () => {
+  const takeToken = async () => (await api.post('/auth/sse-token', {})).status
+  proxies.cache.freeze()
+  for (const name of ['gateway', 'log-stream'] as const) await says(name, { cache: 'down' })
+  expect(await takeToken()).toBe(503)
+  await expectDeployment()
+  proxies.cache.strand()
+  proxies.cache.resume()
+  for (const name of ['gateway', 'log-stream'] as const) await says(name, { cache: 'up' })
+  expect(await takeToken()).toBe(200)
+})
+
 test('services report missing migrations, and become ready after the migrations', async () => {
   await stop(SERVICES)
   const owner = await connectTo(database.url)

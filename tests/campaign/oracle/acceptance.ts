@@ -3,6 +3,8 @@ import { SHAPES } from '../workload/catalog.ts'
 import { type Check, type Evidence, FINAL_STATES, Findings, groupBy } from './evidence.ts'
 
 const CREATES = new Set(['create', 'redeploy'])
+/** The gateway answers so after a command that has had no effect and will have none. */
+const saysNothingWasDone = ({ message }: Call) => message?.includes('nothing was done') === true
 const isAccepted = ({ status }: Call) => status === 201 || status === 202
 
 /** The deployments and requests that each create of the API left: the id of the request that made them. */
@@ -35,8 +37,7 @@ const eachCreateOnce: Check = (evidence) => {
     }
     const isRefused = calls.every(({ status }) => status !== null && status >= 400 && status < 500)
     if (isRefused) findings.unless(ids.length === 0, 'I1', 'a refused create leaves nothing', ids, facts)
-    const isUndone = calls.every(({ message }) => message?.includes('nothing was done') === true)
-    if (isUndone) {
+    if (calls.every(saysNothingWasDone)) {
       findings.unless(
         ids.length === 0,
         'I1',
@@ -101,7 +102,7 @@ const historiesFollowTheTable: Check = ({ tables }) => {
   return findings.all
 }
 
-const everyRequestEnds: Check = ({ tables, ledger }) => {
+const everyRequestEnds: Check = ({ tables }) => {
   const findings = new Findings()
   const deployments = new Set(tables.deployments.map(({ id }) => id))
   for (const { id, status, deployment_id, error_message } of tables.pending) {
@@ -122,13 +123,6 @@ const everyRequestEnds: Check = ({ tables, ledger }) => {
   for (const [id, requests] of shared) {
     findings.unless(requests.length === 1, 'I4', 'each request has its own deployment', [id], requests)
   }
-  const asked = new Set(
-    ledger.calls.filter(({ purpose }) => purpose.startsWith('cancel')).map(({ facts }) => facts['id']),
-  )
-  for (const { id, status } of tables.pending) {
-    if (status !== 'cancelled') continue
-    findings.unless(asked.has(id), 'I4', 'no request is cancelled without a call', [id], { status })
-  }
   return findings.all
 }
 
@@ -147,6 +141,30 @@ const cancelledRequestsNeverRun: Check = ({ tables, ledger, markers }) => {
       const hasEnded = request !== undefined && ['dispatched', 'cancelled', 'failed'].includes(request.status)
       findings.unless(hasEnded, 'I5', 'a request whose DELETE was answered with 409 has ended', [id], request)
     }
+  }
+  return findings.all
+}
+
+/** A client that is told that its cancel did nothing cancels again, or lets the work go on. */
+const refusedCancelsHaveNoEffect: Check = ({ tables, ledger }) => {
+  const findings = new Findings()
+  const cancels = groupBy(
+    ledger.calls.filter(({ purpose }) => purpose === 'cancel' || purpose === 'cancel pending'),
+    ({ facts }) => String(facts['id']),
+  )
+  const cancelled = [
+    ...tables.deployments.filter(({ state }) => state === 'cancelled'),
+    ...tables.pending.filter(({ status }) => status === 'cancelled'),
+  ]
+  for (const { id } of cancelled) {
+    const calls = cancels.get(id) ?? []
+    findings.unless(
+      !calls.every(saysNothingWasDone),
+      'I12',
+      'nothing is cancelled without a call, or by one whose answer says that nothing was done',
+      [id],
+      calls,
+    )
   }
   return findings.all
 }
@@ -188,5 +206,6 @@ export const acceptance: Check[] = [
   historiesFollowTheTable,
   everyRequestEnds,
   cancelledRequestsNeverRun,
+  refusedCancelsHaveNoEffect,
   outcomesAreDeserved,
 ]

@@ -277,6 +277,15 @@ test.each<[invariant: string, what: string, spoil: (evidence: Evidence) => void]
     () => ledger.add(call({ purpose: 'cancel', status: 200, id: null, facts: { id: ID } })),
   ],
   [
+    'I12',
+    'a cancel that answered "nothing was done" took effect',
+    ({ tables }) => {
+      first(tables.deployments).state = 'cancelled'
+      const refusal = { status: 503, id: null, message: 'nothing was done, try again' }
+      ledger.add(call({ purpose: 'cancel', facts: { id: ID }, ...refusal }))
+    },
+  ],
+  [
     'I13',
     'a command outlives its timeout',
     ({ markers }) => {

@@ -87,8 +87,6 @@ export interface Suite {
   pid(name: ServiceName): number
   /** Starts every stopped process, so that a failed test does not fail the next one. */
   restore(): Promise<void>
-  /** Does the work while SIGSTOP holds the process. Its connections stay open. */
-  whileStopped<T>(name: ServiceName, work: () => Promise<T>): Promise<T>
   /** The current metrics of a process. */
   metricsOf(name: ServiceName): Promise<Metrics>
   /** The log of a process, from all its starts. */
@@ -388,15 +386,6 @@ function control(made: {
     async restore() {
       const dead = [...processes].filter(([, { child }]) => child === null || hasEnded(child)).map(([name]) => name)
       await Promise.all(dead.map((name) => start(name)))
-    },
-    async whileStopped(name, work) {
-      const child = childOf(name)
-      child.kill('SIGSTOP')
-      try {
-        return await work()
-      } finally {
-        child.kill('SIGCONT')
-      }
     },
     async kill(name, signal = 'SIGKILL') {
       const child = childOf(name)
