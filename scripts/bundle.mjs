@@ -11,7 +11,6 @@ const root = path.dirname(import.meta.dirname)
 
 // A worker thread starts from a file of its own. The code that starts the thread names this file.
 const THREADS = {
-  'services/planner': { thread: 'dist/large/thread.js' },
   'services/gateway': { 'reading-thread': '../../packages/scripts/dist/reading-thread.js' },
 }
 

@@ -3,7 +3,6 @@ import { createDatabase, isUnavailable, measureConnections, waitForDatabase, war
 import { KeyRing, runService } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
 import { plannerConfig } from './config.ts'
-import { PlanningThread } from './large/planning-thread.ts'
 
 /** How many plans are made at a time. Each uses up to five connections for a moment. */
 const PREFETCH = 8
@@ -31,14 +30,7 @@ await runService({
     measureQueues(broker)
     await waitForDatabase(database, { health, logger, signal })
 
-    const thread = new PlanningThread({
-      name,
-      databaseUrl: config.DATABASE_URL,
-      encryptionKeys: config.SLIPWAY_ENCRYPTION_KEYS,
-      logLevel: config.SLIPWAY_LOG_LEVEL,
-    })
-    onStop('planning thread', () => thread.close())
-    const handle = createCommandHandler({ database, broker, keyRing, logger, thread })
+    const handle = createCommandHandler({ database, broker, keyRing, logger })
     await broker.consume('planner.commands', { prefetch: PREFETCH, handle })
     onStop('commands', () => broker.stopConsuming())
   },

@@ -12,7 +12,6 @@ import {
   testNamespace,
 } from '@slipway/testing'
 import { createCommandHandler } from '../src/commands/handler.ts'
-import type { PlanningThread } from '../src/large/planning-thread.ts'
 import { ADMIN, keyRing, type Request, type StartCommand } from './fixtures.ts'
 
 /** A planner on RabbitMQ, with a gateway that sends requests and a dispatcher that answers. */
@@ -41,11 +40,8 @@ export interface Rig {
   ): Promise<ReplyEnvelope & { command_id: string }>
 }
 
-/**
- * Creates the rig of a test file. Each test begins without freezes and instances. `thread` makes large plans; without it, the
- * planner makes them itself.
- */
-export async function testRig(thread?: Pick<PlanningThread, 'outcomeOf'>): Promise<Rig> {
+/** Creates the rig of a test file. Each test begins without freezes and instances. */
+export async function testRig(): Promise<Rig> {
   const server = await openTestDatabase()
   const { database } = server
   const namespace = testNamespace()
@@ -60,7 +56,6 @@ export async function testRig(thread?: Pick<PlanningThread, 'outcomeOf'>): Promi
     broker: planner,
     keyRing,
     logger,
-    ...(thread === undefined ? {} : { thread }),
   })
   await planner.consume('planner.commands', { prefetch: 4, handle })
   await dispatcher.consume('dispatcher.commands', {

@@ -2,39 +2,30 @@ import type { Broker, Delivery } from '@slipway/broker'
 import type { Envelope } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { histogram, type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
-import type { PlanningThread } from '../large/planning-thread.ts'
-import { isLarge } from '../large/size.ts'
 import { outcomeOf } from '../planning/outcome.ts'
 import type { PlanningResources } from '../planning/planning.ts'
 import { createSensitiveNames } from '../records/sensitive-names.ts'
 
-const plans = histogram(
-  'slipway_plan_duration_seconds',
-  'Time to make a plan, or to refuse it; large ones are made in a thread of their own, one by one',
-  ['command', 'size'],
-)
+const plans = histogram('slipway_plan_duration_seconds', 'Time to make a plan, or to refuse it', ['command'])
 
 interface HandlerOptions {
   database: Database
   broker: Pick<Broker, 'publish' | 'reply'>
   keyRing: KeyRing
   logger: Logger
-  /** Plans large deployments. Without it, this thread plans all. */
-  thread?: Pick<PlanningThread, 'outcomeOf'>
 }
 
 /**
  * Handles the planner's command messages. A plan to start goes on to the dispatcher, which answers the gateway; the planner
  * answers previews and refusals. It writes nothing, so a repeated message has no effect.
  */
-export function createCommandHandler({ database, broker, keyRing, logger, thread }: HandlerOptions) {
+export function createCommandHandler({ database, broker, keyRing, logger }: HandlerOptions) {
   const resources: PlanningResources = { database, keyRing, sensitiveNames: createSensitiveNames() }
 
   return async (envelope: Envelope, delivery: Delivery): Promise<void> => {
     const began = performance.now()
-    const apart = thread !== undefined && (await isLarge(database, envelope))
-    const { kind, json } = await (apart ? thread.outcomeOf(envelope) : outcomeOf(resources, envelope, logger))
-    plans.observe({ command: envelope.type, size: apart ? 'large' : 'small' }, (performance.now() - began) / 1_000)
+    const { kind, json } = await outcomeOf(resources, envelope, logger)
+    plans.observe({ command: envelope.type }, (performance.now() - began) / 1_000)
     if (kind === 'reply') return broker.reply(delivery.replyTo, delivery.correlationId, { json })
     await broker.publish([
       {

@@ -5,6 +5,7 @@ import { readComparedPlans, sealPlan } from '@slipway/database/read-models'
 import { comparedDeployments, conflict, missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
 import { type Logger, SecretError } from '@slipway/runtime'
 import { findOriginal } from '../records/original.sql.ts'
+import { planTooLarge } from '../records/targets.ts'
 import { checkOverride, overrideOf } from './freeze-override.ts'
 import { checkPlanHash, planHash } from './plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest, type Unchanged } from './planning.ts'
@@ -26,7 +27,7 @@ export async function outcomeOf(resources: PlanningResources, envelope: Envelope
   try {
     const decided = await callHandler(stepsOf(resources), envelope)
     const outcome = 'answer' in decided ? reply({ ok: true, result: decided.answer }) : passOn(decided.start)
-    return Buffer.byteLength(outcome.json) > MAX_MESSAGE_BYTES ? refusal(tooLarge()) : outcome
+    return Buffer.byteLength(outcome.json) > MAX_MESSAGE_BYTES ? refusal(planTooLarge()) : outcome
   } catch (error) {
     const problem = refusalOf(error, logger)
     if (!problem) throw error
@@ -34,13 +35,7 @@ export async function outcomeOf(resources: PlanningResources, envelope: Envelope
   }
 }
 
-export const refusal = (problem: Problem): Outcome => reply({ ok: false, problem: toErrorBody(problem).error })
-
-export const tooLarge = () =>
-  new Problem(
-    'PAYLOAD_TOO_LARGE',
-    'The plan is too large: deploy to fewer targets at a time, or give them less to know',
-  )
+const refusal = (problem: Problem): Outcome => reply({ ok: false, problem: toErrorBody(problem).error })
 
 const reply = (envelope: ReplyEnvelope): Outcome => ({ kind: 'reply', json: JSON.stringify(envelope) })
 const passOn = (command: CommandBody<'deployment.start'>): Outcome => ({ kind: 'start', json: JSON.stringify(command) })

@@ -1,7 +1,9 @@
+import { MAX_MESSAGE_BYTES } from '@slipway/broker'
 import {
   array,
   bool,
   int4,
+  int8,
   json,
   jsonb,
   LOST_AFTER,
@@ -14,7 +16,7 @@ import {
   uuid,
 } from '@slipway/database'
 import { targetStatus, type Viewer, visibleSql } from '@slipway/database/read-models'
-import { decodeSqid, type InstanceSelector, isUuid, TARGET_STATUSES, type TargetTag } from '@slipway/domain'
+import { decodeSqid, type InstanceSelector, isUuid, Problem, TARGET_STATUSES, type TargetTag } from '@slipway/domain'
 import { references } from './ids.ts'
 
 const selector = jsonb<InstanceSelector>()
@@ -58,14 +60,25 @@ const findTargets = statement({
        AND ${visibleSql('t')}`,
 })
 
+/** The number of targets with these ids or numbers, and the length of their sealed variables. */
+const measureTargets = statement({
+  name: 'planner.targets.measure',
+  parameters: { tenant_id: nullable(uuid), ids: array(uuid), numbers: array(int4) },
+  row: { count: int4, sealed_bytes: int8 },
+  sql: `SELECT count(*)::int AS count, coalesce(sum(octet_length(t.variables_sealed)), 0)::bigint AS sealed_bytes
+      FROM targets t
+     WHERE (t.id = ANY (:ids) OR t.number = ANY (:numbers))
+       AND ${visibleSql('t')}`,
+})
+
 /** The targets with at least one of these tags, each with its matching tags. */
 const findTags = statement({
   name: 'planner.target_tags.find',
-  parameters: { keys: array(text), values: array(text) },
+  parameters: { keys: array(text), values: array(text), most: int4 },
   row: { target_id: uuid, tags: json<TargetTag[]>() },
   sql: `SELECT target_id, json_agg(json_build_object('key', key, 'value', value)) AS tags
       FROM target_tags JOIN unnest(:keys::text[], :values::text[]) AS wanted (key, value) USING (key, value)
-     GROUP BY target_id`,
+     GROUP BY target_id LIMIT :most::int`,
 })
 
 export interface TargetRecord extends RowOf<typeof findTargets> {
@@ -86,6 +99,19 @@ export interface TargetCandidates {
   uuids: (string | undefined)[]
 }
 
+/** More targets than a message of 15 MiB can have: a plan has at least 100 bytes for each. */
+const MAX_TARGETS = 160_000
+/** Sealed values are a third longer than in the plan. */
+const MAX_SEALED_BYTES = 2 * MAX_MESSAGE_BYTES
+/** So many targets are measured before they are read: too many would end the planner for lack of memory. */
+const MEASURED_TARGETS = 500
+
+export const planTooLarge = () =>
+  new Problem(
+    'PAYLOAD_TOO_LARGE',
+    'The plan is too large: deploy to fewer targets at a time, or give them less to know',
+  )
+
 /** Every target that the caller may use and that the request names or that has one of its tags. */
 export async function loadTargets(
   database: Queryable,
@@ -95,7 +121,12 @@ export async function loadTargets(
   const { uuids, numbers } = references('target', target_ids)
   const tagged = await loadTags(database, target_tags)
   const ids = [...uuids, ...tagged.keys()]
-  const targets = await findTargets.all(database, { tenant_id: caller.tenant_id, ids, numbers })
+  const candidates = { tenant_id: caller.tenant_id, ids, numbers }
+  if (ids.length + numbers.length > MEASURED_TARGETS) {
+    const { count, sealed_bytes } = await measureTargets.one(database, candidates)
+    if (count > MAX_TARGETS || sealed_bytes > MAX_SEALED_BYTES) throw planTooLarge()
+  }
+  const targets = await findTargets.all(database, candidates)
   const records = new Map(targets.map((target) => [target.id, { ...target, tags: tagged.get(target.id) ?? null }]))
   const byNumber = new Map(targets.map(({ number, id }) => [number, id]))
   const uuidOf = (id: string) => {
@@ -108,6 +139,10 @@ export async function loadTargets(
 async function loadTags(database: Queryable, tags: readonly TargetTag[]): Promise<Map<string, TargetTag[]>> {
   if (tags.length === 0) return new Map()
   const keys = tags.map(({ key }) => key)
-  const found = await findTags.all(database, { keys, values: tags.map(({ value }) => value) })
+  const found = await findTags.all(database, {
+    keys,
+    values: tags.map(({ value }) => value),
+    most: MAX_TARGETS + 1,
+  })
   return new Map(found.map((target) => [target.target_id, target.tags]))
 }
