@@ -7,7 +7,7 @@ import { type Callers, observe, takeRequestId } from './observe.ts'
 import { type AnyRefusal, refusalOf as refusalOfAny } from './refusal.ts'
 import { type HttpCall, type Route, type RouteMatch, routeTable } from './routes.ts'
 
-export interface ListenerOptions<Request extends IncomingMessage, Response extends ServerResponse> {
+interface ListenerOptions<Request extends IncomingMessage, Response extends ServerResponse> {
   routes: readonly Route<HttpCall<Request, Response>>[]
   /** Answers a request whose path no route has; by default with 404. */
   otherwise?(call: HttpCall<Request, Response>): Promise<Answer | null>

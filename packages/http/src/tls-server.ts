@@ -29,22 +29,29 @@ export function createTlsServer(
     logger.error(`the certificate has expired and clients refuse it: renew ${file}, named by ${variable}`)
   }
   const server = createServer({ ...options, handshakeTimeout: HANDSHAKE_MS, ...contextOf(current) }, app)
-  reportFailedHandshakes(server, logger)
+  reportFailedHandshakes(server, logger, (code) =>
+    code === 'ERR_SSL_HTTP_REQUEST'
+      ? 'a client sent plain HTTP: its URL must begin with https://'
+      : 'a TLS handshake failed',
+  )
   const onChange = (pair: KeyPair) => server.setSecureContext(contextOf(pair))
   return { server, release: watchKeyPair(files, { current, onChange, logger, checkMs }) }
 }
 
 const contextOf = ({ certificate, key }: KeyPair) => ({ cert: certificate, key, minVersion: 'TLSv1.2' as const })
 
-function reportFailedHandshakes(server: Server, logger: Logger): void {
+/** Warns of clients that cannot connect. `messageOf` explains the code of the error. */
+export function reportFailedHandshakes(
+  server: Server,
+  logger: Logger,
+  messageOf: (code: string | undefined) => string,
+): void {
   let failed = 0
   let reportedAt = Number.NEGATIVE_INFINITY
   server.on('tlsClientError', (error: NodeJS.ErrnoException, { remoteAddress }) => {
     failed += 1
     if (performance.now() - reportedAt < REPORT_EVERY_MS) return
-    const isPlain = error.code === 'ERR_SSL_HTTP_REQUEST'
-    const message = isPlain ? 'a client sent plain HTTP: its URL must begin with https://' : 'a TLS handshake failed'
-    logger.warn(message, { address: remoteAddress, code: error.code, since_last: failed })
+    logger.warn(messageOf(error.code), { address: remoteAddress, code: error.code, since_last: failed })
     reportedAt = performance.now()
     failed = 0
   })

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
 import { AGENT_TLS } from '@slipway/contracts'
+import { reportFailedHandshakes } from '@slipway/http'
 import { type ListenAddress, type Logger, listenOn } from '@slipway/runtime'
 import type { Identity } from '../identity/identity.ts'
 
@@ -10,8 +11,6 @@ const MAX_CONNECTIONS = 512
 const HANDSHAKE_MS = 10_000
 /** How long a connection may be idle. Instances close theirs after 20 s. */
 const IDLE_MS = 60_000
-/** The time between two log lines about failed handshakes. */
-const REPORT_EVERY_MS = 10_000
 
 interface AgentServer {
   port: number
@@ -59,19 +58,8 @@ export async function serve(address: ListenAddress, identity: Identity, logger: 
     socket.setNoDelay(true)
     socket.once('close', () => sockets.delete(socket))
   })
-  let failed = 0
-  let reportedAt = Number.NEGATIVE_INFINITY
-  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
-    failed += 1
-    if (performance.now() - reportedAt < REPORT_EVERY_MS) return
-    logger.warn('a TLS handshake failed: the client does not have the key of this agent', {
-      address: socket.remoteAddress,
-      code: error.code,
-      since_last: failed,
-    })
-    reportedAt = performance.now()
-    failed = 0
-  })
+  const message = 'a TLS handshake failed: the client does not have the key of this agent'
+  reportFailedHandshakes(server, logger, () => message)
   const port = await listenOn(server, address)
   const disconnectAll = () => {
     for (const socket of sockets) socket.destroy()
