@@ -58,7 +58,7 @@ function workOf(tx: object): Work {
   return made
 }
 
-const TYPES = Object.keys(insertMessages.parameters).indexOf('types')
+const TYPES = Object.keys(insertMessages.parameters).indexOf('messages.type')
 
 /** The name of a statement without its first part, and the types of the messages that it inserts into the outbox. */
 function pathsOf(statement: Sent): string[] {

@@ -18,6 +18,7 @@ export {
   sqlState,
 } from './failures.ts'
 export type { Prisma, PrismaClient } from './generated/client.ts'
+export type { TargetConcurrency } from './generated/enums.ts'
 export { LOCK_KEYS, LOCK_KEYS_BY_VALUE } from './lock-keys.ts'
 export { measureConnections, measureOutbox } from './metrics.ts'
 export {
@@ -61,7 +62,17 @@ export {
 export { readShown } from './snapshot/read-shown.ts'
 export { ANY_ORPHAN, CHECK_INTERVAL, DUE_CHECKS, ORPHANS } from './snapshot/runs.sql.ts'
 export type { Queryable } from './sql/statement.ts'
-export { type Columns, type RowOf, Statement, statement, statements } from './sql/statement.ts'
+export {
+  type Columns,
+  columnNames,
+  insertion,
+  type RowOf,
+  type RowSet,
+  rowSet,
+  Statement,
+  statement,
+  statements,
+} from './sql/statement.ts'
 export {
   array,
   bool,

@@ -1,25 +1,23 @@
-import { statement } from './sql/statement.ts'
+import { columnNames, rowSet, statement } from './sql/statement.ts'
 import { array, float8, int8, nullable, oneOf, text, timestamptz, uuid } from './sql/types.ts'
+
+const MESSAGE = {
+  message_id: uuid,
+  exchange: text,
+  type: text,
+  request_id: nullable(text),
+  traceparent: nullable(text),
+}
 
 /**
  * Uses clock_timestamp(), not now(): a transaction that waited for a row lock changed the row after a transaction that began
- * later.
+ * later. The bodies are text, because Postgres would parse the elements of `jsonb[]` twice.
  */
 export const insertMessages = statement({
   name: 'database.outbox.insert',
-  parameters: {
-    message_ids: array(uuid),
-    exchanges: array(text),
-    types: array(text),
-    /** JSON as text. Postgres would parse the elements of `jsonb[]` twice. */
-    bodies: array(text),
-    request_ids: array(nullable(text)),
-    traceparents: array(nullable(text)),
-  },
-  sql: `INSERT INTO outbox (message_id, exchange, type, body, request_id, traceparent, created_at)
-    SELECT message_id, exchange, type, body::jsonb, request_id, traceparent, clock_timestamp()
-      FROM unnest(:message_ids::uuid[], :exchanges::text[], :types::text[], :bodies::text[], :request_ids::text[],
-                  :traceparents::text[]) AS m (message_id, exchange, type, body, request_id, traceparent)`,
+  parameters: { messages: rowSet({ ...MESSAGE, json: text }) },
+  sql: `INSERT INTO outbox (${columnNames(MESSAGE)}, body, created_at)
+    SELECT ${columnNames(MESSAGE)}, json::jsonb, clock_timestamp() FROM :messages AS m`,
 })
 
 /**

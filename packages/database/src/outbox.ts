@@ -25,17 +25,17 @@ export const eventMessage = <T extends EventType>(type: T, body: EventBody<T>) =
  * the current context, unless they have their own.
  */
 export async function enqueue(tx: Queryable, messages: CausedMessage[]): Promise<void> {
-  if (messages.length === 0) return
   const requestId = currentContext()?.request_id ?? null
   const traceparent = currentTraceparent()
-  await insertMessages.run(tx, {
-    message_ids: messages.map(() => uuidv7()),
-    exchanges: messages.map((m) => m.exchange),
-    types: messages.map((m) => m.type),
-    bodies: messages.map((m) => JSON.stringify(m.body)),
-    request_ids: messages.map((m) => (m.request_id === undefined ? requestId : m.request_id)),
-    traceparents: messages.map((m) => (m.traceparent === undefined ? traceparent : m.traceparent)),
-  })
+  const rows = messages.map((message) => ({
+    message_id: uuidv7(),
+    exchange: message.exchange,
+    type: message.type,
+    json: JSON.stringify(message.body),
+    request_id: message.request_id === undefined ? requestId : message.request_id,
+    traceparent: message.traceparent === undefined ? traceparent : message.traceparent,
+  }))
+  await insertMessages.runRows(tx, rows)
 }
 
 /** `json` is the body. The relay does not parse it. */

@@ -12,7 +12,19 @@ import {
   statementProblems,
 } from '@slipway/testing'
 import type pg from 'pg'
-import { array, int4, jsonb, nullable, oneOf, Statement, statements, text, timestamptz, uuid } from '../src/index.ts'
+import {
+  int4,
+  int8,
+  jsonb,
+  nullable,
+  oneOf,
+  rowSet,
+  Statement,
+  statements,
+  text,
+  timestamptz,
+  uuid,
+} from '../src/index.ts'
 
 let server: OpenTestDatabase
 let client: pg.Client
@@ -56,35 +68,36 @@ test('every statement has at most 40 lines and a name that Postgres accepts', ()
 describe('a statement', () => {
   const PAIRS = new Statement({
     name: 'planted.pairs',
-    parameters: { ids: array(uuid), values: array(jsonb<unknown>()), at: nullable(timestamptz) },
-    row: { id: uuid, value: jsonb<unknown>(), at: nullable(timestamptz) },
-    sql: `SELECT id, value, :at::timestamptz AS at FROM unnest(:ids::uuid[], :values::jsonb[]) AS pair (id, value)`,
+    parameters: { pairs: rowSet({ id: uuid, value: jsonb<unknown>() }, 'place'), at: nullable(timestamptz) },
+    row: { id: uuid, value: jsonb<unknown>(), place: int8, at: nullable(timestamptz) },
+    sql: 'SELECT id, value, place, :at::timestamptz AS at FROM :pairs AS pair',
   })
   const ids = [randomUUID(), randomUUID()]
+  const pairsOf = (...values: unknown[]) => values.map((value, index) => ({ id: ids[index] ?? '', value }))
 
-  test('takes its parameters by name, repeatedly, and returns typed rows', async () => {
+  test('takes sets of rows and other parameters by name, repeatedly, and returns typed rows', async () => {
     for (const at of [new Date(), null]) {
       const values = [[1, 'two, "2"', 'C:\\n\n\u2028\u0001 é {}'], { 'th"ree\\': null }]
-      expect(await PAIRS.all(server.database, { ids, values, at })).toEqual([
-        { id: ids[0], value: values[0], at },
-        { id: ids[1], value: values[1], at },
+      expect(await PAIRS.all(server.database, { pairs: pairsOf(...values), at })).toEqual([
+        { id: ids[0], value: values[0], place: 1, at },
+        { id: ids[1], value: values[1], place: 2, at },
       ])
     }
-    expect(await PAIRS.first(server.database, { ids: [], values: [], at: null })).toBeNull()
-    await expect(PAIRS.one(server.database, { ids: [], values: [], at: null })).rejects.toThrow(
-      'planted.pairs returned no row',
-    )
+    expect(await PAIRS.first(server.database, { pairs: [], at: null })).toBeNull()
+    await expect(PAIRS.one(server.database, { pairs: [], at: null })).rejects.toThrow('planted.pairs returned no row')
   })
 
   test('is prepared in Postgres under its name', async () => {
     await client.query('DEALLOCATE ALL')
-    await PAIRS.run(client, { ids, values: [], at: null })
+    await PAIRS.run(client, { pairs: [], at: null })
     const { rows } = await client.query('SELECT name, statement FROM pg_prepared_statements')
     expect(rows).toEqual([{ name: 'planted.pairs', statement: expect.stringContaining('/* planted.pairs */ SELECT') }])
   })
 
   test('fails if a column is null and not declared nullable', async () => {
-    await expect(PAIRS.all(server.database, { ids, values: [1], at: null })).rejects.toThrow('the column value is null')
+    await expect(PAIRS.all(server.database, { pairs: pairsOf(null), at: null })).rejects.toThrow(
+      'the column value is null',
+    )
   })
 })
 

@@ -32,7 +32,7 @@ test('a lease begins at its insert, not at the begin of its transaction: the slo
     const lease = await liveLease(database, id)
     const end = { deployment_id: id, epoch: lease?.epoch ?? 0, outcome: 'success', error_message: null } as const
     expect(await finishDeployment(asDispatcher, end)).toBe('success')
-    await addLeases.run(tx, { instance_ids: [lease?.instance_id ?? ''], slots: [0], deployment_ids: [id] })
+    await addLeases.run(tx, { leases: [{ instance_id: lease?.instance_id ?? '', slot: 0, deployment_id: id }] })
   })
   const { rows } = await database.query('SELECT acquired_at, ended_at FROM leases ORDER BY epoch')
   expect(rows).toHaveLength(2)

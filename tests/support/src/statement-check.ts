@@ -4,11 +4,11 @@ import { type SqlType, type Statement, statements } from '@slipway/database'
 import type pg from 'pg'
 import { repositoryFiles, repositoryRoot } from './repository.ts'
 
-/** Imports each file of the packages and services that declares a statement, and returns all statements by name. */
+/** Imports each file of the packages and services that declares a statement or a kind of record, and returns all statements by name. */
 export async function loadStatements(): Promise<typeof statements> {
   const files = repositoryFiles('packages/*/src/*.ts', 'services/*/src/*.ts')
     .map((file) => path.join(repositoryRoot, file))
-    .filter((file) => /\bstatement\(\{/.test(fs.readFileSync(file, 'utf8')))
+    .filter((file) => /\b(statement|insertion|recordKind)\(\{/.test(fs.readFileSync(file, 'utf8')))
   for (const file of files) await import(file)
   return statements
 }

@@ -1,6 +1,6 @@
 import { LOCK_KEYS } from '../lock-keys.ts'
-import { statement } from '../sql/statement.ts'
-import { array, bool, int4, int8, nullable, text } from '../sql/types.ts'
+import { insertion, statement } from '../sql/statement.ts'
+import { bool, int4, int8, nullable, text } from '../sql/types.ts'
 
 /**
  * SQL: the canonical text of a record `r`, a JSON array of texts in this order. The database builds the text, because a client
@@ -89,11 +89,10 @@ export const findLateRecords = statement({
      WHERE r.number > :after AND ${NOT_LINKED} ORDER BY r.number LIMIT :limit`,
 })
 
-export const appendLinks = statement({
+export const appendLinks = insertion({
   name: 'database.audit-chain.append-links',
-  parameters: { position: array(int8), number: array(int8), hash: array(text) },
-  sql: `INSERT INTO audit_links (position, record_number, hash)
-    SELECT * FROM unnest(:position::bigint[], :number::bigint[], :hash::text[])`,
+  into: 'audit_links',
+  columns: { position: int8, record_number: int8, hash: text },
 })
 
 /** The next links with their records. */

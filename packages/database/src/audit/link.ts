@@ -34,7 +34,7 @@ export async function linkAudit(
     const links = records.map(({ number, canonical }) => {
       position += 1
       hash = linkHash(hash, canonical)
-      return { position, number, hash }
+      return { position, record_number: number, hash }
     })
     await appendLinks.runRows(tx, links)
     return { position, hash, linked: links.length, more: links.length === batch }

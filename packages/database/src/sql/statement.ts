@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { encoded, type SqlType } from './types.ts'
+import { array, encoded, type SqlType } from './types.ts'
 
 /** Accepts statements: the pool, or one connection inside a transaction. */
 export interface Queryable {
@@ -9,20 +9,31 @@ export interface Queryable {
   ): Promise<pg.QueryResult<R>>
 }
 
-/** Types of parameters or of columns, by name. */
+/** Types of columns, by name. */
 export type Columns = Readonly<Record<string, SqlType<unknown>>>
 type Values<C> = { [K in keyof C]: C[K] extends SqlType<infer T> ? T : never }
 type Taken<T> = T extends (infer E)[] ? readonly E[] : T
-/** A statement without parameters has no argument. */
-type Given<P> = keyof P extends never ? [] : [values: { [K in keyof P]: Taken<Values<P>[K]> }]
 
-/** One row for `runRows`: an element of each list parameter. */
-type Listed<P> = { [K in keyof P]: P[K] extends SqlType<(infer E)[]> ? E : never }
+/** A set of rows as one parameter. The SQL has it in its FROM: `FROM :steps AS s`. */
+export interface RowSet<C extends Columns> {
+  readonly columns: C
+  /** The name of one more column, with the place of each row in the set. The first place is 1. */
+  readonly place?: string | undefined
+}
+export const rowSet = <C extends Columns>(columns: C, place?: string): RowSet<C> => ({ columns, place })
+
+/** Types of parameters, by name. */
+type Parameters = Readonly<Record<string, SqlType<unknown> | RowSet<Columns>>>
+type Value<T> = T extends RowSet<Columns> ? RowsOf<T> : T extends SqlType<infer V> ? Taken<V> : never
+type RowsOf<T> = T extends RowSet<infer C> ? readonly Row<C>[] : readonly never[]
+type Row<C> = { readonly [K in keyof C]: C[K] extends SqlType<infer V> ? Taken<V> : never }
+/** A statement without parameters has no argument. */
+type Given<P> = keyof P extends never ? [] : [values: { [K in keyof P]: Value<P[K]> }]
 
 interface Declaration<P, R> {
   /** Unique, such as `gateway.users.page`: pg_stat_statements and the logs of Postgres show it before the SQL. */
   name: string
-  /** Their places in the SQL are written `:name`. */
+  /** Their places in the SQL are written `:name`, those of a set of rows `:name AS alias`. */
   parameters?: P
   /** The columns of the result. */
   row?: R
@@ -37,24 +48,56 @@ interface Declaration<P, R> {
 /** The row type of a statement: `RowOf<typeof findHeads>`. */
 export type RowOf<S> = S extends Statement<infer _, infer R> ? Values<R> : never
 
+/** A place in the SQL. `column` is null for a parameter that is no set of rows. */
+interface Place {
+  parameter: string
+  column: string | null
+  type: SqlType<unknown>
+}
+
 /** SQL with a name and types. A test compares the types with the schema of the database. */
 export class Statement<P, R> {
   readonly name: string
+  /** As Postgres takes them: a set of rows is one array for each column. */
   readonly parameters: Columns
   readonly row: Columns
   readonly text: string
+  /** In their order. */
+  readonly #places: readonly Place[]
   readonly #planEachCall: boolean
   /** Columns that are never null. */
   readonly #filled: string[]
 
   constructor({ name, parameters = {} as P, row = {} as R, sql, planEachCall }: Declaration<P, R>) {
     this.name = name
-    this.parameters = parameters as Columns
+    const declared = Object.entries(parameters as Parameters)
+    this.#places = declared.flatMap(([parameter, type]): Place[] =>
+      'columns' in type
+        ? Object.entries(type.columns).map(([column, of]) => ({ parameter, column, type: array(of) }))
+        : [{ parameter, column: null, type }],
+    )
+    this.parameters = Object.fromEntries(
+      this.#places.map(({ parameter, column, type }) => [column === null ? parameter : `${parameter}.${column}`, type]),
+    )
     this.row = row as Columns
     this.#planEachCall = planEachCall === true
     this.#filled = Object.keys(this.row).filter((column) => this.row[column]?.nulls !== 'allowed')
-    const places = new Map(Object.keys(this.parameters).map((parameter, index) => [parameter, `$${index + 1}`]))
-    this.text = `/* ${name} */ ${sql.replaceAll(/(?<![:\w]):(\w+)/g, (found, word) => places.get(word) ?? found)}`
+    const sets = new Map(declared.flatMap(([parameter, type]) => ('columns' in type ? [[parameter, type]] : [])))
+    const placed = (parameter: string) =>
+      this.#places.flatMap(({ parameter: of, type }, index) =>
+        of === parameter ? [{ place: `$${index + 1}`, type }] : [],
+      )
+    const text = sql
+      .replaceAll(/(?<![:\w]):(\w+) AS (\w+)/g, (found, word: string, alias: string) => {
+        const set = sets.get(word)
+        if (set === undefined) return found
+        const lists = placed(word).map(({ place, type }) => `${place}::${type.name}`)
+        const columns = [...Object.keys(set.columns), ...(set.place === undefined ? [] : [set.place])]
+        const numbered = set.place === undefined ? '' : 'WITH ORDINALITY '
+        return `unnest(${lists.join(', ')}) ${numbered}AS ${alias} (${columns.join(', ')})`
+      })
+      .replaceAll(/(?<![:\w]):(\w+)/g, (found, word: string) => placed(word)[0]?.place ?? found)
+    this.text = `/* ${name} */ ${text}`
   }
 
   async all(db: Queryable, ...given: Given<P>): Promise<Values<R>[]> {
@@ -84,16 +127,21 @@ export class Statement<P, R> {
     return (await this.#send(db, given)).rowCount ?? 0
   }
 
-  /** Writes rows with a statement whose parameters are all arrays. Each field of the rows becomes one array. */
-  async runRows(db: Queryable, rows: readonly Listed<P>[]): Promise<number> {
-    if (rows.length === 0) return 0
-    const fields = Object.keys(this.parameters) as (keyof P & string)[]
-    const lists = Object.fromEntries(fields.map((field) => [field, rows.map((row) => row[field])]))
-    return (await this.#send(db, [lists])).rowCount ?? 0
+  /** Like `run`, for a statement whose only parameter is a set of rows. Sends nothing if the set is empty. */
+  async runRows(db: Queryable, rows: RowsOf<P[keyof P]>): Promise<number> {
+    const parameter = this.#places[0]?.parameter ?? ''
+    return rows.length === 0 ? 0 : ((await this.#send(db, [{ [parameter]: rows }])).rowCount ?? 0)
   }
 
   #send(db: Queryable, [given = {}]: [values?: Readonly<Record<string, unknown>>]) {
-    const values = Object.entries(this.parameters).map(([name, type]) => encoded(type, given[name]))
+    const values = this.#places.map(({ parameter, column, type }) => {
+      const value = given[parameter]
+      if (column === null) return encoded(type, value)
+      return encoded(
+        type,
+        (value as readonly Readonly<Record<string, unknown>>[]).map((row) => row[column]),
+      )
+    })
     return db.query({ ...(this.#planEachCall ? {} : { name: this.name }), text: this.text, values })
   }
 }
@@ -102,7 +150,7 @@ export class Statement<P, R> {
 export const statements = new Map<string, Statement<unknown, unknown>>()
 
 /** Declares a statement: a short one in the file that uses it, others in a file `*.sql.ts` beside it. */
-export function statement<P extends Columns = Record<never, never>, R extends Columns = Record<never, never>>(
+export function statement<P extends Parameters = Record<never, never>, R extends Columns = Record<never, never>>(
   declaration: Declaration<P, R>,
 ): Statement<P, R> {
   if (statements.has(declaration.name)) throw new Error(`There are two statements named ${declaration.name}`)
@@ -110,3 +158,24 @@ export function statement<P extends Columns = Record<never, never>, R extends Co
   statements.set(declaration.name, made as unknown as Statement<unknown, unknown>)
   return made
 }
+
+/** SQL: the names of columns, as lists of columns have them. */
+export const columnNames = (columns: Columns): string => Object.keys(columns).join(', ')
+
+/** Declares a statement that inserts a set of rows: `runRows(tx, rows)`. `sql` follows, such as ON CONFLICT. */
+export const insertion = <C extends Columns>({
+  name,
+  into,
+  columns,
+  sql = '',
+}: {
+  name: string
+  into: string
+  columns: C
+  sql?: string
+}): Statement<{ rows: RowSet<C> }, Record<never, never>> =>
+  statement({
+    name,
+    parameters: { rows: rowSet(columns) },
+    sql: `INSERT INTO ${into} (${columnNames(columns)}) SELECT * FROM :rows AS r ${sql}`,
+  })

@@ -73,31 +73,26 @@ const released = ({ state, is_over, failure_strategy }: DeploymentRow) => ({
 
 async function writeReleases(tx: Queryable, releases: Derived['releases']): Promise<void> {
   if (releases.length === 0) return
-  const pairs = {
-    target_ids: releases.map(({ part }) => part.target_id),
-    source_ids: releases.map(({ source_id }) => source_id),
-  }
+  const heads = releases.map(({ part, source_id }) => ({ target_id: part.target_id, source_id }))
+  const rows = releases.map(({ part, release }) => ({
+    deployment_id: part.deployment_id,
+    target_index: part.target_index,
+    state: release.state,
+    begun_at: release.begunAt,
+    ended_at: release.endedAt,
+  }))
   await Promise.all([
-    sql.addHeads.run(tx, pairs),
-    sql.lockHeads.run(tx, pairs),
-    sql.putReleases.run(tx, {
-      deployment_ids: releases.map(({ part }) => part.deployment_id),
-      targets: releases.map(({ part }) => part.target_index),
-      states: releases.map(({ release }) => release.state),
-      begun_at: releases.map(({ release }) => release.begunAt),
-      ended_at: releases.map(({ release }) => release.endedAt),
-    }),
-    sql.moveHeads.run(tx, { ...pairs, in_force: IN_FORCE }),
+    sql.addHeads.run(tx, { heads }),
+    sql.lockHeads.run(tx, { heads }),
+    sql.putReleases.run(tx, { releases: rows }),
+    sql.moveHeads.run(tx, { heads, in_force: IN_FORCE }),
   ])
 }
 
 /** Tells the dispatcher of freed targets that a request waits for. Returns whether there are any. */
 async function freeLocks(tx: Queryable, over: readonly PartRow[]): Promise<boolean> {
   if (over.length === 0) return false
-  const freed = await sql.freeLocks.all(tx, {
-    deployment_ids: over.map(({ deployment_id }) => deployment_id),
-    target_ids: over.map(({ target_id }) => target_id),
-  })
+  const freed = await sql.freeLocks.all(tx, { parts: over })
   const wanted = freed.filter(({ is_wanted }) => is_wanted)
   await enqueue(
     tx,

@@ -1,5 +1,5 @@
 import { FAILURE_STRATEGIES, RELEASE_STATES, ROLLBACK_STRATEGIES, STEP_STATES } from '@slipway/domain'
-import { statement } from '../sql/statement.ts'
+import { rowSet, statement } from '../sql/statement.ts'
 import { array, bool, deploymentState, int4, nullable, oneOf, releaseState, timestamptz, uuid } from '../sql/types.ts'
 
 const states = array(oneOf('text', STEP_STATES))
@@ -46,10 +46,10 @@ const OPEN_RELEASES = `('running', 'rolling_back')`
  */
 export const findTouchedParts = statement({
   name: 'database.parts.find-touched',
-  parameters: { deployment_id: uuid, targets: array(int4), reverted: array(bool) },
+  parameters: { deployment_id: uuid, targets: rowSet({ target_index: int4, reverted: bool }) },
   row: PART,
   sql: readParts(`SELECT t.*, r.release
-      FROM unnest(:targets::int[], :reverted::bool[]) AS c (target_index, reverted)
+      FROM :targets AS c
      CROSS JOIN LATERAL (
        SELECT t.deployment_id, t.target_index, t.target_id FROM deployment_targets t
         WHERE t.deployment_id = :deployment_id AND t.target_index = c.target_index LIMIT 1) t
@@ -108,15 +108,14 @@ export const findDeploymentsOfParts = statement({
       FROM deployments WHERE id = ANY (:ids)`,
 })
 
-const PAIRS = { target_ids: array(uuid), source_ids: array(uuid) }
-const UNNESTED_PAIRS = 'unnest(:target_ids::uuid[], :source_ids::uuid[]) AS p (target_id, source_id)'
+const HEADS = { heads: rowSet({ target_id: uuid, source_id: uuid }) }
 
 /** Adds missing heads. The order is the same everywhere, so that transactions for the same targets cannot deadlock. */
 export const addHeads = statement({
   name: 'database.release-heads.add',
-  parameters: PAIRS,
+  parameters: HEADS,
   sql: `INSERT INTO release_heads (target_id, source_id)
-    SELECT DISTINCT p.target_id, p.source_id FROM ${UNNESTED_PAIRS}
+    SELECT DISTINCT p.target_id, p.source_id FROM :heads AS p
      WHERE NOT EXISTS (SELECT FROM release_heads h WHERE h.target_id = p.target_id AND h.source_id = p.source_id)
      ORDER BY 1, 2
     ON CONFLICT DO NOTHING`,
@@ -125,8 +124,8 @@ export const addHeads = statement({
 /** Locks heads, so that each transaction sees the releases of the one before. */
 export const lockHeads = statement({
   name: 'database.release-heads.lock',
-  parameters: PAIRS,
-  sql: `SELECT FROM release_heads h JOIN (SELECT DISTINCT p.target_id, p.source_id FROM ${UNNESTED_PAIRS}) p
+  parameters: HEADS,
+  sql: `SELECT FROM release_heads h JOIN (SELECT DISTINCT p.target_id, p.source_id FROM :heads AS p) p
         ON h.target_id = p.target_id AND h.source_id = p.source_id
      ORDER BY h.target_id, h.source_id FOR UPDATE OF h`,
 })
@@ -135,18 +134,19 @@ export const lockHeads = statement({
 export const putReleases = statement({
   name: 'database.releases.put',
   parameters: {
-    deployment_ids: array(uuid),
-    targets: array(int4),
-    states: array(oneOf('text', RELEASE_STATES)),
-    begun_at: array(timestamptz),
-    ended_at: array(nullable(timestamptz)),
+    releases: rowSet({
+      deployment_id: uuid,
+      target_index: int4,
+      state: oneOf('text', RELEASE_STATES),
+      begun_at: timestamptz,
+      ended_at: nullable(timestamptz),
+    }),
   },
   sql: `INSERT INTO releases (deployment_id, target_id, tenant_id, environment_id, source_type, source_id, source_name,
       source_version, variant, values_hash, state, triggered_by, begun_at, ended_at, replaced_deployment_id)
     SELECT d.id, t.target_id, d.tenant_id, d.environment_id, d.source_type, d.source_id, d.source_name, d.source_version,
            d.variant, t.values_hash, p.state::release_state, d.triggered_by, p.begun_at, p.ended_at, h.current_deployment_id
-      FROM unnest(:deployment_ids::uuid[], :targets::int[], :states::text[], :begun_at::timestamptz[], :ended_at::timestamptz[])
-             AS p (deployment_id, target_index, state, begun_at, ended_at)
+      FROM :releases AS p
       JOIN deployments d ON d.id = p.deployment_id
       JOIN deployment_targets t ON t.deployment_id = p.deployment_id AND t.target_index = p.target_index
       JOIN release_heads h ON h.target_id = t.target_id AND h.source_id = d.source_id
@@ -159,7 +159,7 @@ export const putReleases = statement({
  */
 export const moveHeads = statement({
   name: 'database.release-heads.move',
-  parameters: { ...PAIRS, in_force: oneOf('release_state', RELEASE_STATES) },
+  parameters: { ...HEADS, in_force: oneOf('release_state', RELEASE_STATES) },
   sql: `WITH head AS (
       SELECT h.target_id, h.source_id, h.current_deployment_id AS before,
              (SELECT r.deployment_id FROM releases r
@@ -167,7 +167,7 @@ export const moveHeads = statement({
                ORDER BY r.ended_at DESC, r.deployment_id DESC LIMIT 1) AS current_id,
              (SELECT r.deployment_id FROM releases r WHERE r.target_id = h.target_id AND r.source_id = h.source_id
                ORDER BY r.begun_at DESC, r.deployment_id DESC LIMIT 1) AS latest_id
-        FROM (SELECT DISTINCT p.target_id, p.source_id FROM ${UNNESTED_PAIRS}) p
+        FROM (SELECT DISTINCT p.target_id, p.source_id FROM :heads AS p) p
         JOIN release_heads h ON h.target_id = p.target_id AND h.source_id = p.source_id
     ), moved AS (
       UPDATE release_heads h SET current_deployment_id = n.current_id, latest_deployment_id = n.latest_id
@@ -198,11 +198,11 @@ export const moveHeads = statement({
 /** Releases locks of parts that are over. `is_wanted`: whether a pending request waits for the target. */
 export const freeLocks = statement({
   name: 'database.target-locks.free',
-  parameters: { deployment_ids: array(uuid), target_ids: array(uuid) },
+  parameters: { parts: rowSet({ deployment_id: uuid, target_id: uuid }) },
   row: { instance_id: uuid, is_wanted: bool },
   sql: `WITH held AS (
       SELECT k.target_id, k.epoch FROM target_locks k
-        JOIN unnest(:deployment_ids::uuid[], :target_ids::uuid[]) AS p (deployment_id, target_id)
+        JOIN :parts AS p
           ON k.target_id = p.target_id AND k.deployment_id = p.deployment_id
        ORDER BY k.target_id FOR UPDATE OF k
     ), freed AS (

@@ -1,4 +1,4 @@
-import { statement } from '../sql/statement.ts'
+import { rowSet, statement } from '../sql/statement.ts'
 import { array, bool, int4, int8, jsonb, nullable, stepState, text, timestamptz, uuid } from '../sql/types.ts'
 
 /**
@@ -21,22 +21,24 @@ export const moveSteps = statement({
   parameters: {
     deployment_id: uuid,
     lease_began: timestamptz,
-    targets: array(int4),
-    actions: array(int4),
-    sources: array(text),
-    states: array(text),
-    retry_counts: array(nullable(int4)),
-    started_at: array(nullable(text)),
-    attempt_started_at: array(nullable(text)),
-    completed_at: array(nullable(text)),
-    statuses: array(nullable(text)),
-    exit_codes: array(nullable(int4)),
-    error_messages: array(nullable(text)),
-    reasons: array(nullable(text)),
-    result_started_at: array(nullable(text)),
-    stdout_tails: array(text),
-    stderr_tails: array(text),
-    analyses: array(nullable(jsonb<object>())),
+    moves: rowSet({
+      target: int4,
+      action: int4,
+      sources: text,
+      state: text,
+      retry_count: nullable(int4),
+      started_at: nullable(text),
+      attempt_started_at: nullable(text),
+      completed_at: nullable(text),
+      status: nullable(text),
+      exit_code: nullable(int4),
+      error_message: nullable(text),
+      reason: nullable(text),
+      result_started_at: nullable(text),
+      stdout_tail: text,
+      stderr_tail: text,
+      analysis: nullable(jsonb<object>()),
+    }),
   },
   row: {
     target: int4,
@@ -51,12 +53,7 @@ export const moveSteps = statement({
       SELECT change.target, change.action, change.state, retry_count, status, exit_code, error_message, reason,
              stdout_tail, stderr_tail, analysis, ${['started_at', 'attempt_started_at'].map(withinLease).join(', ')},
              ${['completed_at', 'result_started_at'].map(withinLease).join(', ')}, found.*
-        FROM unnest(:targets::int[], :actions::int[], :sources::text[], :states::text[], :retry_counts::int[],
-                    :started_at::text[], :attempt_started_at::text[], :completed_at::text[],
-                    :statuses::text[], :exit_codes::int[], :error_messages::text[], :reasons::text[], :result_started_at::text[],
-                    :stdout_tails::text[], :stderr_tails::text[], :analyses::jsonb[])
-          AS change (target, action, sources, state, retry_count, started_at, attempt_started_at, completed_at, status,
-                     exit_code, error_message, reason, result_started_at, stdout_tail, stderr_tail, analysis)
+        FROM :moves AS change
        CROSS JOIN LATERAL (
          SELECT s.ctid AS place, s.state AS before, s.ever_failed AS failed_before FROM steps s
           WHERE s.deployment_id = :deployment_id AND s.target_index = change.target AND s.action_index = change.action
@@ -97,9 +94,9 @@ export const addCounts = statement({
 /** Counts dropped output lines of commands. */
 export const addDropped = statement({
   name: 'database.steps.add-dropped',
-  parameters: { deployment_id: uuid, targets: array(int4), actions: array(int4), counts: array(int4) },
+  parameters: { deployment_id: uuid, dropped: rowSet({ target: int4, action: int4, lines: int4 }) },
   sql: `UPDATE steps s SET dropped_lines = coalesce(dropped_lines, 0) + c.lines
-      FROM unnest(:targets::int[], :actions::int[], :counts::int[]) AS c (target, action, lines)
+      FROM :dropped AS c
      WHERE s.deployment_id = :deployment_id AND s.target_index = c.target AND s.action_index = c.action`,
 })
 
@@ -150,13 +147,12 @@ export const loseAttempts = statement({
 /** Records for each killed command of a stopped run whether its end is confirmed. The given ones are in doubt. */
 export const confirmEnds = statement({
   name: 'database.steps.confirm-ends',
-  parameters: { deployment_id: uuid, targets: array(int4), actions: array(int4) },
-  sql: `WITH doubt AS (SELECT * FROM unnest(:targets::int[], :actions::int[]) AS doubt (target_index, action_index))
-    UPDATE steps s
+  parameters: { deployment_id: uuid, doubt: rowSet({ target_index: int4, action_index: int4 }) },
+  sql: `UPDATE steps s
        SET end_confirmed = s.end_confirmed IS NOT NULL,
            error_message = coalesce(s.error_message, 'the deployment was cancelled')
      WHERE s.deployment_id = :deployment_id
-       AND EXISTS (SELECT FROM doubt d WHERE d.target_index = s.target_index AND d.action_index = s.action_index)
+       AND EXISTS (SELECT FROM :doubt AS d WHERE d.target_index = s.target_index AND d.action_index = s.action_index)
            = (s.end_confirmed IS NULL)
        AND (s.end_confirmed = false OR (s.end_confirmed IS NULL AND s.state = 'cancelled'))`,
 })

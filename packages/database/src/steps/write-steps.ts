@@ -99,14 +99,12 @@ async function update(tx: Queryable, change: StepsChange): Promise<MovedStep[]> 
       return sql.moveSteps.all(tx, {
         deployment_id: change.deploymentId,
         lease_began: change.leaseBegan,
-        ...columnsOf(change.moves),
+        moves: change.moves.map(rowOf),
       })
     case 'lines dropped':
       await sql.addDropped.run(tx, {
         deployment_id: change.deploymentId,
-        targets: change.dropped.map(({ target }) => target),
-        actions: change.dropped.map(({ action }) => action),
-        counts: change.dropped.map(({ lines }) => lines),
+        dropped: change.dropped,
       })
       return []
     case 'closed': {
@@ -122,10 +120,10 @@ async function update(tx: Queryable, change: StepsChange): Promise<MovedStep[]> 
       await sql.loseAttempts.run(tx, { deployment_ids: change.deploymentIds, message: change.message })
       return []
     case 'stopped': {
-      const { deploymentId: deployment_id, epoch, doubt } = change
-      const [targets, actions] = [doubt.map(([target]) => target), doubt.map(([, action]) => action)]
+      const { deploymentId: deployment_id, epoch } = change
+      const doubt = change.doubt.map(([target_index, action_index]) => ({ target_index, action_index }))
       await Promise.all([
-        sql.confirmEnds.run(tx, { deployment_id, targets, actions }),
+        sql.confirmEnds.run(tx, { deployment_id, doubt }),
         sql.freeLocksOfRun.run(tx, { deployment_id, epoch }),
       ])
       return []
@@ -135,25 +133,18 @@ async function update(tx: Queryable, change: StepsChange): Promise<MovedStep[]> 
   }
 }
 
-function columnsOf(moves: readonly StepMove[]) {
-  const column = <T>(value: (move: StepMove) => T) => moves.map(value)
+function rowOf({ sources, result, ...move }: StepMove) {
   return {
-    targets: column((m) => m.target),
-    actions: column((m) => m.action),
-    sources: column((m) => m.sources.join(',')),
-    states: column((m) => m.state),
-    retry_counts: column((m) => m.retry_count),
-    started_at: column((m) => m.started_at),
-    attempt_started_at: column((m) => m.attempt_started_at),
-    completed_at: column((m) => m.completed_at),
-    statuses: column((m) => m.result?.status ?? null),
-    exit_codes: column((m) => m.result?.exit_code ?? null),
-    error_messages: column((m) => m.result?.error_message ?? null),
-    reasons: column((m) => m.result?.reason ?? null),
-    result_started_at: column((m) => m.result?.started_at ?? null),
-    stdout_tails: column((m) => m.result?.stdout_tail ?? ''),
-    stderr_tails: column((m) => m.result?.stderr_tail ?? ''),
-    analyses: column((m) => m.result?.analysis ?? null),
+    ...move,
+    sources: sources.join(','),
+    status: result?.status ?? null,
+    exit_code: result?.exit_code ?? null,
+    error_message: result?.error_message ?? null,
+    reason: result?.reason ?? null,
+    result_started_at: result?.started_at ?? null,
+    stdout_tail: result?.stdout_tail ?? '',
+    stderr_tail: result?.stderr_tail ?? '',
+    analysis: result?.analysis ?? null,
   }
 }
 
@@ -167,8 +158,7 @@ async function partsOf(tx: Queryable, change: StepsChange): Promise<FoundParts> 
       }
       const parts = findTouchedParts.all(tx, {
         deployment_id: change.deploymentId,
-        targets: [...reverted.keys()],
-        reverted: [...reverted.values()],
+        targets: [...reverted].map(([target_index, reverted]) => ({ target_index, reverted })),
       })
       return findParts(tx, [change.deploymentId], parts)
     }

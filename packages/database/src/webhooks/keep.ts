@@ -1,6 +1,6 @@
 import { isEvent } from '@slipway/contracts'
-import { type Queryable, statement } from '../sql/statement.ts'
-import { array, bool, nullable, text, timestamptz, uuid } from '../sql/types.ts'
+import { columnNames, type Queryable, rowSet, statement } from '../sql/statement.ts'
+import { bool, nullable, text, timestamptz, uuid } from '../sql/types.ts'
 import { type WebhookRecord, webhookEventOf } from './webhook-event.ts'
 
 /** SQL: whether the webhook `w` subscribes to the event `e`, and its tenant may see the event. */
@@ -14,25 +14,23 @@ const findAskedFor = statement({
   sql: 'SELECT DISTINCT event FROM webhooks w, unnest(w.events) AS event WHERE w.enabled',
 })
 
+const EVENT = {
+  message_id: uuid,
+  tenant_id: nullable(uuid),
+  event: text,
+  kind: text,
+  record_id: uuid,
+  shared: bool,
+  gone: bool,
+  happened_at: timestamptz,
+}
+
 /** Stores the events that at least one webhook subscribes to and may see. */
 const keepEvents = statement({
   name: 'database.webhooks.keep-events',
-  parameters: {
-    message_ids: array(uuid),
-    tenant_ids: array(nullable(uuid)),
-    events: array(text),
-    kinds: array(text),
-    record_ids: array(uuid),
-    shared: array(bool),
-    gone: array(bool),
-    happened_at: array(timestamptz),
-  },
-  sql: `INSERT INTO webhook_events (message_id, tenant_id, event, kind, record_id, shared, gone, happened_at)
-    SELECT e.*
-      FROM unnest(:message_ids::uuid[], :tenant_ids::uuid[], :events::text[], :kinds::text[], :record_ids::uuid[],
-                  :shared::bool[], :gone::bool[], :happened_at::timestamptz[])
-        AS e (message_id, tenant_id, event, kind, record_id, shared, gone, happened_at)
-     WHERE EXISTS (SELECT FROM webhooks w WHERE ${LISTENS})
+  parameters: { events: rowSet(EVENT) },
+  sql: `INSERT INTO webhook_events (${columnNames(EVENT)})
+    SELECT e.* FROM :events AS e WHERE EXISTS (SELECT FROM webhooks w WHERE ${LISTENS})
     ON CONFLICT DO NOTHING`,
 })
 
@@ -51,22 +49,12 @@ export async function keepForWebhooks(tx: Queryable, sent: readonly SentMessage[
   const asked = new Set((await findAskedFor.all(tx)).map(({ event }) => event))
   // Usually no webhook subscribes. Then no message is parsed.
   if (asked.size === 0) return 0
-  const told = sent.flatMap(({ message_id, type, json, created_at }) => {
+  const events = sent.flatMap(({ message_id, type, json, created_at }) => {
     const record = isEvent(type) ? webhookEventOf(type, JSON.parse(json)) : null
-    return record !== null && asked.has(record.event) ? [{ ...record, message_id, created_at }] : []
+    if (record === null || !asked.has(record.event)) return []
+    return [{ ...record, record_id: record.id, message_id, happened_at: created_at }]
   })
-  if (told.length === 0) return 0
-  const each = <K extends keyof (typeof told)[number]>(name: K) => told.map((one) => one[name])
-  return keepEvents.run(tx, {
-    message_ids: each('message_id'),
-    tenant_ids: each('tenant_id'),
-    events: each('event'),
-    kinds: each('kind'),
-    record_ids: each('id'),
-    shared: each('shared'),
-    gone: each('gone'),
-    happened_at: each('created_at'),
-  })
+  return keepEvents.runRows(tx, events)
 }
 
 /** An event that was stored for webhooks. */

@@ -1,10 +1,10 @@
 import {
-  array,
   int4,
   int8,
   jsonb,
   nullable,
   oneOf,
+  rowSet,
   STILL_HELD,
   statement,
   takesRuns,
@@ -22,11 +22,10 @@ export const LEASE_ENDS = ['finished', 'cancelled', 'lost', 'overdue', 'final'] 
  */
 export const addLeases = statement({
   name: 'dispatcher.leases.add',
-  parameters: { instance_ids: array(uuid), slots: array(int4), deployment_ids: array(uuid) },
+  parameters: { leases: rowSet({ instance_id: uuid, slot: int4, deployment_id: uuid }, 'place') },
   row: { deployment_id: uuid, epoch: int8 },
   sql: `WITH locked AS (
-      SELECT w.* FROM unnest(:instance_ids::uuid[], :slots::int[], :deployment_ids::uuid[])
-                        WITH ORDINALITY AS w (instance_id, slot, deployment_id, place)
+      SELECT w.* FROM :leases AS w
         JOIN instance_slots s ON s.instance_id = w.instance_id AND s.slot = w.slot
        WHERE NOT s.retired FOR UPDATE OF s SKIP LOCKED)
     INSERT INTO leases (instance_id, slot, deployment_id, acquired_at)

@@ -34,9 +34,7 @@ export async function leaseSlots(
   const used = new Set(wanted.map(({ slot }) => slot.instance_id))
   const [rows, moved] = await Promise.all([
     addLeases.all(tx, {
-      instance_ids: wanted.map(({ slot }) => slot.instance_id),
-      slots: wanted.map(({ slot }) => slot.slot),
-      deployment_ids: wanted.map(({ deployment_id }) => deployment_id),
+      leases: wanted.map(({ slot: { instance_id, slot }, deployment_id }) => ({ instance_id, slot, deployment_id })),
     }),
     // After the leases: a change of an instance waits for its slots, so that it came before them or comes after this transaction.
     findMoved.all(tx, {

@@ -6,6 +6,7 @@ import {
   jsonb,
   POLICY,
   present,
+  rowSet,
   statement,
   uuid,
   WITH_POLICY,
@@ -48,9 +49,9 @@ export const takeLocks = statement({
 /** The locks of parts that are not over go with the deployment to its new lease. */
 export const moveLocks = statement({
   name: 'dispatcher.target-locks.move',
-  parameters: { deployment_ids: array(uuid), epochs: array(int8) },
+  parameters: { leases: rowSet({ deployment_id: uuid, epoch: int8 }) },
   sql: `UPDATE target_locks k SET epoch = n.epoch
-      FROM unnest(:deployment_ids::uuid[], :epochs::bigint[]) AS n (deployment_id, epoch)
+      FROM :leases AS n
       JOIN deployments d ON d.id = n.deployment_id AND d.locks_targets
       JOIN deployment_targets p ON p.deployment_id = n.deployment_id
      WHERE k.target_id = p.target_id AND k.deployment_id = n.deployment_id`,
@@ -68,10 +69,10 @@ export const dropLeftLocks = statement({
 /** Replaces what pending requests need. Requests that need nothing lose their mark. */
 export const replaceWanted = statement({
   name: 'dispatcher.pending-targets.replace',
-  parameters: { request_ids: array(uuid), target_ids: array(uuid), all_ids: array(uuid) },
+  parameters: { wanted: rowSet({ request_id: uuid, target_id: uuid }), all_ids: array(uuid) },
   sql: `WITH wanted AS (
       SELECT n.request_id, n.target_id, p.rank
-        FROM unnest(:request_ids::uuid[], :target_ids::uuid[]) AS n (request_id, target_id)
+        FROM :wanted AS n
         JOIN pending_requests p ON p.id = n.request_id
     ), gone AS (
       DELETE FROM pending_targets o WHERE o.request_id = ANY (:all_ids)

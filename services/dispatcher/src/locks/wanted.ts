@@ -43,10 +43,8 @@ export async function storeWanted(
   requests: readonly { id: string; targets: readonly string[] }[],
 ): Promise<void> {
   if (requests.length === 0) return
-  const wanted = requests.flatMap(({ id, targets }) => targets.map((target) => ({ id, target })))
   await replaceWanted.run(tx, {
-    request_ids: wanted.map(({ id }) => id),
-    target_ids: wanted.map(({ target }) => target),
+    wanted: requests.flatMap(({ id, targets }) => targets.map((target_id) => ({ request_id: id, target_id }))),
     all_ids: requests.map(({ id }) => id),
   })
 }

@@ -2,6 +2,7 @@ import type { CommandBody } from '@slipway/contracts'
 import {
   array,
   bool,
+  columnNames,
   groupKey,
   int4,
   jsonb,
@@ -9,6 +10,7 @@ import {
   pendingStatus,
   placesOf,
   rankOf,
+  rowSet,
   sourceKind,
   statement,
   targetConcurrency,
@@ -23,44 +25,40 @@ interface NamedTarget {
 
 // --- one request ---------------------------------------------------------------------------------------------------
 
+/** Written as they are given. */
+const REQUEST = {
+  id: uuid,
+  priority: int4,
+  tenant_id: nullable(uuid),
+  tenant_name: nullable(text),
+  environment_id: nullable(uuid),
+  environment_name: nullable(text),
+  source_type: sourceKind,
+  source_id: uuid,
+  source_name: text,
+  source_version: text,
+  target_count: int4,
+  step_count: int4,
+  first_targets: jsonb<NamedTarget[]>(),
+  triggered_by: text,
+  request_id: nullable(text),
+  traceparent: nullable(text),
+}
+
 /** Sends all commands as one jsonb value. With jsonb[], client and server escape and parse each command twice. */
 export const addRequests = statement({
   name: 'dispatcher.pending_requests.add',
   parameters: {
-    ids: array(uuid),
-    priorities: array(int4),
+    requests: rowSet({ ...REQUEST, queued_at: nullable(text) }, 'place'),
     commands: jsonb<CommandBody<'deployment.start'>[]>(),
-    tenant_ids: array(nullable(uuid)),
-    tenant_names: array(nullable(text)),
-    environment_ids: array(nullable(uuid)),
-    environment_names: array(nullable(text)),
-    source_types: array(sourceKind),
-    source_ids: array(uuid),
-    source_names: array(text),
-    source_versions: array(text),
-    target_counts: array(int4),
-    step_counts: array(int4),
-    first_targets: array(jsonb<NamedTarget[]>()),
-    triggered_by: array(text),
-    request_ids: array(nullable(text)),
-    traceparents: array(nullable(text)),
-    queued_at: array(nullable(text)),
     /** What freezes match, but for the places of the targets. */
     subjects: jsonb<readonly object[]>(),
   },
-  sql: `INSERT INTO pending_requests (id, priority, rank, tenant_id, tenant_name, environment_id, environment_name, source_type,
-                                  source_id, source_name, source_version, target_count, step_count, first_targets, triggered_by,
-                                  command, request_id, traceparent, queued_at, freeze_subject, freeze_key, instance_selector, pool_key)
-    SELECT id, priority, ${rankOf('priority', 'since')}, tenant_id, tenant_name, environment_id, environment_name, source_type,
-           source_id, source_name, source_version, target_count, step_count, first_targets, triggered_by,
-           command, request_id, traceparent, since, subject, ${groupKey('subject', 'selector')}, selector, md5(selector::text)::uuid
-      FROM unnest(:ids::uuid[], :priorities::int[], :tenant_ids::uuid[], :tenant_names::text[], :environment_ids::uuid[],
-                  :environment_names::text[], :source_types::source_kind[], :source_ids::uuid[], :source_names::text[],
-                  :source_versions::text[], :target_counts::int[], :step_counts::int[], :first_targets::jsonb[],
-                  :triggered_by::text[], :request_ids::text[], :traceparents::text[], :queued_at::text[])
-           WITH ORDINALITY AS r (id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
-                                 source_id, source_name, source_version, target_count, step_count, first_targets, triggered_by,
-                                 request_id, traceparent, queued_at, place),
+  sql: `INSERT INTO pending_requests (${columnNames(REQUEST)},
+      rank, command, queued_at, freeze_subject, freeze_key, instance_selector, pool_key)
+    SELECT ${columnNames(REQUEST)},
+           ${rankOf('priority', 'since')}, command, since, subject, ${groupKey('subject', 'selector')}, selector, md5(selector::text)::uuid
+      FROM :requests AS r,
            LATERAL (SELECT :commands::jsonb -> (place::int - 1) AS command, coalesce(queued_at::timestamptz, now())::timestamptz(3) AS since) c,
            LATERAL (SELECT (:subjects::jsonb -> (place::int - 1)) || jsonb_build_object('targets', ${placesOf('command')}) AS subject,
                            command #> '{plan,instance_selector}' AS selector) f`,

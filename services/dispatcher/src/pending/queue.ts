@@ -17,29 +17,12 @@ export interface QueuedRequest {
 /** Adds requests to the queue. The id of a request is the id of its command. */
 export async function enqueueRequests(tx: Queryable, requests: readonly QueuedRequest[]): Promise<void> {
   if (requests.length === 0) return
-  const plans = requests.map(({ command }) => command.plan)
   await addRequests.run(tx, {
-    ids: requests.map(({ command }) => command.command_id),
-    priorities: plans.map(({ options }) => options.priority),
+    requests: requests.map(toRow),
     commands: requests.map(({ command }) => command),
     subjects: requests.map(({ command: { plan, caller, freeze_override } }) =>
       freezeSubject({ plan, caller, override: freeze_override !== null }),
     ),
-    tenant_ids: plans.map(({ tenant }) => tenant?.id ?? null),
-    tenant_names: plans.map(({ tenant }) => tenant?.name ?? null),
-    environment_ids: plans.map(({ environment }) => environment?.id ?? null),
-    environment_names: plans.map(({ environment }) => environment?.name ?? null),
-    source_types: plans.map(({ source }) => source.type),
-    source_ids: plans.map(({ source }) => source.id),
-    source_names: plans.map(({ source }) => source.name),
-    source_versions: plans.map(({ source }) => source.version),
-    target_counts: plans.map(({ targets }) => targets.length),
-    step_counts: plans.map(({ targets, actions }) => targets.length * actions.length),
-    first_targets: plans.map(({ targets }) => targets.slice(0, PENDING_TARGETS).map(({ id, name }) => ({ id, name }))),
-    triggered_by: requests.map(({ command }) => command.caller.username),
-    request_ids: requests.map(({ request_id }) => request_id),
-    traceparents: requests.map(({ traceparent }) => traceparent),
-    queued_at: requests.map(({ queued_at }) => queued_at),
   })
   await storeWanted(
     tx,
@@ -57,4 +40,27 @@ export async function enqueueRequests(tx: Queryable, requests: readonly QueuedRe
       traceparent,
     })),
   )
+}
+
+function toRow({ command, request_id, traceparent, queued_at }: QueuedRequest) {
+  const { options, tenant, environment, source, targets, actions } = command.plan
+  return {
+    id: command.command_id,
+    priority: options.priority,
+    tenant_id: tenant?.id ?? null,
+    tenant_name: tenant?.name ?? null,
+    environment_id: environment?.id ?? null,
+    environment_name: environment?.name ?? null,
+    source_type: source.type,
+    source_id: source.id,
+    source_name: source.name,
+    source_version: source.version,
+    target_count: targets.length,
+    step_count: targets.length * actions.length,
+    first_targets: targets.slice(0, PENDING_TARGETS).map(({ id, name }) => ({ id, name })),
+    triggered_by: command.caller.username,
+    request_id,
+    traceparent,
+    queued_at,
+  }
 }

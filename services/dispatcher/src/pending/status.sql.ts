@@ -1,5 +1,5 @@
 import type { CommandBody } from '@slipway/contracts'
-import { array, int4, jsonb, nullable, pendingStatus, statement, text, uuid } from '@slipway/database'
+import { array, int4, jsonb, nullable, pendingStatus, rowSet, statement, text, uuid } from '@slipway/database'
 
 export const claimRequests = statement({
   name: 'dispatcher.pending_requests.claim',
@@ -29,21 +29,21 @@ const left = { id: uuid }
 
 export const dispatchRequests = statement({
   name: 'dispatcher.pending_requests.dispatch',
-  parameters: { ids: array(uuid), instance_ids: array(uuid), from: array(pendingStatus) },
+  parameters: { dispatched: rowSet({ id: uuid, instance_id: uuid }), from: array(pendingStatus) },
   row: left,
   sql: leaving(`UPDATE pending_requests p
       SET status = 'dispatched', deployment_id = p.id, dispatched_at = now(),
           dispatched_to_instance_id = d.instance_id, error_message = NULL
-     FROM unnest(:ids::uuid[], :instance_ids::uuid[]) AS d (id, instance_id)
+     FROM :dispatched AS d
     WHERE p.id = d.id AND p.status = ANY (:from::pending_status[])`),
 })
 
 export const failRequests = statement({
   name: 'dispatcher.pending_requests.fail',
-  parameters: { ids: array(uuid), reasons: array(text), from: array(pendingStatus) },
+  parameters: { failed: rowSet({ id: uuid, reason: text }), from: array(pendingStatus) },
   row: left,
   sql: leaving(`UPDATE pending_requests p SET status = 'failed', error_message = f.reason
-     FROM unnest(:ids::uuid[], :reasons::text[]) AS f (id, reason)
+     FROM :failed AS f
     WHERE p.id = f.id AND p.status = ANY (:from::pending_status[])`),
 })
 
@@ -59,13 +59,13 @@ export const cancelRequest = statement({
 /** Cancels requests that newer ones replace, unless they have left the queue. Skips those that are being cancelled. */
 export const supersedeRequests = statement({
   name: 'dispatcher.pending_requests.supersede',
-  parameters: { ids: array(uuid), newer_ids: array(uuid), messages: array(text) },
+  parameters: { ids: array(uuid), superseded: rowSet({ id: uuid, newer_id: uuid, message: text }) },
   row: { id: uuid, newer_id: uuid, tenant_id: nullable(uuid), queued_at: text },
   sql: `WITH waiting AS (
       SELECT p.id FROM pending_requests p WHERE p.id = ANY (:ids) AND p.status = 'pending' ORDER BY p.id FOR UPDATE SKIP LOCKED
     ), left_queue AS (
       UPDATE pending_requests p SET status = 'cancelled', superseded_by = s.newer_id, error_message = s.message
-        FROM unnest(:ids::uuid[], :newer_ids::uuid[], :messages::text[]) AS s (id, newer_id, message) JOIN waiting USING (id)
+        FROM :superseded AS s JOIN waiting USING (id)
        WHERE p.id = s.id RETURNING p.id, s.newer_id, p.tenant_id, p.queued_at::text AS queued_at
     ), dropped AS (DELETE FROM pending_targets n USING left_queue WHERE n.request_id = left_queue.id)
     SELECT * FROM left_queue`,

@@ -30,8 +30,7 @@ export async function markDispatched(
   const requests = dispatched.map(({ request }) => request)
   await Promise.all([
     dispatchRequests.all(tx, {
-      ids: requests.map(({ id }) => id),
-      instance_ids: dispatched.map(({ slot }) => slot.instance_id),
+      dispatched: dispatched.map(({ request, slot }) => ({ id: request.id, instance_id: slot.instance_id })),
       from: IN_HAND,
     }),
     announce(tx, requests, 'dispatched'),
@@ -45,8 +44,7 @@ export async function markFailed(
 ): Promise<void> {
   if (failed.length === 0) return
   await failRequests.all(tx, {
-    ids: failed.map(({ request }) => request.id),
-    reasons: failed.map(({ reason }) => reason),
+    failed: failed.map(({ request, reason }) => ({ id: request.id, reason })),
     from: IN_HAND,
   })
   await announce(

@@ -23,10 +23,11 @@ export async function supersede(tx: Queryable, requests: readonly NewerRequest[]
   if (replaced.length === 0) return new Map()
   const older = await supersedeRequests.all(tx, {
     ids: replaced.map(({ id }) => id),
-    newer_ids: replaced.map(({ command }) => command.command_id),
-    messages: replaced.map(
-      ({ command: { command_id, caller } }) => `Superseded by the request ${command_id} of ${caller.username}`,
-    ),
+    superseded: replaced.map(({ id, command: { command_id, caller } }) => ({
+      id,
+      newer_id: command_id,
+      message: `Superseded by the request ${command_id} of ${caller.username}`,
+    })),
   })
   const byNewer = (newer: string) => older.filter(({ newer_id }) => newer_id === newer)
   await Promise.all([

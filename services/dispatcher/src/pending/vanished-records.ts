@@ -1,4 +1,4 @@
-import { array, nullable, oneOf, type Queryable, statement, text, uuid } from '@slipway/database'
+import { array, nullable, oneOf, type Queryable, rowSet, statement, text, uuid } from '@slipway/database'
 import type { Plan } from '@slipway/domain'
 import type { ClaimedRequest } from './status.ts'
 
@@ -6,8 +6,7 @@ import type { ClaimedRequest } from './status.ts'
 const findPresent = statement({
   name: 'dispatcher.records.present',
   parameters: {
-    source_ids: array(uuid),
-    versions: array(text),
+    versions: rowSet({ id: uuid, version: text }),
     target_ids: array(uuid),
     tenant_ids: array(uuid),
     environment_ids: array(uuid),
@@ -15,7 +14,7 @@ const findPresent = statement({
   row: { kind: oneOf('text', ['source', 'target', 'tenant', 'environment']), id: uuid, version: nullable(text) },
   sql: `SELECT 'source' AS kind, v.source_id AS id, v.version
       FROM source_versions v
-      JOIN unnest(:source_ids::uuid[], :versions::text[]) AS wanted (id, version)
+      JOIN :versions AS wanted
         ON wanted.id = v.source_id AND wanted.version = v.version
     UNION ALL SELECT 'target', id, NULL FROM targets WHERE id = ANY (:target_ids::uuid[]) AND enabled
     UNION ALL SELECT 'tenant', id, NULL FROM tenants WHERE id = ANY (:tenant_ids::uuid[])
@@ -46,8 +45,7 @@ export async function vanishedRecords(
   const ofKind = (kind: UsedRecord['kind']) => wanted.filter((each) => each.kind === kind)
   const idsOf = (kind: UsedRecord['kind']) => ofKind(kind).map(({ id }) => id)
   const found = await findPresent.all(tx, {
-    source_ids: idsOf('source'),
-    versions: ofKind('source').map(({ version = '' }) => version),
+    versions: ofKind('source').map(({ id, version = '' }) => ({ id, version })),
     target_ids: idsOf('target'),
     tenant_ids: idsOf('tenant'),
     environment_ids: idsOf('environment'),

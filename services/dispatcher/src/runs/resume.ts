@@ -24,10 +24,7 @@ export async function resume(
   if (wanted.length === 0) return 0
   const leases = await leaseSlots(tx, snapshot, wanted)
   const causes = leases.flatMap(({ deployment_id }) => locked.get(deployment_id) ?? [])
-  await moveLocks.run(tx, {
-    deployment_ids: leases.map(({ deployment_id }) => deployment_id),
-    epochs: leases.map(({ epoch }) => epoch),
-  })
+  await moveLocks.run(tx, { leases })
   const deploymentIds = deployments.map(({ id }) => id)
   await writeSteps(tx, { kind: 'attempts lost', deploymentIds, message: LOST_MESSAGE })
   await enqueue(tx, [

@@ -104,15 +104,10 @@ async function insert(
     payloads,
   }: { tenantId: string | null; asking: readonly Listener[]; payloads: Map<string, Payload> },
 ): Promise<void> {
-  const told = [...payloads]
   await addDeliveries.run(tx, {
     tenant_id: tenantId,
-    ids: asking.map(() => uuidv7()),
-    webhook_ids: asking.map(({ webhook_id }) => webhook_id),
-    message_ids: asking.map(({ message_id }) => message_id),
-    payload_of: told.map(([message_id]) => message_id),
-    events: told.map(([, { event }]) => event),
-    payloads: told.map(([, { text }]) => text),
+    deliveries: asking.map(({ webhook_id, message_id }) => ({ id: uuidv7(), webhook_id, message_id })),
+    payloads: [...payloads].map(([message_id, { event, text }]) => ({ message_id, event, payload: text })),
   })
 }
 

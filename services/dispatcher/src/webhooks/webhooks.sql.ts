@@ -9,6 +9,7 @@ import {
   LOCK_KEYS,
   nullable,
   oneOf,
+  rowSet,
   statement,
   text,
   timestamptz,
@@ -64,18 +65,13 @@ export const addDeliveries = statement({
   name: 'dispatcher.webhooks.add-deliveries',
   parameters: {
     tenant_id: nullable(uuid),
-    ids: array(uuid),
-    webhook_ids: array(uuid),
-    message_ids: array(uuid),
-    payload_of: array(uuid),
-    events: array(text),
-    payloads: array(text),
+    deliveries: rowSet({ id: uuid, webhook_id: uuid, message_id: uuid }),
+    payloads: rowSet({ message_id: uuid, event: text, payload: text }),
   },
   sql: `INSERT INTO webhook_deliveries (id, webhook_id, tenant_id, message_id, event, payload, expires_at)
     SELECT n.id, w.id, :tenant_id::uuid, p.message_id, p.event, p.payload, now() + interval '${TRIED_FOR}'
-      FROM unnest(:ids::uuid[], :webhook_ids::uuid[], :message_ids::uuid[]) AS n (id, webhook_id, message_id)
-      JOIN unnest(:payload_of::uuid[], :events::text[], :payloads::text[]) AS p (message_id, event, payload)
-           USING (message_id)
+      FROM :deliveries AS n
+      JOIN :payloads AS p USING (message_id)
       JOIN webhooks w ON w.id = n.webhook_id
        FOR KEY SHARE OF w
     ON CONFLICT (webhook_id, message_id) DO NOTHING`,

@@ -41,11 +41,10 @@ function loadTogether(
   wanted: readonly RunRef[],
 ): Promise<(LoadedRun | null)[]> {
   const deployment_ids = wanted.map(({ deployment_id }) => deployment_id)
-  const epochs = wanted.map(({ epoch }) => epoch)
   return database.transaction(async (tx) => {
     const [, runs, ...rows] = await Promise.all([
       waitBriefly.run(tx),
-      lockLeasedRuns.all(tx, { deployment_ids, epochs, instance_id: instanceId }),
+      lockLeasedRuns.all(tx, { runs: wanted, instance_id: instanceId }),
       findActions.all(tx, { deployment_ids }),
       findTargets.all(tx, { deployment_ids }),
       findTouchedSteps.all(tx, { deployment_ids }),

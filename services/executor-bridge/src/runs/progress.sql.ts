@@ -1,6 +1,5 @@
 import { RUN_FAILURE_REASONS, RUN_OUTCOMES } from '@slipway/contracts'
 import {
-  array,
   bool,
   deploymentState,
   int4,
@@ -8,6 +7,7 @@ import {
   nullable,
   oneOf,
   type RowOf,
+  rowSet,
   STILL_HELD,
   statement,
   text,
@@ -101,11 +101,11 @@ export const findDropping = statement({
  */
 export const openProgress = statement({
   name: 'executor-bridge.progress.open',
-  parameters: { deployment_ids: array(uuid), epochs: array(int8) },
+  parameters: { runs: rowSet({ deployment_id: uuid, epoch: int8 }) },
   row: { epoch: int8, ...PROGRESS.row },
   sql: `INSERT INTO run_progress AS p (deployment_id, epoch, tenant_id, ended_steps, completed_steps, failed_steps)
     SELECT run.*, (SELECT tenant_id FROM deployments d WHERE d.id = run.deployment_id), counted.*
-      FROM unnest(:deployment_ids::uuid[], :epochs::bigint[]) AS run (deployment_id, epoch)
+      FROM :runs AS run
      CROSS JOIN LATERAL (
        SELECT count(*) FILTER (WHERE state NOT IN ('pending', 'running')),
               count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ever_failed)

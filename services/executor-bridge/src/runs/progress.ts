@@ -60,10 +60,7 @@ export async function lockStoppedRun(tx: Queryable, lease: LeaseKey): Promise<Lo
 /** Opens the progress of runs with locked leases. Skips a run that another transaction has opened. */
 export async function openProgress(tx: Queryable, runs: readonly RunRef[]): Promise<Map<number, Progress>> {
   if (runs.length === 0) return new Map()
-  const rows = await sql.openProgress.all(tx, {
-    deployment_ids: runs.map(({ deployment_id }) => deployment_id),
-    epochs: runs.map(({ epoch }) => epoch),
-  })
+  const rows = await sql.openProgress.all(tx, { runs })
   return new Map(rows.map((row) => [row.epoch, row]))
 }
 

@@ -1,4 +1,17 @@
-import { array, bool, float8, int4, int8, jsonb, LOST_AFTER, nullable, statement, text, uuid } from '@slipway/database'
+import {
+  array,
+  bool,
+  float8,
+  int4,
+  int8,
+  jsonb,
+  LOST_AFTER,
+  nullable,
+  rowSet,
+  statement,
+  text,
+  uuid,
+} from '@slipway/database'
 import { REACHED_FOR, targetStatus } from '@slipway/database/read-models'
 import type { StoredConnection } from './records.sql.ts'
 
@@ -61,10 +74,10 @@ export const takeDue = statement({
 /** Locks the targets of probe results that this instance was asked for, at the same address, and may still probe. */
 export const lockAsked = statement({
   name: 'executor-bridge.probes.lock-asked',
-  parameters: { instance_id: uuid, ids: array(uuid), hosts: array(text), ports: array(int4) },
+  parameters: { instance_id: uuid, probed: rowSet({ id: uuid, host: text, port: int4 }) },
   row: { target_id: uuid },
   sql: `SELECT f.target_id FROM target_facts f
-      JOIN unnest(:ids::uuid[], :hosts::text[], :ports::int[]) AS r (id, host, port) ON r.id = f.target_id
+      JOIN :probed AS r ON r.id = f.target_id
       JOIN targets t ON t.id = f.target_id ${RECORDS}
       JOIN instances i ON i.id = :instance_id
      WHERE f.asked_of = :instance_id AND ${MATCHES} AND t.connection ->> 'type' = 'ssh'
@@ -100,12 +113,12 @@ export const endMissed = statement({
  */
 export const noteReached = statement({
   name: 'executor-bridge.probes.note-reached',
-  parameters: { instance_id: nullable(uuid), ids: array(uuid), host_keys: array(nullable(text)) },
+  parameters: { instance_id: nullable(uuid), reached: rowSet({ target_id: uuid, host_key: nullable(text) }) },
   row: { target_id: uuid, tenant_id: nullable(uuid) },
   sql: `WITH reached AS (
       SELECT DISTINCT ON (r.target_id) r.target_id,
              CASE WHEN i.tenant_id IS NULL OR i.tenant_id = t.tenant_id THEN r.host_key END AS host_key
-        FROM unnest(:ids::uuid[], :host_keys::text[]) AS r (target_id, host_key)
+        FROM :reached AS r
         LEFT JOIN targets t ON t.id = r.target_id
         LEFT JOIN instances i ON i.id = :instance_id::uuid
        ORDER BY r.target_id
@@ -125,9 +138,9 @@ export const noteReached = statement({
 /** Stores why attempts to reach targets failed. The first failure since the last contact gives the time. */
 export const noteMissed = statement({
   name: 'executor-bridge.probes.note-missed',
-  parameters: { ids: array(uuid), errors: array(text) },
+  parameters: { missed: rowSet({ target_id: uuid, error: text }) },
   sql: `INSERT INTO target_facts AS f (target_id, last_error, failing_since)
-    SELECT target_id, error, now() FROM unnest(:ids::uuid[], :errors::text[]) AS m (target_id, error) ORDER BY target_id
+    SELECT target_id, error, now() FROM :missed AS m ORDER BY target_id
     ON CONFLICT (target_id) DO UPDATE SET last_error = EXCLUDED.last_error, failing_since =
       CASE WHEN f.failing_since > coalesce(f.last_seen_at, '-infinity') THEN f.failing_since ELSE now() END`,
 })

@@ -45,9 +45,7 @@ export async function noteProbes(bridge: Bridge, instanceId: string, results: re
   const { messages, missed } = await database.transaction(async (tx) => {
     const asked = await sql.lockAsked.all(tx, {
       instance_id: instanceId,
-      ids: results.map(({ id }) => id),
-      hosts: results.map(({ host }) => host),
-      ports: results.map(({ port }) => port),
+      probed: results,
     })
     const current = new Set(asked.map(({ target_id }) => target_id))
     const own = results.filter(({ id }) => current.has(id))

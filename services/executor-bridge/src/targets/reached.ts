@@ -19,9 +19,10 @@ export async function noteReached(
   reached: readonly ReachedTarget[],
 ): Promise<OutboxMessage[]> {
   if (reached.length === 0) return []
-  const ids = reached.map(({ target_id }) => target_id)
-  const host_keys = reached.map(({ host_key }) => textOrNull(host_key))
-  const rows = await sql.noteReached.all(tx, { instance_id: instanceId, ids, host_keys })
+  const rows = await sql.noteReached.all(tx, {
+    instance_id: instanceId,
+    reached: reached.map(({ target_id, host_key }) => ({ target_id, host_key: textOrNull(host_key) })),
+  })
   return rows.map((row) => eventMessage('target.updated', row))
 }
 
@@ -32,11 +33,9 @@ const CONTROL_CHARACTERS = /\p{Cc}+/gu
 
 /** Stores why targets were not reached, by their ids. The text comes from an instance, so it is bounded and made plain. */
 export async function noteMissed(tx: Queryable, errors: ReadonlyMap<string, string>): Promise<void> {
-  if (errors.size === 0) return
-  await noteMissedStatement.run(tx, {
-    ids: [...errors.keys()],
-    errors: [...errors.values()].map((text) =>
-      storableText(text.replaceAll(CONTROL_CHARACTERS, ' ').slice(0, MAX_LENGTH)),
-    ),
-  })
+  const missed = [...errors].map(([target_id, text]) => ({
+    target_id,
+    error: storableText(text.replaceAll(CONTROL_CHARACTERS, ' ').slice(0, MAX_LENGTH)),
+  }))
+  await noteMissedStatement.runRows(tx, missed)
 }

@@ -10,6 +10,7 @@ import {
   jsonb,
   nullable,
   type RowOf,
+  rowSet,
   STILL_HELD,
   statement,
   stepState,
@@ -42,7 +43,7 @@ export const waitBriefly = statement({
  */
 export const lockLeasedRuns = statement({
   name: 'executor-bridge.records.lock-leased-runs',
-  parameters: { deployment_ids: array(uuid), epochs: array(int8), instance_id: uuid },
+  parameters: { runs: rowSet({ deployment_id: uuid, epoch: int8 }), instance_id: uuid },
   row: {
     deployment_id: uuid,
     epoch: int8,
@@ -65,7 +66,7 @@ export const lockLeasedRuns = statement({
            coalesce(p.epoch = l.epoch AND p.next_event > 0, false) AS started,
            coalesce(p.epoch = l.epoch AND p.finished_at IS NOT NULL, false) AS finished,
            coalesce(p.next_line, 0) AS next_line
-      FROM unnest(:deployment_ids::uuid[], :epochs::bigint[]) AS run (deployment_id, epoch)
+      FROM :runs AS run
       JOIN deployments d ON d.id = run.deployment_id
       JOIN leases l ON l.epoch = run.epoch AND l.deployment_id = run.deployment_id
       LEFT JOIN run_progress p ON p.deployment_id = d.id

@@ -1,4 +1,4 @@
-import { array, bool, jsonb, LOCK_KEYS, statement, text, uuid } from '@slipway/database'
+import { bool, jsonb, LOCK_KEYS, rowSet, statement, text, uuid } from '@slipway/database'
 
 export const lockSeed = statement({
   name: 'gateway.identity.lock-seed',
@@ -9,16 +9,10 @@ export const lockSeed = statement({
 export const seedRoles = statement({
   name: 'gateway.identity.seed-roles',
   parameters: {
-    ids: array(uuid),
-    names: array(text),
-    keys: array(text),
-    descriptions: array(text),
-    permissions: array(jsonb<string[]>()),
+    roles: rowSet({ id: uuid, name: text, name_key: text, description: text, permissions: jsonb<string[]>() }),
   },
   sql: `INSERT INTO roles AS present (id, name, name_key, description, permissions, built_in)
-    SELECT id, name, key, description, ARRAY(SELECT jsonb_array_elements_text(permissions)), true
-      FROM unnest(:ids::uuid[], :names::text[], :keys::text[], :descriptions::text[], :permissions::jsonb[])
-        AS r (id, name, key, description, permissions)
+    SELECT id, name, name_key, description, ARRAY(SELECT jsonb_array_elements_text(permissions)), true FROM :roles AS r
     ON CONFLICT (name) DO UPDATE
       SET description = excluded.description, permissions = excluded.permissions, built_in = true, updated_at = now()
       WHERE (present.description, present.permissions, present.built_in)

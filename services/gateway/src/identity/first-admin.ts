@@ -22,19 +22,22 @@ export async function seedIdentity(
 ): Promise<void> {
   await database.transaction(async (tx) => {
     await lockSeed.run(tx)
-    const roles = Object.entries(BUILT_IN_ROLES)
-    await seedRoles.run(tx, {
-      ids: roles.map(() => uuidv7()),
-      names: roles.map(([name]) => name),
-      keys: roles.map(([name]) => nameKey(name)),
-      descriptions: roles.map(([, { description }]) => description),
-      permissions: roles.map(([, { permissions }]) => [...permissions]),
-    })
+    const roles = Object.entries(BUILT_IN_ROLES).map(([name, { description, permissions }]) => ({
+      id: uuidv7(),
+      name,
+      name_key: nameKey(name),
+      description,
+      permissions,
+    }))
+    await seedRoles.runRows(tx, roles)
     if ((await hasUsers.one(tx)).found) return
     const { email, password } = requireAdmin(admin)
     const username = email.split('@')[0] ?? email
     await insertAdmin.run(tx, {
-      ...{ id: uuidv7(), email, username, name_key: nameKey(username) },
+      id: uuidv7(),
+      email,
+      username,
+      name_key: nameKey(username),
       password_hash: await passwords.hash(password),
     })
     logger.info('the first administrator was created', { email })
