@@ -1,6 +1,9 @@
 import { forAllTenants } from '@slipway/database'
 import type { Express } from 'express'
-import { administrationHandlers } from './administration/handlers.ts'
+import { instanceGrantHandlers } from './administration/instance-grants.ts'
+import { instanceHandlers } from './administration/instances.ts'
+import { roleHandlers } from './administration/roles.ts'
+import { userHandlers } from './administration/users.ts'
 import { auditHandlers } from './audit/handlers.ts'
 import { createRefusalLog } from './audit-trail.ts'
 import { catalogHandlers } from './catalog/handlers.ts'
@@ -14,7 +17,8 @@ import { createStreamProxy } from './http/stream-proxy.ts'
 import { createAuthenticate } from './identity/authenticate.ts'
 import { identityHandlers } from './identity/handlers.ts'
 import { releaseHandlers } from './releases/handlers.ts'
-import { webhookHandlers } from './webhooks/handlers.ts'
+import { deliveryHandlers } from './webhooks/deliveries.ts'
+import { webhookHandlers } from './webhooks/webhooks.ts'
 
 export interface Gateway {
   app: Express
@@ -28,12 +32,16 @@ export function createGateway(dependencies: Dependencies): Gateway {
   const handlers: Handlers = {
     ...identityHandlers(dependencies),
     ...catalogHandlers(dependencies),
-    ...administrationHandlers(dependencies),
+    ...userHandlers(dependencies),
+    ...roleHandlers(dependencies),
+    ...instanceHandlers(dependencies),
+    ...instanceGrantHandlers(dependencies),
     ...contentHandlers(dependencies),
     ...deploymentHandlers(dependencies),
     ...releaseHandlers(dependencies),
     ...auditHandlers(dependencies),
     ...webhookHandlers(dependencies),
+    ...deliveryHandlers(dependencies),
     ...streams.handlers,
     ...serviceHandlers(dependencies),
   }

@@ -4,7 +4,7 @@ import { type CommandBody, type Envelope, QUEUED_MESSAGE, type ReplyEnvelope } f
 import { conflict, notFound, toErrorBody } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { addPending, waitFor } from '@slipway/testing'
-import { startKeySweeper } from '../src/deployments/sweep-keys.ts'
+import { startKeySweeper } from '../src/deployments/idempotency.ts'
 import { createGateway } from '../src/gateway.ts'
 import { addDeployment } from './deployment-rows.ts'
 import { type CommandAnswer, startOtherServices } from './other-services.ts'

@@ -26,7 +26,7 @@ export interface TargetRow extends StoredVariables {
   tags: { key: string; value: string }[]
 }
 
-export async function targetItems({ db, keys }: ViewContext, rows: TargetRow[]) {
+export async function targetItems({ db, keys }: ViewContext, rows: readonly TargetRow[]) {
   const found = await findSightings.all(db, { ids: rows.map(({ id }) => id) })
   const sightings = new Map(found.map((sighting) => [sighting.id, sighting]))
   return rows.map((row) => {

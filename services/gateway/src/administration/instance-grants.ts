@@ -1,12 +1,33 @@
-import type { Queryable } from '@slipway/database'
+import { type Queryable, statement, uuid } from '@slipway/database'
 import { isUuid, notFound } from '@slipway/domain'
-import { fieldReferences, References } from '../catalog/references.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
+import { afterNewerSql, pageColumns } from '../pages.sql.ts'
 import { answerPage, newestOrder } from '../pages.ts'
-import { deleteGrant, findGrant, findGrants } from './instance-grants.sql.ts'
+import { fieldReferences, References } from '../records/references.ts'
 import { requireNoTenant } from './instances.ts'
-import { type GrantRow, grantDetails, makeGrant } from './new-grant.ts'
+import { GRANT, GRANT_COLUMNS, type GrantRow, grantDetails, makeGrant } from './new-grant.ts'
+
+const findGrants = statement({
+  name: 'gateway.instance-grants.find-page',
+  parameters: pageColumns,
+  row: GRANT,
+  sql: `SELECT ${GRANT_COLUMNS} FROM instance_grants g WHERE ${afterNewerSql('g')} ORDER BY created_at DESC, id DESC LIMIT :take OFFSET :skip`,
+})
+
+const findGrant = statement({
+  name: 'gateway.instance-grants.find',
+  parameters: { id: uuid },
+  row: GRANT,
+  sql: `SELECT ${GRANT_COLUMNS} FROM instance_grants WHERE id = :id`,
+})
+
+const deleteGrant = statement({
+  name: 'gateway.instance-grants.delete',
+  parameters: { id: uuid },
+  row: GRANT,
+  sql: `DELETE FROM instance_grants WHERE id = :id RETURNING ${GRANT_COLUMNS}`,
+})
 
 type GrantOperation = 'listInstanceGrants' | 'createInstanceGrant' | 'getInstanceGrant' | 'revokeInstanceGrant'
 

@@ -1,12 +1,39 @@
-import type { Queryable } from '@slipway/database'
-import type { Viewer } from '@slipway/database/read-models'
+import { int8, json, nullable, type Queryable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { INSTANCE, type Viewer, visibleSql } from '@slipway/database/read-models'
 import { insufficientPermissions, isUuid, notFound } from '@slipway/domain'
 import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sendRecordedCommand } from '../deployments/recorded-command.ts'
 import type { Call, HandlersOf } from '../handler.ts'
+import { afterNewerSql, pageColumns } from '../pages.sql.ts'
 import { answerPage, containsPattern, newestOrder } from '../pages.ts'
-import { countInstances, findInstance, findInstances } from './instances.sql.ts'
+
+const VISIBLE = `FROM instances i WHERE i.removed_at IS NULL AND ${visibleSql('i')}`
+const row = { item: json<object>() }
+const matching = { tenant_id: nullable(uuid), pattern: nullable(text) }
+const MATCHING = `${VISIBLE} AND (:pattern::text IS NULL OR i.name ILIKE :pattern)`
+
+const countInstances = statement({
+  name: 'gateway.instances.count',
+  parameters: matching,
+  row: { total: int8 },
+  sql: `SELECT count(*) AS total ${MATCHING}`,
+})
+
+const findInstances = statement({
+  name: 'gateway.instances.find-page',
+  parameters: { ...matching, ...pageColumns },
+  row: { ...row, id: uuid, created_at: timestamptz },
+  sql: `SELECT ${INSTANCE} AS item, i.id, i.created_at ${MATCHING} AND ${afterNewerSql('i')}
+     ORDER BY i.created_at DESC, i.id DESC LIMIT :take OFFSET :skip`,
+})
+
+const findInstance = statement({
+  name: 'gateway.instances.find',
+  parameters: { id: uuid, tenant_id: nullable(uuid) },
+  row,
+  sql: `SELECT ${INSTANCE} AS item ${VISIBLE} AND i.id = :id`,
+})
 
 type InstanceOperation = 'listInstances' | 'getInstance' | 'updateInstance' | 'deleteInstance'
 

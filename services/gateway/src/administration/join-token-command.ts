@@ -61,7 +61,11 @@ export async function joinTokenCommand(
       const made = await makeGrant(tx, { ...wanted, tenant_id: null, created_by: null })
       await recordAudit(tx, [
         {
-          ...{ actor_id: null, actor_name: ACTOR, actor_ip: null, request_id: null, tenant_id: null },
+          actor_id: null,
+          actor_name: ACTOR,
+          actor_ip: null,
+          request_id: null,
+          tenant_id: null,
           action: 'instance_grant.create',
           resource_type: 'instance_grant',
           resource_id: made.grant.id,

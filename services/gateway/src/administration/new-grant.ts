@@ -1,9 +1,57 @@
 import type { CreateInstanceGrant, Static } from '@slipway/contracts'
-import type { Queryable, RowOf } from '@slipway/database'
+import {
+  bool,
+  float8,
+  int4,
+  jsonb,
+  nullable,
+  type Queryable,
+  type RowOf,
+  statement,
+  text,
+  timestamptz,
+  uuid,
+} from '@slipway/database'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
-import { deleteOldGrants, insertGrant } from './instance-grants.sql.ts'
 
 const DEFAULT_SECONDS = 3_600
+
+/** A grant as statements return it. */
+export const GRANT = {
+  id: uuid,
+  uses: int4,
+  used: int4,
+  labels: jsonb<Record<string, string | null>>(),
+  tenant_id: nullable(uuid),
+  expires_at: timestamptz,
+  created_by: nullable(uuid),
+  created_at: timestamptz,
+  expired: bool,
+}
+export const GRANT_COLUMNS = `id, uses, used, labels, tenant_id, expires_at, created_by, created_at, expires_at <= now() AS expired`
+
+/** Deletes grants that ended 30 days ago. The audit log keeps their records. */
+const deleteOldGrants = statement({
+  name: 'gateway.instance-grants.delete-old',
+  sql: `DELETE FROM instance_grants WHERE expires_at < now() - interval '30 days'`,
+})
+
+const insertGrant = statement({
+  name: 'gateway.instance-grants.insert',
+  parameters: {
+    id: uuid,
+    token_hash: text,
+    uses: int4,
+    labels: jsonb<Record<string, string | null>>(),
+    tenant_id: nullable(uuid),
+    seconds: float8,
+    created_by: nullable(uuid),
+  },
+  row: GRANT,
+  sql: `INSERT INTO instance_grants (id, token_hash, uses, labels, tenant_id, expires_at, created_by)
+    VALUES (:id, :token_hash, :uses, :labels, :tenant_id, now() + make_interval(secs => :seconds), :created_by)
+    RETURNING ${GRANT_COLUMNS}`,
+})
 
 export type GrantRow = RowOf<typeof insertGrant>
 

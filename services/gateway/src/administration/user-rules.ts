@@ -1,9 +1,32 @@
 import { ADMIN_ROLE } from '@slipway/contracts'
-import type { Queryable, RowOf, Transaction } from '@slipway/database'
+import {
+  array,
+  LOCK_KEYS,
+  type Queryable,
+  type RowOf,
+  statement,
+  type Transaction,
+  text,
+  uuid,
+} from '@slipway/database'
 import { conflict, Problem, validationProblem } from '@slipway/domain'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { UserRecord } from './user-records.ts'
-import { holdRoles, lockLastAdmin } from './user-rules.sql.ts'
+
+/** Locks roles until the end of the transaction: a role must not be deleted while it is assigned. */
+const holdRoles = statement({
+  name: 'gateway.users.hold-roles',
+  parameters: { names: array(text) },
+  row: { id: uuid, name: text, permissions: array(text) },
+  sql: `SELECT id, name, coalesce(permissions, '{}') AS permissions FROM roles WHERE name = ANY (:names)
+     ORDER BY id FOR SHARE`,
+})
+
+/** Serializes changes that remove an administrator: two of them must not remove the last two. */
+const lockLastAdmin = statement({
+  name: 'gateway.users.lock-last-admin',
+  sql: `SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.lastAdmin})`,
+})
 
 export type GrantedRole = RowOf<typeof holdRoles>
 

@@ -1,25 +1,17 @@
 import type { ChangeUser, CreateUser, Static } from '@slipway/contracts'
 import type { Queryable, Records } from '@slipway/database'
-import { conflict } from '@slipway/domain'
-import { uuidv7 } from '@slipway/runtime'
+import { own } from '@slipway/database/read-models'
+import { conflict, nameKey } from '@slipway/domain'
 import { type CallingUser, normalizeEmail } from '../callers/calling-user.ts'
-import { changesOf, conflictIfTaken, pickGiven } from '../catalog/changing.ts'
-import { fieldReferences, References } from '../catalog/references.ts'
-import { SAME_NAME } from '../catalog/taken-names.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
-import { announceRevocation, revokeUser } from '../identity/revocation.ts'
-import { answerPage, newestOrder } from '../pages.ts'
-import {
-  countUsers,
-  findTakenUser,
-  keyOfUser,
-  lockUser,
-  pageOfUsers,
-  readUser,
-  type UserRecord,
-  type WantedUser,
-} from './user-records.ts'
+import { announceRevocation, revokeUser } from '../identity/sessions.ts'
+import { escapeLike } from '../pages.ts'
+import { changesOf, pickGiven } from '../records/changes.ts'
+import { type Change, type Creation, recordHandlers } from '../records/handlers.ts'
+import { SAME_NAME } from '../records/names.ts'
+import { fieldReferences } from '../records/references.ts'
+import { toUserRecord, USER, type UserRecord, type UserRow } from './user-records.ts'
 import {
   changesRolesOrTenant,
   type GrantedRole,
@@ -30,145 +22,139 @@ import {
   requireRoles,
 } from './user-rules.ts'
 
-type UserOperation = 'listUsers' | 'createUser' | 'getUser' | 'updateUser' | 'deleteUser'
+type Created = Static<typeof CreateUser> & { password_hash: string }
+type Changed = Static<typeof ChangeUser> & { password_hash: string | undefined }
+type UserOperation = `${'create' | 'get' | 'update' | 'delete'}User` | 'listUsers'
 
+/** The column with the key of a user name. */
+const keyOfUser = (username: string) => ({ name_key: nameKey(username) })
+
+const REFERENCES = { tenant_id: 'tenant' } as const
 const TAKEN = 'There is already a user with this e-mail or user name'
 
-export function userHandlers({ database, passwords, outboxChanged }: Dependencies): HandlersOf<UserOperation> {
-  /** Names the user who is in the way, unless it belongs to another tenant than the caller. */
-  async function describeTaken(caller: CallingUser, wanted: WantedUser): Promise<string> {
-    const found = await findTakenUser(await database.prisma(), caller, wanted)
-    if (found === null) return TAKEN
-    const difference = found.username === wanted.username || found.email === wanted.email ? '' : `: ${SAME_NAME}`
-    return `${TAKEN}: "${found.username}", ${found.email} (${found.id})${difference}`
-  }
+export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperation> {
+  const { database, passwords } = dependencies
 
+  const handlers = recordHandlers(dependencies, USER, {
+    show: (rows) => rows.map(toUserRecord),
+    matching({ search }) {
+      if (search === undefined) return {}
+      const found = { contains: escapeLike(search), mode: 'insensitive' as const }
+      return { OR: [{ username: found }, { display_name: found }, { email: found }] }
+    },
+
+    async prepareCreate({ body: given, resolve }) {
+      const body = given as Static<typeof CreateUser>
+      const references = await resolve(fieldReferences(body, REFERENCES))
+      const email = normalizeEmail(body.email)
+      return { body: { ...body, email, password_hash: await passwords.hash(body.password) }, references }
+    },
+    async create({ tx, caller, id, tenant_id, body }: Creation<Created>) {
+      const roles = await requireRoles(tx, body.roles)
+      const { email, username, password_hash, display_name = null, status = 'active', email_verified = false } = body
+      requireMayGrantRights(caller, { status, roles: body.roles, tenant_id }, roles)
+      return {
+        columns: {
+          id,
+          email,
+          username,
+          ...keyOfUser(username),
+          display_name,
+          password_hash,
+          status,
+          tenant_id,
+          email_verified,
+          roles: { create: roles.map((role) => ({ role_id: role.id })) },
+        },
+        details: { email, username, display_name, status, roles: body.roles },
+      }
+    },
+
+    async prepareUpdate({ caller, body: given, found, resolve }) {
+      const body = given as Static<typeof ChangeUser>
+      if (found.id === caller.user_id && body.password !== undefined) {
+        throw conflict('This is your own account: change its password with POST /auth/password')
+      }
+      const references = await resolve(fieldReferences(body, REFERENCES))
+      const password_hash = body.password === undefined ? undefined : await passwords.hash(body.password)
+      return { body: { ...body, password_hash }, references }
+    },
+    async update({ tx, prisma, caller, old: row, tenant_id, body }: Change<UserRow, Changed>) {
+      const { password_hash } = body
+      const old = toUserRecord(row)
+      const after = {
+        ...old,
+        ...pickGiven(body, ['username', 'display_name', 'status']),
+        ...(body.email === undefined ? {} : { email: normalizeEmail(body.email) }),
+        tenant_id,
+        roles: body.roles?.toSorted() ?? old.roles,
+      }
+      // A new address counts as not verified.
+      after.email_verified = body.email_verified ?? (old.email_verified && after.email === old.email)
+      const roles = changesRolesOrTenant(old, after) ? await requireRoles(tx, body.roles ?? old.roles) : null
+      if (roles !== null) requireMayGrantRights(caller, after, roles)
+      if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, old)
+      requireNoSelfDemotion(caller, old, after)
+      await requireAnotherAdmin(tx, old, after)
+      if (roles !== null) await setRoles(prisma, old.id, roles)
+      await endSessions(tx, old, after, password_hash !== undefined)
+      const { email, username, display_name, status, email_verified, permissions: _, ...rest } = after
+      return {
+        columns: {
+          email,
+          username,
+          ...(username === old.username ? {} : keyOfUser(username)),
+          display_name,
+          status,
+          tenant_id,
+          email_verified,
+          ...(password_hash === undefined ? {} : { password_hash }),
+        },
+        details: {
+          changes: changesOf(old, { ...rest, email, username, display_name, status, email_verified }),
+          password_changed: password_hash !== undefined,
+        },
+      }
+    },
+
+    async beforeDelete({ tx, caller, old }) {
+      const user = toUserRecord(old)
+      requireNoSelfDemotion(caller, user, null)
+      await requireAnotherAdmin(tx, user, null)
+      await revokeUser(tx, user.id)
+      // Foreign keys delete the API keys, sessions and codes of the user.
+    },
+    deleted: ({ email, username }) => ({ email, username }),
+
+    /** Names the user who is in the way, unless it belongs to another tenant than the caller. */
+    async describeTaken(caller, id, { email, username }) {
+      const found = await findTakenUser(await database.prisma(), caller, { id, email, username })
+      if (found === null) return TAKEN
+      const difference = found.username === username || found.email === email ? '' : `: ${SAME_NAME}`
+      return `${TAKEN}: "${found.username}", ${found.email} (${found.id})${difference}`
+    },
+  })
   return {
-    listUsers: {
-      async handle({ caller, query }) {
-        const prisma = await database.prisma()
-        return answerPage(
-          query,
-          newestOrder('users'),
-          () => countUsers(prisma, caller, query.search),
-          (slice) => pageOfUsers(prisma, caller, query.search, slice),
-        )
-      },
-    },
-
-    createUser: {
-      async handle(call) {
-        const { caller } = call
-        const body = call.body as Static<typeof CreateUser>
-        const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
-        const tenant_id = references.tenantFor(caller)
-        const id = uuidv7()
-        const password_hash = await passwords.hash(body.password)
-        const email = normalizeEmail(body.email)
-        const { username, display_name = null, status = 'active', email_verified = false } = body
-        const user = await conflictIfTaken(
-          () => describeTaken(caller, { id, email, username }),
-          () =>
-            database.transaction(async (tx) => {
-              const prisma = await tx.prisma()
-              const roles = await requireRoles(tx, body.roles)
-              requireMayGrantRights(caller, { status, roles: body.roles, tenant_id }, roles)
-              const given = {
-                id,
-                email,
-                username,
-                ...keyOfUser(username),
-                display_name,
-                password_hash,
-                status,
-                tenant_id,
-                email_verified,
-              }
-              await prisma.user.create({
-                data: { ...given, roles: { create: roles.map((role) => ({ role_id: role.id })) } },
-              })
-              const details = { email, username, display_name, status, roles: body.roles }
-              await call.audit.record(tx, { resource_id: id, tenant_id, details })
-              return readUser(prisma, caller, id)
-            }),
-        )
-        return { status: 201, body: user }
-      },
-    },
-
-    getUser: {
-      handle: async ({ caller, params }) => ({
-        status: 200,
-        body: await readUser(await database.prisma(), caller, params['id'] ?? ''),
-      }),
-    },
-
-    updateUser: {
-      async handle(call) {
-        const { caller } = call
-        const body = call.body as Static<typeof ChangeUser>
-        const { id } = await readUser(await database.prisma(), caller, call.params['id'] ?? '')
-        if (id === caller.user_id && body.password !== undefined) {
-          throw conflict('This is your own account: change its password with POST /auth/password')
-        }
-        const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
-        const password_hash = body.password === undefined ? undefined : await passwords.hash(body.password)
-        const user = await conflictIfTaken(
-          () => describeTaken(caller, { id, email: body.email, username: body.username }),
-          () =>
-            database.transaction(async (tx) => {
-              const prisma = await tx.prisma()
-              const old = await lockUser(tx, caller, id)
-              const after = {
-                ...old,
-                ...pickGiven(body, ['username', 'display_name', 'status']),
-                ...(body.email === undefined ? {} : { email: normalizeEmail(body.email) }),
-                ...(body.tenant_id === undefined ? {} : { tenant_id: references.tenantFor(caller) }),
-                roles: body.roles?.toSorted() ?? old.roles,
-              }
-              // A new address counts as not verified.
-              after.email_verified = body.email_verified ?? (old.email_verified && after.email === old.email)
-              const roles = changesRolesOrTenant(old, after) ? await requireRoles(tx, body.roles ?? old.roles) : null
-              if (roles !== null) requireMayGrantRights(caller, after, roles)
-              if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, old)
-              requireNoSelfDemotion(caller, old, after)
-              await requireAnotherAdmin(tx, old, after)
-              const { email, username, display_name, status, tenant_id, email_verified } = after
-              const password = password_hash === undefined ? {} : { password_hash }
-              const key = username === old.username ? {} : keyOfUser(username)
-              const data = { email, username, ...key, display_name, status, tenant_id, email_verified, ...password }
-              await prisma.user.update({ where: { id }, data })
-              if (roles !== null) await setRoles(prisma, id, roles)
-              await endSessions(tx, old, after, password_hash !== undefined)
-              const { permissions: _, ...told } = after
-              const details = { changes: changesOf(old, told), password_changed: password_hash !== undefined }
-              await call.audit.record(tx, { resource_id: id, tenant_id: after.tenant_id, details })
-              return readUser(prisma, caller, id)
-            }),
-        )
-        outboxChanged()
-        return { status: 200, body: user }
-      },
-    },
-
-    deleteUser: {
-      async handle({ caller, params, audit }) {
-        await database.transaction(async (tx) => {
-          const prisma = await tx.prisma()
-          const user = await lockUser(tx, caller, params['id'] ?? '')
-          requireNoSelfDemotion(caller, user, null)
-          await requireAnotherAdmin(tx, user, null)
-          const { id, email, username, tenant_id } = user
-          await revokeUser(tx, id)
-          // Foreign keys delete the API keys, sessions and codes of the user.
-          await prisma.user.delete({ where: { id } })
-          await audit.record(tx, { resource_id: id, tenant_id, details: { email, username } })
-        })
-        outboxChanged()
-        return { status: 204 }
-      },
-    },
+    listUsers: handlers.list,
+    createUser: handlers.create,
+    getUser: handlers.get,
+    updateUser: handlers.update,
+    deleteUser: handlers.delete,
   }
+}
+
+/** Another user with this address or name, if the caller may see it. */
+function findTakenUser(
+  { user }: Records,
+  caller: CallingUser,
+  { id, email, username }: { id: string; email: string | undefined; username: string | undefined },
+) {
+  const given = [
+    ...(email === undefined ? [] : [{ email: normalizeEmail(email) }]),
+    ...(username === undefined ? [] : [{ username }, keyOfUser(username)]),
+  ]
+  const select = { id: true, username: true, email: true }
+  return user.findFirst({ where: { AND: [own(caller), { OR: given }], NOT: { id } }, select })
 }
 
 async function setRoles(prisma: Records, user_id: string, roles: GrantedRole[]): Promise<void> {

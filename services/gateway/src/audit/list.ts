@@ -2,9 +2,9 @@ import type { Queryable } from '@slipway/database'
 import { auditCount } from '@slipway/database/audit'
 import { type ListOrder, type Page, parsePage } from '@slipway/domain'
 import type { Answer } from '@slipway/http'
-import { momentsOf } from '../catalog/moments.ts'
 import type { Call } from '../handler.ts'
 import { jsonPage, sliceOf } from '../pages.ts'
+import { momentsOf } from '../records/filters.ts'
 import { countRecords, pageAfter, pageFromNewest, pageFromOldest } from './list.sql.ts'
 
 /** Answers one page of the audit log, newest first. A user of a tenant sees the records of the tenant only. */

@@ -1,12 +1,20 @@
-import { enqueue, eventMessage, type Records } from '@slipway/database'
-import { requireOwn, type Viewer, visible } from '@slipway/database/read-models'
+import { enqueue, eventMessage, type Records, statement, text, timestamptz, uuid } from '@slipway/database'
+import { requireOwn, type Viewer } from '@slipway/database/read-models'
 import { conflict, notFound } from '@slipway/domain'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
-import { insertGrant } from './agents.sql.ts'
-import { lockRecord } from './changing.ts'
-import { recordKey } from './record-id.ts'
+import { findRecord } from '../records/kind.ts'
+import { TARGET } from './targets.ts'
+
+/** The grant of a new agent. One hour is long enough to install an agent by hand. */
+const insertGrant = statement({
+  name: 'gateway.agents.insert-grant',
+  parameters: { id: uuid, target_id: uuid, token_hash: text },
+  row: { expires_at: timestamptz },
+  sql: `INSERT INTO agent_grants (id, target_id, token_hash, expires_at)
+    VALUES (:id, :target_id, :token_hash, now() + interval '1 hour') RETURNING expires_at`,
+})
 
 /** An agent enrols at the executor-bridge with the token of a grant. Deleting the grant deletes the agent. */
 export function agentHandlers({
@@ -15,12 +23,7 @@ export function agentHandlers({
 }: Dependencies): HandlersOf<'createAgentToken' | 'getTargetAgent' | 'revokeTargetAgent'> {
   const { prisma } = database
 
-  async function find(viewer: Viewer, id: string) {
-    const key = recordKey('target', id)
-    const target = key && (await (await prisma()).target.findFirst({ where: { ...key, AND: visible(viewer) } }))
-    if (target === null) throw notFound('The target')
-    return target
-  }
+  const find = async (viewer: Viewer, id: string) => findRecord(TARGET, await prisma(), viewer, id)
 
   return {
     createAgentToken: {
@@ -32,7 +35,7 @@ export function agentHandlers({
         const token = `${id}.${randomToken()}`
         const expires_at = await database.transaction(async (tx) => {
           const prisma = await tx.prisma()
-          await lockRecord(tx, 'targets', target_id)
+          await TARGET.lock.run(tx, { id: target_id })
           await requireAgentTarget(prisma, target_id)
           // The grant of an enrolled agent stays: deleting it would delete the agent.
           await prisma.agentGrant.deleteMany({ where: { target_id, agent: null } })
@@ -65,8 +68,9 @@ export function agentHandlers({
         const { id: target_id, tenant_id } = found
         await database.transaction(async (tx) => {
           const prisma = await tx.prisma()
-          await lockRecord(tx, 'targets', target_id)
-          if (!(await revokeAgent(prisma, target_id))) throw notFound('An agent or a token of the target')
+          await TARGET.lock.run(tx, { id: target_id })
+          const { count } = await prisma.agentGrant.deleteMany({ where: { target_id } })
+          if (count === 0) throw notFound('An agent or a token of the target')
           await prisma.targetFact.deleteMany({ where: { target_id } })
           await enqueue(tx, [eventMessage('target.updated', { target_id, tenant_id })])
           await audit.record(tx, { resource_id: target_id, tenant_id })
@@ -76,11 +80,6 @@ export function agentHandlers({
       },
     },
   }
-}
-
-/** Deletes the grants of a target and so its agent. Returns whether there was a grant. */
-export async function revokeAgent(prisma: Records, target_id: string): Promise<boolean> {
-  return (await prisma.agentGrant.deleteMany({ where: { target_id } })).count > 0
 }
 
 async function requireAgentTarget(prisma: Records, id: string): Promise<void> {

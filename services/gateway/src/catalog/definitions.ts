@@ -21,7 +21,7 @@ import {
 import { isObject } from '@slipway/http'
 import { uuidv7 } from '@slipway/runtime'
 import type { Check } from '../handler.ts'
-import type { Reference, References } from './references.ts'
+import type { Reference, References } from '../records/references.ts'
 import { valueProblems, variableDefinitionProblems } from './variable-rules.ts'
 
 export type Definition = ActionDefinition | SequenceDefinition | SolutionDefinition

@@ -1,24 +1,44 @@
-import type { ChangeFreeze, Static } from '@slipway/contracts'
-import { enqueue, eventMessage, type Queryable, type Records } from '@slipway/database'
-import { type FreezeRow, freezeItem, requireOwn, type Viewer, visible } from '@slipway/database/read-models'
+import type { ChangeFreeze, CreateFreeze, Static } from '@slipway/contracts'
 import {
-  conflict,
-  endOfRecurrence,
-  isTimeZone,
-  isUuid,
-  notFound,
-  offsetOf,
-  recurrenceProblem,
-  validationProblem,
-} from '@slipway/domain'
-import { uuidv7 } from '@slipway/runtime'
+  eventMessage,
+  int8,
+  LOCK_KEYS,
+  notEndedAt,
+  type Queryable,
+  type Records,
+  statement,
+  uuid,
+} from '@slipway/database'
+import { type FreezeRow, freezeItem } from '@slipway/database/read-models'
+import { conflict, endOfRecurrence, isTimeZone, offsetOf, recurrenceProblem, validationProblem } from '@slipway/domain'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../handler.ts'
-import { answerPage, managedBy, nameContains, newestOrder, pageOfNewest } from '../pages.ts'
-import { changesOf, conflictIfTaken, lockRecord, pickGiven, tenantChange } from './changing.ts'
-import { countBeside, lockFreezes } from './freezes.sql.ts'
-import { fieldReferences, References, tenantAfter } from './references.ts'
-import { describeTakenName, keyOfName } from './taken-names.ts'
+import { changesOf, orNull, pickGiven } from '../records/changes.ts'
+import { type Change, type Creation, recordHandlers } from '../records/handlers.ts'
+import { recordKind } from '../records/kind.ts'
+import { keyOfName, OF_TENANT } from '../records/names.ts'
+import { SHARED } from '../records/ownership.ts'
+import type { References } from '../records/references.ts'
+import { tableOf } from '../records/table.ts'
+
+const LIVE = notEndedAt('now()')
+
+/** A separate statement, because a statement that waits for the lock has an older snapshot. */
+const lockFreezes = statement({
+  name: 'gateway.freezes.lock',
+  sql: `SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.freezes})`,
+})
+
+/** The number of freezes of the same tenant that have not ended; 0 if this freeze has ended. */
+const countBeside = statement({
+  name: 'gateway.freezes.count-beside',
+  parameters: { id: uuid },
+  row: { count: int8 },
+  sql: `SELECT count(*) AS count
+      FROM (SELECT tenant_id FROM freezes WHERE ${LIVE}) others
+      JOIN (SELECT tenant_id FROM freezes WHERE ${LIVE} AND id = :id) written
+        ON others.tenant_id IS NOT DISTINCT FROM written.tenant_id`,
+})
 
 type Times = Record<'start_time' | 'end_time' | 'recurrence' | 'time_zone', unknown>
 const isMoment = (time: unknown): time is string | Date => !Number.isNaN(new Date(time as string).getTime())
@@ -55,144 +75,73 @@ const checkTimes: Check = ({ start_time, end_time, recurrence, time_zone }) =>
 
 const SCOPE = { tenant_id: 'tenant', environment_id: 'environment', solution_id: 'solution' } as const
 
-export function freezeHandlers({
-  database,
-  freezesPerTenant,
-  outboxChanged,
-}: Dependencies): HandlersOf<'listFreezes' | 'createFreeze' | 'getFreeze' | 'updateFreeze' | 'deleteFreeze'> {
-  const { prisma } = database
+const FREEZE = recordKind({
+  name: 'freeze',
+  resource: 'freezes',
+  table: tableOf('freeze', {}),
+  owner: SHARED,
+  uniqueName: OF_TENANT,
+})
 
-  async function find(viewer: Viewer, id: string): Promise<FreezeRow> {
-    const freeze = isUuid(id) ? await (await prisma()).freeze.findFirst({ where: { id, AND: visible(viewer) } }) : null
-    if (freeze === null) throw notFound('The freeze')
-    return freeze
-  }
+type FreezeOperation = `${'create' | 'get' | 'update' | 'delete'}Freeze` | 'listFreezes'
 
+export function freezeHandlers(dependencies: Dependencies): HandlersOf<FreezeOperation> {
+  const { freezesPerTenant } = dependencies
+  const handlers = recordHandlers(dependencies, FREEZE, {
+    show: (rows) => rows.map(freezeItem),
+    check: checkTimes,
+    references: SCOPE,
+    async create({ tx, caller, id, tenant_id, body, references }: Creation<Static<typeof CreateFreeze>>) {
+      // A freeze without tenant may be limited to an environment or a solution of any tenant.
+      if (tenant_id !== null) references.requireFit(tenant_id)
+      const { name, recurrence = null, time_zone = null } = body
+      const environment_id = references.id('/environment_id')
+      const solution_id = references.id('/solution_id')
+      const [start_time, end_time] = [new Date(body.start_time), new Date(body.end_time)]
+      const times = { start_time, end_time, recurrence, time_zone, start_offset: offsetOf(body.start_time) }
+      return {
+        columns: {
+          id,
+          name,
+          ...keyOfName(body),
+          ...orNull(body, ['description', 'managed_by']),
+          ...times,
+          recurs_until: recursUntil(times),
+          tenant_id,
+          environment_id,
+          solution_id,
+          created_by: caller.username,
+        },
+        details: { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id },
+        afterwards: () => requireRoom(tx, id, freezesPerTenant),
+      }
+    },
+    async update({ tx, prisma, old, tenant_id, body, references }: Change<FreezeRow, Static<typeof ChangeFreeze>>) {
+      const fields = { ...changedFields(body, references), tenant_id }
+      const freeze = { ...old, ...fields }
+      const changesTimes = TIME_FIELDS.some((field) => fields[field] !== undefined)
+      // A later release may refuse times that an earlier one accepted. Such a freeze can still be renamed.
+      const problems = changesTimes ? timeProblems(freeze, freeze.start_offset) : []
+      if (problems.length > 0) throw validationProblem(problems)
+      await requireFittingScope(prisma, freeze)
+      const { start_offset: _, ...audited } = fields
+      return {
+        columns: { ...fields, ...keyOfName(body), ...(changesTimes ? { recurs_until: recursUntil(freeze) } : {}) },
+        details: { changes: changesOf(old, audited) },
+        async afterwards() {
+          if (changesTimes || body.tenant_id !== undefined) await requireRoom(tx, old.id, freezesPerTenant)
+        },
+      }
+    },
+    deleted: ({ name }) => ({ name }),
+    event: (change, freeze_id, tenants) => eventMessage(`freeze.${change}`, { freeze_id, ...tenants }),
+  })
   return {
-    listFreezes: {
-      handle({ caller, query }) {
-        const where = { AND: [visible(caller), nameContains(query.search), managedBy(query.managed_by)] }
-        return answerPage(
-          query,
-          newestOrder('freezes'),
-          async () => (await prisma()).freeze.count({ where }),
-          async (slice) => (await prisma()).freeze.findMany(pageOfNewest(where, slice)),
-          (rows) => rows.map(freezeItem),
-        )
-      },
-    },
-
-    createFreeze: {
-      check: checkTimes,
-      async handle({ caller, body, audit }) {
-        const references = await References.resolve(database, caller, fieldReferences(body, SCOPE))
-        const tenant_id = references.tenantFor(caller)
-        // A freeze without tenant may be limited to an environment or a solution of any tenant.
-        if (tenant_id !== null) references.requireFit(tenant_id)
-        const freeze = await conflictIfTaken(
-          () => describeTakenName(database, 'freeze', { name: body.name, tenant_id }),
-          () =>
-            database.transaction(async (tx) => {
-              const prisma = await tx.prisma()
-              const times = {
-                start_time: new Date(body.start_time),
-                end_time: new Date(body.end_time),
-                recurrence: body.recurrence ?? null,
-                start_offset: offsetOf(body.start_time),
-                time_zone: body.time_zone ?? null,
-              }
-              const created = await prisma.freeze.create({
-                data: {
-                  id: uuidv7(),
-                  name: body.name,
-                  ...keyOfName(body),
-                  description: body.description ?? null,
-                  managed_by: body.managed_by ?? null,
-                  ...times,
-                  recurs_until: recursUntil(times),
-                  tenant_id,
-                  environment_id: references.id('/environment_id'),
-                  solution_id: references.id('/solution_id'),
-                  created_by: caller.username,
-                },
-              })
-              await requireRoom(tx, created.id, freezesPerTenant)
-              await enqueue(tx, [eventMessage('freeze.created', { freeze_id: created.id, tenant_id })])
-              const { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id } = created
-              const details = { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id }
-              await audit.record(tx, { resource_id: created.id, tenant_id, details })
-              return created
-            }),
-        )
-        outboxChanged()
-        return { status: 201, body: freezeItem(freeze) }
-      },
-    },
-
-    getFreeze: {
-      handle: async ({ caller, params }) => ({ status: 200, body: freezeItem(await find(caller, params['id'] ?? '')) }),
-    },
-
-    updateFreeze: {
-      check: checkTimes,
-      async handle({ caller, params, body, audit }) {
-        const found = await find(caller, params['id'] ?? '')
-        requireOwn(caller, found, 'freezes:update')
-        const { id } = found
-        const references = await References.resolve(database, caller, fieldReferences(body, SCOPE))
-        const place = { id, name: body.name ?? found.name, tenant_id: tenantAfter(caller, body, found, references) }
-        const freeze = await conflictIfTaken(
-          () => describeTakenName(database, 'freeze', place),
-          () =>
-            database.transaction(async (tx) => {
-              const prisma = await tx.prisma()
-              await lockRecord(tx, 'freezes', id)
-              const old = await prisma.freeze.findFirst({ where: { id } })
-              if (old === null) throw notFound('The freeze')
-              const data = changedFields(body, references, caller)
-              const wanted = { ...old, ...data }
-              const { tenant_id } = wanted
-              // A later release may refuse times that an earlier one accepted. Such a freeze can still be renamed.
-              const changesTimes = TIME_FIELDS.some((field) => data[field] !== undefined)
-              const problems = changesTimes ? timeProblems(wanted, wanted.start_offset) : []
-              if (problems.length > 0) throw validationProblem(problems)
-              await requireFittingScope(prisma, wanted)
-              const { start_offset: _, ...told } = data
-              await enqueue(tx, [eventMessage('freeze.updated', { freeze_id: id, ...tenantChange(old, tenant_id) })])
-              await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
-              const updated = await prisma.freeze.update({
-                where: { id },
-                data: {
-                  ...data,
-                  ...keyOfName(body),
-                  ...(changesTimes ? { recurs_until: recursUntil(wanted) } : {}),
-                },
-              })
-              if (changesTimes || data.tenant_id !== undefined) await requireRoom(tx, id, freezesPerTenant)
-              return updated
-            }),
-        )
-        outboxChanged()
-        return { status: 200, body: freezeItem(freeze) }
-      },
-    },
-
-    deleteFreeze: {
-      async handle({ caller, params, audit }) {
-        const freeze = await find(caller, params['id'] ?? '')
-        requireOwn(caller, freeze, 'freezes:delete')
-        const { id, name, tenant_id } = freeze
-        await database.transaction(async (tx) => {
-          const prisma = await tx.prisma()
-          const { count } = await prisma.freeze.deleteMany({ where: { id } })
-          if (count === 0) throw notFound('The freeze')
-          await enqueue(tx, [eventMessage('freeze.deleted', { freeze_id: id, tenant_id })])
-          await audit.record(tx, { resource_id: id, tenant_id, details: { name } })
-        })
-        outboxChanged()
-        return { status: 204 }
-      },
-    },
+    listFreezes: handlers.list,
+    createFreeze: handlers.create,
+    getFreeze: handlers.get,
+    updateFreeze: handlers.update,
+    deleteFreeze: handlers.delete,
   }
 }
 
@@ -218,13 +167,12 @@ async function requireRoom(tx: Queryable, id: string, limit: number): Promise<vo
   )
 }
 
-function changedFields(body: Static<typeof ChangeFreeze>, references: References, caller: Viewer): Partial<FreezeRow> {
+function changedFields(body: Static<typeof ChangeFreeze>, references: References): Partial<FreezeRow> {
   const { start_time, end_time } = body
   return {
     ...pickGiven(body, ['name', 'description', 'managed_by', 'recurrence', 'time_zone']),
     ...(start_time === undefined ? {} : { start_time: new Date(start_time), start_offset: offsetOf(start_time) }),
     ...(end_time === undefined ? {} : { end_time: new Date(end_time) }),
-    ...(body.tenant_id === undefined ? {} : { tenant_id: caller.tenant_id ?? references.id('/tenant_id') }),
     ...(body.environment_id === undefined ? {} : { environment_id: references.id('/environment_id') }),
     ...(body.solution_id === undefined ? {} : { solution_id: references.id('/solution_id') }),
   }

@@ -3,7 +3,10 @@ import { visibleSql } from '@slipway/database/read-models'
 import { afterNewerSql, pageColumns } from '../pages.sql.ts'
 
 const selection = {
-  ...{ kind: sourceKind, tenant_id: nullable(uuid), pattern: nullable(text), searched_key: nullable(text) },
+  kind: sourceKind,
+  tenant_id: nullable(uuid),
+  pattern: nullable(text),
+  searched_key: nullable(text),
   managed_by: nullable(text),
 }
 const SELECTED = `s.kind = :kind AND ${visibleSql('s')} AND (:pattern::text IS NULL OR s.name ILIKE :pattern OR s.name_key = :searched_key)

@@ -2,7 +2,7 @@ import type { Database, RowOf } from '@slipway/database'
 import type { Viewer } from '@slipway/database/read-models'
 import type { ListOrder, SourceType } from '@slipway/domain'
 import { containsPattern, type PageRows, type Slice, searchedKey } from '../pages.ts'
-import type { RecordKey } from './record-id.ts'
+import type { RecordKey } from '../records/references.ts'
 import { countSources, countVersions, findSources, findVersions } from './source-pages.sql.ts'
 
 export type SourceLine = RowOf<typeof findSources>

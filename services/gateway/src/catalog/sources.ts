@@ -1,10 +1,11 @@
 import type { ChangeSource, Static } from '@slipway/contracts'
-import type { Prisma, Transaction } from '@slipway/database'
+import { LOCK_KEYS, type Prisma, type Records, statement, type Transaction } from '@slipway/database'
 import { requireOwn, type Viewer, visible } from '@slipway/database/read-models'
 import {
   type ActionDefinition,
   type ActionTemplates,
   compareVersions,
+  conflict,
   type DefinitionSecrets,
   encodeSqid,
   notFound,
@@ -14,13 +15,20 @@ import {
   withEntryValues,
 } from '@slipway/domain'
 import type { Answer } from '@slipway/http'
-import { FairSemaphore, uuidv7 } from '@slipway/runtime'
+import { FairSemaphore } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'
 import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
-import type { Call, JsonHandler } from '../handler.ts'
+import type { JsonHandler } from '../handler.ts'
 import { answerPageOf, newestOrder } from '../pages.ts'
-import { changesOf, conflictIfTaken, lockRecord, pickGiven } from './changing.ts'
+import { changesOf, conflictIfTaken, orNull, pickGiven } from '../records/changes.ts'
+import { type Change, type Creation, type RecordCall, recordHandlers } from '../records/handlers.ts'
+import { findRecord, type RecordOf, recordKind } from '../records/kind.ts'
+import { keyOfName, OF_TENANT } from '../records/names.ts'
+import { SHARED } from '../records/ownership.ts'
+import { fieldReferences, References, recordKey } from '../records/references.ts'
+import { tableOf } from '../records/table.ts'
+import { refers, WAITS } from '../records/uses.ts'
 import {
   type Definition,
   definitionReferences,
@@ -32,12 +40,8 @@ import {
   shownDefinition,
   storedDefinition,
 } from './definitions.ts'
-import { recordKey } from './record-id.ts'
-import { fieldReferences, References } from './references.ts'
 import { readScripts } from './scripts.ts'
 import { NEWEST_VERSION_FIRST, type SourceLine, sourcePage, type VersionLine, versionPage } from './source-pages.ts'
-import { describeTakenName, keyOfName } from './taken-names.ts'
-import { lockComposition, requireStillThere, requireUnused } from './uses.ts'
 
 interface VersionInput {
   version: string
@@ -57,38 +61,71 @@ interface SourceInput extends VersionInput {
   tenant_id?: string | null
 }
 
-const withVersions = { versions: { select: { version: true, created_at: true } } } as const
-type SourceRow = Prisma.SourceGetPayload<{ include: typeof withVersions }>
+const withVersions = { versions: { select: { version: true, created_at: true } } } satisfies Prisma.SourceInclude
+
+const sourceKind = (kind: SourceType, usedBy: string) =>
+  recordKind({
+    name: kind,
+    resource: `${kind}s`,
+    table: tableOf('source', { include: withVersions }),
+    sqlTable: 'sources',
+    only: { kind },
+    sqids: kind,
+    owner: SHARED,
+    uniqueName: `kind = '${kind}' AND ${OF_TENANT}`,
+    usedBy: [
+      usedBy,
+      `SELECT 'a deployment that runs' AS what WHERE EXISTS (
+         SELECT FROM deployments d WHERE d.completed_at IS NULL AND (d.source_id = :id::uuid OR EXISTS (
+           SELECT FROM deployment_actions a WHERE a.deployment_id = d.id AND :id::uuid IN (a.action_id, a.sequence_id))))`,
+      `SELECT 'a deployment that waits' AS what WHERE EXISTS (
+         SELECT FROM pending_requests p WHERE ${WAITS} AND (p.command #>> '{plan,source,id}' = :id::uuid::text
+           OR p.command #> '{plan,actions}' @> jsonb_build_array(jsonb_build_object('action_id', :id::uuid))
+           OR p.command #> '{plan,actions}' @> jsonb_build_array(jsonb_build_object('sequence_id', :id::uuid))))`,
+    ],
+  })
+
+const inVersionsOf = (kind: SourceType, list: string, field: string) =>
+  `SELECT DISTINCT 'the ${kind} "' || s.name || '"' AS what FROM source_versions v JOIN sources s ON s.id = v.source_id
+    WHERE s.kind = '${kind}'
+      AND v.definition @> jsonb_build_object('${list}', jsonb_build_array(jsonb_build_object('${field}', :id::uuid)))`
+
+const KINDS = {
+  action: sourceKind('action', inVersionsOf('sequence', 'actions', 'action_id')),
+  sequence: sourceKind('sequence', inVersionsOf('solution', 'sequences', 'sequence_id')),
+  solution: sourceKind('solution', refers('freezes', 'solution_id', 'a freeze')),
+}
+
+/**
+ * Publishing a version takes the lock shared, deleting a source takes it exclusively: a source is not deleted while a version with
+ * it is published. The ids are in the JSON of the definition, so no foreign key protects them.
+ */
+const lockForPublish = statement({
+  name: 'gateway.catalog.lock-composition-shared',
+  sql: `SELECT FROM pg_advisory_xact_lock_shared(${LOCK_KEYS.composition})`,
+})
+const lockForDelete = statement({
+  name: 'gateway.catalog.lock-composition',
+  sql: `SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.composition})`,
+})
+
+type SourceRow = RecordOf<typeof KINDS.action>
 
 /** What the secrets of a version are sealed for. */
 const secretsOf = (sourceId: string, version: string) => `source:${sourceId}:${version}`
 
-/** The handlers of actions, sequences or solutions. Only their definitions differ. */
 /** One thread reads all scripts, each for up to a second. Tenants take turns. */
 const READING = { limit: 1, perKey: 1, maxWaiting: 50 }
 
-export function sourceHandlers(kind: SourceType, { database, keys, scripts }: Dependencies) {
+/** The handlers of actions, sequences or solutions. Only their definitions differ. */
+export function sourceHandlers(kind: SourceType, dependencies: Dependencies) {
+  const { database, keys, scripts } = dependencies
+  const KIND = KINDS[kind]
   const reading = new FairSemaphore(READING)
   const { prisma } = database
   const what = `The ${kind}`
 
-  const keyOf = (viewer: Viewer, id: string) => {
-    const key = recordKey(kind, id)
-    if (key === null) throw notFound(what)
-    return { ...key, kind, AND: visible(viewer) }
-  }
-
-  async function find(viewer: Viewer, id: string) {
-    const source = await (await prisma()).source.findFirst({ where: keyOf(viewer, id) })
-    if (source === null) throw notFound(what)
-    return source
-  }
-
-  async function findWithVersions(viewer: Viewer, id: string): Promise<SourceRow> {
-    const source = await (await prisma()).source.findFirst({ where: keyOf(viewer, id), include: withVersions })
-    if (source === null) throw notFound(what)
-    return source
-  }
+  const find = async (viewer: Viewer, id: string) => findRecord(KIND, await prisma(), viewer, id)
 
   async function shownVersion(
     viewer: Viewer,
@@ -128,7 +165,7 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
   async function holdParts(tx: Transaction, { definition }: VersionInput, references: References) {
     const parts = definitionReferences(kind, definition).map(({ path }) => references.id(path))
     if (parts.length === 0) return
-    await lockComposition(tx, 'publish')
+    await lockForPublish.run(tx)
     await requireStillThere(
       await tx.prisma(),
       parts.filter((id) => id !== null),
@@ -156,7 +193,54 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
     }
   }
 
-  const list = ({ caller, query }: SourceCall<ListQuery>): Promise<Answer> =>
+  const {
+    create,
+    get,
+    update,
+    delete: remove,
+  } = recordHandlers(dependencies, KIND, {
+    show: (rows) => rows.map((row) => toRecord(kind, row)),
+    check: definitionRules(kind),
+    async prepareCreate({ caller, body: given, resolve }) {
+      const input = given as SourceInput
+      const body = { ...input, ...(await readInput(caller, input)) }
+      await requireNoMask(caller, body.definition)
+      const references = await resolve([
+        ...fieldReferences(body, { tenant_id: 'tenant' }),
+        ...definitionReferences(kind, body.definition),
+      ])
+      references.requireFit(references.tenantFor(caller))
+      await requireContent(caller, body)
+      return { body, references }
+    },
+    async create({ tx, id, tenant_id, body, references }: Creation<SourceInput & ReadInput>) {
+      await holdParts(tx, body, references)
+      return {
+        columns: {
+          id,
+          kind,
+          tenant_id,
+          name: body.name,
+          ...keyOfName(body),
+          ...orNull(body, ['description', 'managed_by']),
+          versions: { create: versionRow(id, body, references) },
+          sensitive: { create: sensitiveNamesOf(body.definition).map((name) => ({ name })) },
+        },
+        details: { name: body.name, version: body.version },
+        answer: { warnings: body.warnings },
+      }
+    },
+    async update({ old, body }: Change<SourceRow, Static<typeof ChangeSource>>) {
+      const fields = pickGiven(body, ['name', 'description', 'managed_by'])
+      return { columns: { ...fields, ...keyOfName(body) }, details: { changes: changesOf(old, fields) } }
+    },
+    async lockForDelete(tx) {
+      await lockForDelete.run(tx)
+    },
+    deleted: ({ name }) => ({ name }),
+  })
+
+  const list = ({ caller, query }: RecordCall): Promise<Answer> =>
     answerPageOf(
       query,
       newestOrder(`${kind}s`),
@@ -165,7 +249,7 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
       (rows) => rows.map((row) => toListItem(kind, row)),
     )
 
-  const listVersions = ({ caller, params, query }: SourceCall<ListQuery>): Promise<Answer> => {
+  const listVersions = ({ caller, params, query }: RecordCall): Promise<Answer> => {
     const key = recordKey(kind, params['id'] ?? '')
     if (key === null) throw notFound(what)
     return answerPageOf(query, NEWEST_VERSION_FIRST, async (slice) => {
@@ -175,42 +259,7 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
     })
   }
 
-  const create = async ({ caller, body, audit }: SourceCall): Promise<Answer> => {
-    const given = body as SourceInput
-    const input = { ...given, ...(await readInput(caller, given)) }
-    await requireNoMask(caller, input.definition)
-    const references = await References.resolve(database, caller, [
-      ...fieldReferences(input, { tenant_id: 'tenant' }),
-      ...definitionReferences(kind, input.definition),
-    ])
-    const tenant_id = references.tenantFor(caller)
-    references.requireFit(tenant_id)
-    await requireContent(caller, input)
-    const id = uuidv7()
-    const { name, description = null, managed_by = null } = input
-    const data = { id, kind, tenant_id, name, ...keyOfName(input), description, managed_by }
-    const source = await conflictIfTaken(
-      () => describeTakenName(database, kind, data),
-      () =>
-        database.transaction(async (tx) => {
-          const prisma = await tx.prisma()
-          await holdParts(tx, input, references)
-          const details = { name: input.name, version: input.version }
-          await audit.record(tx, { resource_id: id, tenant_id, details })
-          return prisma.source.create({
-            data: {
-              ...data,
-              versions: { create: versionRow(id, input, references) },
-              sensitive: { create: sensitiveNamesOf(input.definition).map((name) => ({ name })) },
-            },
-            include: withVersions,
-          })
-        }),
-    )
-    return { status: 201, body: { ...toRecord(kind, source), warnings: input.warnings } }
-  }
-
-  const createVersion = async ({ caller, params, body, audit }: SourceCall): Promise<Answer> => {
+  const createVersion = async ({ caller, params, body, audit }: RecordCall): Promise<Answer> => {
     const input = await readInput(caller, body as VersionInput)
     const source = await find(caller, params['id'] ?? '')
     requireOwn(caller, source, `${kind}s:update`)
@@ -235,48 +284,7 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
     return { status: 201, body: { ...(await shownVersion(caller, row)), warnings: input.warnings } }
   }
 
-  const update = async ({ caller, params, body, audit }: SourceCall): Promise<Answer> => {
-    const change = body as Static<typeof ChangeSource>
-    const found = await find(caller, params['id'] ?? '')
-    requireOwn(caller, found, `${kind}s:update`)
-    const { id, tenant_id } = found
-    const source = await conflictIfTaken(
-      () => describeTakenName(database, kind, { id, tenant_id, name: change.name ?? found.name }),
-      () =>
-        database.transaction(async (tx) => {
-          const prisma = await tx.prisma()
-          await lockRecord(tx, 'sources', id)
-          const old = await prisma.source.findFirst({ where: { id } })
-          if (old === null) throw notFound(what)
-          const data = pickGiven(change, ['name', 'description', 'managed_by'])
-          await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, data) } })
-          return prisma.source.update({
-            where: { id },
-            data: { ...data, ...keyOfName(change) },
-            include: withVersions,
-          })
-        }),
-    )
-    return { status: 200, body: toRecord(kind, source) }
-  }
-
-  const remove = async ({ caller, params, audit }: SourceCall): Promise<Answer> => {
-    const source = await find(caller, params['id'] ?? '')
-    requireOwn(caller, source, `${kind}s:delete`)
-    const { id, name, tenant_id } = source
-    await database.transaction(async (tx) => {
-      const prisma = await tx.prisma()
-      await lockComposition(tx, 'delete')
-      await lockRecord(tx, 'sources', id)
-      await requireUnused(tx, kind, id)
-      const { count } = await prisma.source.deleteMany({ where: { id } })
-      if (count === 0) throw notFound(what)
-      await audit.record(tx, { resource_id: id, tenant_id, details: { name } })
-    })
-    return { status: 204 }
-  }
-
-  const getVersion = async ({ caller, params }: SourceCall): Promise<Answer> => {
+  const getVersion = async ({ caller, params }: RecordCall): Promise<Answer> => {
     const { id: source_id } = await find(caller, params['id'] ?? '')
     const where = { source_id, version: params['version'] ?? '' }
     const row = await (await prisma()).sourceVersion.findFirst({ where })
@@ -286,25 +294,23 @@ export function sourceHandlers(kind: SourceType, { database, keys, scripts }: De
 
   return {
     list: { handle: list },
-    create: { handle: create, check: definitionRules(kind) },
-    get: {
-      handle: async ({ caller, params }: SourceCall) => ({
-        status: 200,
-        body: toRecord(kind, await findWithVersions(caller, params['id'] ?? '')),
-      }),
-    },
-    update: { handle: update },
-    delete: { handle: remove },
+    create,
+    get,
+    // A change has no definition to check.
+    update: { handle: update.handle },
+    delete: remove,
     createVersion: { handle: createVersion, check: definitionRules(kind) },
     listVersions: { handle: listVersions },
     getVersion: { handle: getVersion },
   } satisfies Record<string, { handle(call: never): Promise<Answer>; check?: JsonHandler<'createAction'>['check'] }>
 }
 
-type ListQuery = { search?: string; managed_by?: string; page?: string; limit?: string }
-
-type SourceCall<Query = Record<string, never>> = Pick<Call<'createAction'>, 'params' | 'body' | 'caller' | 'audit'> & {
-  query: Query
+/** @throws Problem CONFLICT if one of these sources has been deleted meanwhile */
+async function requireStillThere(prisma: Records, sourceIds: readonly string[]): Promise<void> {
+  const ids = [...new Set(sourceIds)]
+  const there = await prisma.source.count({ where: { id: { in: ids } } })
+  if (there < ids.length)
+    throw conflict('A source in the definition has just been deleted: remove it from the definition')
 }
 
 function toListItem(kind: SourceType, row: SourceLine) {

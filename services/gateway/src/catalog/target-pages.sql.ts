@@ -1,14 +1,7 @@
 import { bool, int4, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { STATUS_OF_TARGET, visibleSql } from '@slipway/database/read-models'
 import { afterNewerSql, pageColumns } from '../pages.sql.ts'
-
-/** The parameters of `taggedSql`. The tag has a key and perhaps a value. */
-export const tagColumns = { tag_key: nullable(text), tag_value: nullable(text) }
-
-/** SQL: whether the target of this id has the tag of the filter. */
-export const taggedSql = (targetId: string) =>
-  `(:tag_key::text IS NULL OR ${targetId} IN (SELECT g.target_id FROM target_tags g
-             WHERE g.key = :tag_key AND (:tag_value::text IS NULL OR g.value = :tag_value)))`
+import { tagColumns, taggedSql } from '../records/filters.sql.ts'
 
 /** Null means no condition. The environment is given by id or number. */
 const filter = {

@@ -26,7 +26,10 @@ export const findContent = statement({
   name: 'gateway.content.find-page',
   parameters: { ...viewer, uses: int8, ...pageColumns },
   row: {
-    ...{ id: text, size: int8, uploaded_at: nullable(timestamptz), version_count: int8 },
+    id: text,
+    size: int8,
+    uploaded_at: nullable(timestamptz),
+    version_count: int8,
     used_by: json<{ action_id: string; action_name: string; version: string }[]>(),
   },
   sql: `SELECT p.id, c.size, p.uploaded_at, n.version_count, n.used_by

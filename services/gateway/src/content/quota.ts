@@ -1,5 +1,6 @@
-import type { Database } from '@slipway/database'
+import { type Database, forAllTenants } from '@slipway/database'
 import { Problem } from '@slipway/domain'
+import { measure } from '@slipway/runtime'
 import type { ContentLimits } from '../dependencies.ts'
 import { findLongestKnown, lockQuota, reserveBytes, sumUsage, sumUsageOfTenant } from './quota.sql.ts'
 
@@ -98,3 +99,14 @@ const storeIsFull = (limit: number) =>
   tooLarge(`All content together would be larger than its limit of ${limit} bytes: ${NEXT}`, limit)
 
 const tooLarge = (message: string, limit: number) => new Problem('PAYLOAD_TOO_LARGE', message, { limit_bytes: limit })
+
+export function measureContent(database: Database): void {
+  measure(
+    'content',
+    { slipway_content_bytes: { help: 'Bytes of stored content, and those that running uploads have reserved' } },
+    async () => {
+      const { bytes } = await forAllTenants(() => sumUsage.one(database))
+      return { slipway_content_bytes: bytes }
+    },
+  )
+}

@@ -1,10 +1,15 @@
 import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
 import type { CallingKey, CommandBody, CommandReply, CommandType } from '@slipway/contracts'
 import { Problem, unavailable } from '@slipway/domain'
-import { sleep, TIMED_OUT, withTimeout } from '@slipway/runtime'
+import { histogram, sleep, TIMED_OUT, withTimeout } from '@slipway/runtime'
 import type { AnswerBounds } from '../handler.ts'
 import { databaseUnreachable } from '../problems.ts'
-import { answerWait } from './metrics.ts'
+
+const answerWait = histogram(
+  'slipway_answer_wait_seconds',
+  'Time until a command was answered or refused, or the gateway stopped waiting (unanswered)',
+  ['command', 'outcome'],
+)
 
 const LOOK_AGAIN_MS = 250
 

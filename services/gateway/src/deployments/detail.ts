@@ -64,7 +64,12 @@ function configOf({
   const { unchanged_target_ids } = selection
   const { target_mode, failure_strategy, rollback_strategy, priority, timeout_seconds, max_retries } = options
   return {
-    ...{ target_mode, failure_strategy, rollback_strategy, priority, timeout_seconds, max_retries },
+    target_mode,
+    failure_strategy,
+    rollback_strategy,
+    priority,
+    timeout_seconds,
+    max_retries,
     target_ids: selection.target_ids,
     target_tags: selection.target_tags,
     variables: mask(override_variables, sensitive),

@@ -35,8 +35,12 @@ export const findKey = statement({
   name: 'gateway.idempotency.find',
   parameters: key,
   row: {
-    ...{ command_id: uuid, body_hash: text, request_id: nullable(text), client_ip: nullable(text) },
-    ...{ api_key: nullable(jsonb<CallingKey>()), in_progress: bool },
+    command_id: uuid,
+    body_hash: text,
+    request_id: nullable(text),
+    client_ip: nullable(text),
+    api_key: nullable(jsonb<CallingKey>()),
+    in_progress: bool,
   },
   sql: `SELECT command_id, body_hash, request_id, client_ip, api_key, claimed_at > now() - interval '10 seconds' AS in_progress
       FROM idempotency_keys WHERE ${IS_KEY}`,

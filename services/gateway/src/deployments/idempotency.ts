@@ -1,8 +1,8 @@
-import type { Database } from '@slipway/database'
+import { type Database, forAllTenants } from '@slipway/database'
 import { canonicalJson, conflict, unavailable } from '@slipway/domain'
-import { constantTimeEqual, type KeyRing, sleep } from '@slipway/runtime'
+import { constantTimeEqual, createTicker, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
 import type { Call } from '../handler.ts'
-import { findKey, releaseKey, takeKey } from './idempotency.sql.ts'
+import { deleteOldKeys, findKey, releaseKey, takeKey } from './idempotency.sql.ts'
 import { findStartOutcome, type StartOutcome } from './start-outcome.ts'
 
 const LOOK_AGAIN_MS = 50
@@ -38,7 +38,9 @@ export async function takeKeyOrReplay(
     ...key,
     command_id: commandId,
     body_hash: hashBody(keys, body),
-    ...{ request_id: requestId, client_ip: clientIp, api_key: caller.api_key ?? null },
+    request_id: requestId,
+    client_ip: clientIp,
+    api_key: caller.api_key ?? null,
   }
   for (let wait = LOOK_AGAIN_MS; ; wait = Math.min(2 * wait, MAX_LOOK_AGAIN_MS)) {
     if ((await takeKey.run(database, mine)) === 1) return null
@@ -79,4 +81,20 @@ const hashBody = (keys: KeyRing, body: unknown): string => hashWithKey(keys, key
 function isSameBody(keys: KeyRing, { body_hash }: { body_hash: string }, body: unknown): boolean {
   const now = hashWithKey(keys, body_hash.slice(0, body_hash.lastIndexOf('.')), body)
   return now === null || constantTimeEqual(now, body_hash)
+}
+
+const SWEEP_INTERVAL_MS = 60_000
+const SWEEP_BATCH = 5_000
+
+/** Deletes expired idempotency keys. Several gateways may do so at the same time. */
+export function startKeySweeper(database: Database, logger: Logger): Ticker {
+  const sweep = async () => {
+    if ((await deleteOldKeys.run(database, { limit: SWEEP_BATCH })) === SWEEP_BATCH) await sweep()
+  }
+  return createTicker({
+    name: 'idempotency-keys',
+    intervalMs: SWEEP_INTERVAL_MS,
+    logger,
+    run: () => forAllTenants(sweep),
+  })
 }

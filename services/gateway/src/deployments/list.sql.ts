@@ -1,9 +1,8 @@
 import { array, bool, type Columns, int4, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { jsonObject, ownSql, SUMMARY, withProgress } from '@slipway/database/read-models'
 import { DEPLOYMENT_STATES } from '@slipway/domain'
-import { recordSql } from '../catalog/record-id.sql.ts'
-import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 import { afterNewerSql, pageColumns } from '../pages.sql.ts'
+import { ofSourceSql, recordSql, sourceColumns } from '../records/filters.sql.ts'
 
 /**
  * SQL: a filter by one of these values. Postgres plans each call for its value and reduces the filter to `d.state = 'running'`.

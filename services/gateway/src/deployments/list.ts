@@ -1,11 +1,9 @@
 import type { Queryable } from '@slipway/database'
 import { DEPLOYMENT_STATES, type Page, parsePage } from '@slipway/domain'
 import type { Answer } from '@slipway/http'
-import { momentsOf } from '../catalog/moments.ts'
-import { recordFilter } from '../catalog/record-id.ts'
-import { sourceFilter } from '../catalog/source-filter.ts'
 import type { Call } from '../handler.ts'
 import { EMPTY, escapeLike, type JsonPage, jsonPage, newestOrder, type Slice, sliceOf } from '../pages.ts'
+import { momentsOf, recordFilter, sourceFilter } from '../records/filters.ts'
 import { FOUND, LISTED, matchNames, ON_TARGET } from './list.sql.ts'
 
 /** Pages up to this offset are read from the newest deployment, with one statement. Later ones are read from the nearer end. */

@@ -1,6 +1,6 @@
 import type { Queryable } from '@slipway/database'
-import { recordFilter } from '../catalog/record-id.ts'
 import type { Call } from '../handler.ts'
+import { recordFilter } from '../records/filters.ts'
 import { findActionPlaces, findStepPlace, findTargetPlaces } from './log-search.sql.ts'
 
 type Query = Call<'listDeploymentLogs'>['query']

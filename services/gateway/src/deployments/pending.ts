@@ -1,14 +1,35 @@
-import type { Database } from '@slipway/database'
-import { listItem, pendingItems } from '@slipway/database/read-models'
+import { array, type Database, int4, int8, nullable, pendingStatus, statement, uuid } from '@slipway/database'
+import { listItem, ownSql, PENDING, pendingItems } from '@slipway/database/read-models'
 import { isFinalPendingState } from '@slipway/domain'
 import type { Answer } from '@slipway/http'
 import { answerStream, Batches } from '@slipway/http'
 import { type CallingUser, freezeCaller } from '../callers/calling-user.ts'
-import { recordFilter } from '../catalog/record-id.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call } from '../handler.ts'
-import { listRequests } from './pending.sql.ts'
+import { recordFilter } from '../records/filters.ts'
 import { requireVisible } from './visible-deployment.ts'
+
+/**
+ * Pending requests in the order of their start, then the others. A position counts all pending requests, also those that the
+ * viewer cannot see.
+ */
+const listRequests = statement({
+  name: 'gateway.pending.list',
+  parameters: {
+    tenant_id: nullable(uuid),
+    of_tenant: nullable(uuid),
+    of_tenant_number: nullable(int4),
+    statuses: array(pendingStatus),
+    limit: nullable(int8),
+  },
+  row: PENDING.row,
+  sql: `SELECT ${PENDING.columns}
+      FROM (SELECT q.*, w.position, w.pool_position
+              FROM pending_requests q LEFT JOIN waiting_places() w ON w.id = q.id) r
+     WHERE r.status = ANY (:statuses) AND ${ownSql('r')} AND (:of_tenant::uuid IS NULL OR r.tenant_id = :of_tenant)
+       AND (:of_tenant_number::int4 IS NULL OR r.tenant_id = (SELECT id FROM tenants WHERE number = :of_tenant_number))
+     ORDER BY r.position NULLS LAST, r.queued_at DESC, r.id DESC LIMIT :limit`,
+})
 
 /** Ended requests are stored for a long time, so the list has only the newest. */
 const NEWEST_ENDED = 1_000

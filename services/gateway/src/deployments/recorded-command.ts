@@ -1,12 +1,19 @@
 import type { CommandBody, CommandReply, CommandType } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import { bool, type Queryable, statement, uuid } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import type { Subject } from '../audit-trail.ts'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call } from '../handler.ts'
 import { inTime, sendCommand } from './command.ts'
-import { isRecorded } from './recorded-command.sql.ts'
+
+/** Whether the audit log has a record of this command. */
+const isRecorded = statement({
+  name: 'gateway.deployments.is-command-recorded',
+  parameters: { command_id: uuid },
+  row: { recorded: bool },
+  sql: 'SELECT EXISTS (SELECT FROM audit_records WHERE id = :command_id) AS recorded',
+})
 
 /**
  * Sends a command. The receiver writes an audit record with the id of the command, so the record proves the effect. `done` is the

@@ -6,9 +6,8 @@ import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import type { Attempts } from './attempts.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
-import { announceRevocation, revokeUser } from './revocation.ts'
 import { findSessions, revokeSession } from './sessions.sql.ts'
-import { replacePassword } from './sessions.ts'
+import { announceRevocation, replacePassword, revokeUser } from './sessions.ts'
 
 type Parts = Pick<Dependencies, 'database' | 'passwords' | 'outboxChanged'> & {
   attempts: Attempts

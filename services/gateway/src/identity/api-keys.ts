@@ -5,7 +5,7 @@ import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import { makeApiKey, shownPrefix } from './api-key.ts'
 import { deleteKey, findKeys, insertKey } from './api-keys.sql.ts'
-import { announceRevocation } from './revocation.ts'
+import { announceRevocation } from './sessions.ts'
 
 type KeyRow = RowOf<typeof insertKey>
 

@@ -64,8 +64,13 @@ export const findSessions = statement({
   name: 'gateway.sessions.find-of-user',
   parameters: { user_id: uuid, session_id: uuid },
   row: {
-    ...{ id: uuid, is_current: bool, created_at: timestamptz, last_used_at: nullable(timestamptz) },
-    ...{ expires_at: timestamptz, client_ip: nullable(text), user_agent: nullable(text) },
+    id: uuid,
+    is_current: bool,
+    created_at: timestamptz,
+    last_used_at: nullable(timestamptz),
+    expires_at: timestamptz,
+    client_ip: nullable(text),
+    user_agent: nullable(text),
   },
   sql: `SELECT s.id, s.id = :session_id AS is_current, s.created_at, s.last_used_at, s.expires_at, s.client_ip, s.user_agent
       FROM sessions s JOIN users u ON u.id = s.user_id

@@ -1,13 +1,13 @@
-import type { Queryable } from '@slipway/database'
+import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
 import type { Call } from '../handler.ts'
-import { announceRevocation } from './revocation.ts'
 import {
   changePassword,
   deleteEndedSessions,
   insertSession,
   keepSession,
+  raiseTokenVersion,
   revokeReusedToken,
   rotateToken,
 } from './sessions.sql.ts'
@@ -84,4 +84,18 @@ export async function replacePassword(
   if (user === null) throw new Problem('INVALID_CREDENTIALS', 'The current password is wrong')
   await keepSession.run(tx, { id: change.session_id, token_version: user.token_version })
   await announceRevocation(tx, change.user_id)
+}
+
+/**
+ * Ends every session, pending login, stream token and open stream of a user: all contain the old `token_version`. API keys stay.
+ * Call `outboxChanged` after the commit.
+ */
+export async function revokeUser(tx: Queryable, userId: string): Promise<void> {
+  await raiseTokenVersion.run(tx, { user_id: userId })
+  await announceRevocation(tx, userId)
+}
+
+/** Makes every log-stream service check the streams of the user at once, not at its next check within a second. */
+export async function announceRevocation(tx: Queryable, userId: string): Promise<void> {
+  await enqueue(tx, [eventMessage('user.revoked', { user_id: userId })])
 }

@@ -1,8 +1,6 @@
-import { recordFilter } from '../catalog/record-id.ts'
-import { sourceFilter } from '../catalog/source-filter.ts'
-import { tagFilter } from '../catalog/target-filter.ts'
 import type { Call } from '../handler.ts'
 import { containsPattern } from '../pages.ts'
+import { recordFilter, sourceFilter, tagFilter } from '../records/filters.ts'
 
 /** What the statements of the matrix filter by; null if an id cannot name a record. */
 export function scopeFilter({ caller, query }: Pick<Call<'getReleaseMatrix'>, 'caller' | 'query'>) {

@@ -1,9 +1,7 @@
 import { int4, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { CHECK, isoTime, jsonObject } from '@slipway/database/read-models'
-import { isRecordSql } from '../catalog/record-id.sql.ts'
-import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
-import { tagColumns, taggedSql } from '../catalog/target-pages.sql.ts'
 import { afterKeySql, pageColumns } from '../pages.sql.ts'
+import { isRecordSql, ofSourceSql, sourceColumns, tagColumns, taggedSql } from '../records/filters.sql.ts'
 import { appliedAt, attempt, FROM_INSTALLED, scope, VARIANTS, withNames } from './installed.sql.ts'
 
 const BY_NAME = 'i.source_name, i.target_name, i.source_id, i.target_id'

@@ -1,9 +1,8 @@
 import { bool, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { CHECK, jsonObject, ownSql } from '@slipway/database/read-models'
-import { ofSourceSql, sourceColumns } from '../catalog/source-filter.sql.ts'
 import { afterKeySql, pageColumns } from '../pages.sql.ts'
-import { attempt } from './installed.sql.ts'
-import { joinReplaced, replacedId } from './replaced.sql.ts'
+import { ofSourceSql, sourceColumns } from '../records/filters.sql.ts'
+import { attempt, joinReplaced, replacedId } from './installed.sql.ts'
 
 const NEWEST_FIRST = 'r.begun_at DESC, r.deployment_id DESC'
 const AFTER = afterKeySql('descending', ['r.begun_at', 'timestamptz'], ['r.deployment_id', 'uuid'])

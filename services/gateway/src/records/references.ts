@@ -1,9 +1,20 @@
 import type { IdKind } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { visible, visibleTenants } from '@slipway/database/read-models'
-import { type FieldError, missingRecords, validationProblem } from '@slipway/domain'
+import { decodeSqid, type FieldError, isUuid, missingRecords, validationProblem } from '@slipway/domain'
 import type { CallingUser } from '../callers/calling-user.ts'
-import { recordKey } from './record-id.ts'
+
+/** SqIds encode an int4 column. */
+const MAX_NUMBER = 2 ** 31 - 1
+
+export type RecordKey = { id: string } | { number: number }
+
+/** The key for a UUID or a SqId; null for other texts. */
+export function recordKey(kind: IdKind, text: string): RecordKey | null {
+  if (isUuid(text)) return { id: text.toLowerCase() }
+  const number = decodeSqid(kind, text)
+  return number === null || number > MAX_NUMBER ? null : { number }
+}
 
 /** An id in a body. */
 export interface Reference {
@@ -92,14 +103,6 @@ async function findRecords(
   if (kind === 'environment') return prisma.environment.findMany(found)
   return prisma.source.findMany({ ...found, where: { ...found.where, kind } })
 }
-
-/** The tenant of a record after a change with this body. */
-export const tenantAfter = (
-  caller: CallingUser,
-  body: { tenant_id?: unknown },
-  old: { tenant_id: string | null },
-  references: References,
-): string | null => (body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller))
 
 /** The references in optional fields of a body. */
 export function fieldReferences(body: object, fields: Partial<Record<string, IdKind>>): Reference[] {
