@@ -17,7 +17,7 @@ type ListQuery = { search?: string; managed_by?: string; page?: string; limit?: 
 type Details = Record<string, unknown>
 
 /** A call of one of the five operations. */
-export type RecordCall = Pick<Call<'createAction'>, 'params' | 'body' | 'caller' | 'audit'> & { query: ListQuery }
+export type RecordCall = Pick<Call<'createAction'>, 'params' | 'caller' | 'audit'> & { body: unknown; query: ListQuery }
 
 /** A body with the records that it names. */
 export interface Prepared<Body> {

@@ -1,72 +1,17 @@
-import type { TSchema } from '@sinclair/typebox'
 import { Strict } from '../../schema.ts'
 import * as administration from '../administration.ts'
 import { Page, PageQuery } from '../common.ts'
-import { list, listQuery, listQueryWith, op } from './operation.ts'
+import { list, listQuery, listQueryWith, op, recordOperations } from './operation.ts'
 
-const records = <const R extends 'user' | 'role'>(
-  kind: R,
-  { record, create, change }: Record<'record' | 'create' | 'change', TSchema>,
-  about: Record<'list' | 'create' | 'get' | 'update' | 'delete', string>,
-  query = listQuery,
-) => {
-  const tag = `${kind}s` as const
-  const path = `/admin/${tag}` as const
-  const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
-  return {
-    list: list({ path, summary: `List ${tag}`, description: about.list, tag, access: access('read') }, record, query),
-    create: op({
-      method: 'POST',
-      path,
-      audit: `${kind}.create` as const,
-      summary: `Create a ${kind}`,
-      description: about.create,
-      tag,
-      access: access('create'),
-      body: create,
-      responses: { 201: record },
-    }),
-    get: op({
-      method: 'GET',
-      path: `${path}/{id}`,
-      summary: `Read a ${kind}`,
-      description: about.get,
-      tag,
-      access: access('read'),
-      responses: { 200: record },
-    }),
-    update: op({
-      method: 'PATCH',
-      path: `${path}/{id}`,
-      audit: `${kind}.update` as const,
-      summary: `Change a ${kind}`,
-      description: about.update,
-      tag,
-      access: access('update'),
-      body: change,
-      responses: { 200: record },
-    }),
-    delete: op({
-      method: 'DELETE',
-      path: `${path}/{id}`,
-      audit: `${kind}.delete` as const,
-      summary: `Delete a ${kind}`,
-      description: about.delete,
-      tag,
-      access: access('delete'),
-      responses: { 204: null },
-    }),
-  }
-}
-
-const users = records(
-  'user',
-  {
-    record: administration.UserRecord,
-    create: administration.CreateUser,
-    change: administration.ChangeUser,
-  },
-  {
+const users = recordOperations({
+  kind: 'user',
+  resource: 'users',
+  path: '/admin/users',
+  record: administration.UserRecord,
+  create: administration.CreateUser,
+  update: administration.ChangeUser,
+  query: listQueryWith('Only users with this text in user name, full name or e-mail, in upper or lower case', 'ada'),
+  about: {
     list: 'Lists users with their roles and permissions, newest first. A user of a tenant sees the users of the tenant only.',
     create:
       'Creates a user who can log in at once, unless `status` says otherwise. The caller needs every permission of the roles (403); an unknown role is 400. A user whom a user of a tenant creates belongs to this tenant. 409: e-mail or user name is taken.',
@@ -76,16 +21,16 @@ const users = records(
     delete:
       'Removes the user with sessions and API keys. Deployments and audit records keep the name. 409: the caller itself, or the last active administrator without tenant.',
   },
-  listQueryWith('Only users with this text in user name, full name or e-mail, in upper or lower case', 'ada'),
-)
-const roles = records(
-  'role',
-  {
-    record: administration.Role,
-    create: administration.CreateRole,
-    change: administration.ChangeRole,
-  },
-  {
+})
+const roles = recordOperations({
+  kind: 'role',
+  resource: 'roles',
+  path: '/admin/roles',
+  record: administration.Role,
+  create: administration.CreateRole,
+  update: administration.ChangeRole,
+  query: listQuery,
+  about: {
     list: 'Lists the built-in roles and those that were created here, newest first. All tenants share them.',
     create:
       'Creates a set of permissions for users. The caller needs all of these permissions, and no tenant (403). 409: the name is taken.',
@@ -95,7 +40,7 @@ const roles = records(
     delete:
       'Removes a role that no user has (409). Built-in roles cannot be deleted (409). Only users without tenant may call it (403).',
   },
-)
+})
 
 const instances = {
   list: list(

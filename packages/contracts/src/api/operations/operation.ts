@@ -2,7 +2,7 @@ import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { ErrorCode } from '@slipway/domain'
 import { describe, ManagerName, Strict } from '../../schema.ts'
 import { Page, PageQuery, SearchText } from '../common.ts'
-import type { Permission } from '../permissions.ts'
+import type { Permission, Resource } from '../permissions.ts'
 
 /**
  * Who may call: `public` (no credential), `sse` (an SSE token in the query), `authenticated` (any bearer), or a
@@ -56,11 +56,115 @@ type ListOperation = Pick<Operation, 'path' | 'summary' | 'description' | 'tag' 
 export const list = <const O extends ListOperation>(o: O, item: TSchema, query = listQuery) =>
   op({ ...o, method: 'GET', query, responses: { 200: Page(item) } })
 
+/** The parameters of a list of records that file sets describe. */
 export const managedListQuery = Strict({
   ...listQuery.properties,
   managed_by: Type.Optional(describe(ManagerName, 'Only records of this file set of `slipway apply`', 'shop/catalog')),
 })
 
-/** A list of records that file sets describe. */
-export const managedList = <const O extends ListOperation>(o: O, item: TSchema) =>
-  op({ ...o, method: 'GET', query: managedListQuery, responses: { 200: Page(item) } })
+const aOrAn = (kind: string) => `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`
+
+interface RecordTexts {
+  list: string
+  create: string
+  get: string
+  update: string
+  delete: string
+}
+
+/** The five operations of a kind of record. `about` has their descriptions, `summaries` those summaries that are not the usual ones. */
+export function recordOperations<
+  const K extends string,
+  const R extends Resource,
+  Create extends TSchema,
+  Update extends TSchema,
+  Query extends TObject,
+>({
+  kind,
+  resource,
+  path = `/${resource}`,
+  record,
+  create,
+  update,
+  listed = record,
+  created = record,
+  query,
+  about,
+  summaries = {},
+  refusals,
+}: {
+  kind: K
+  resource: R
+  path?: string
+  record: TSchema
+  create: Create
+  update: Update
+  /** What a list shows of a record. */
+  listed?: TSchema
+  /** The answer of a create. */
+  created?: TSchema
+  query: Query
+  about: RecordTexts
+  summaries?: Partial<RecordTexts>
+  /** Of all operations that show a stored record. */
+  refusals?: readonly ErrorCode[]
+}) {
+  const access = <const V extends 'read' | 'create' | 'update' | 'delete'>(verb: V) => `${resource}:${verb}` as const
+  const shows = refusals === undefined ? {} : { refusals }
+  return {
+    list: op({
+      method: 'GET',
+      path,
+      summary: summaries.list ?? `List ${resource}`,
+      description: about.list,
+      tag: resource,
+      access: access('read'),
+      ...shows,
+      query,
+      responses: { 200: Page(listed) },
+    }),
+    create: op({
+      method: 'POST',
+      path,
+      audit: `${kind}.create` as const,
+      summary: summaries.create ?? `Create ${aOrAn(kind)}`,
+      description: about.create,
+      tag: resource,
+      access: access('create'),
+      body: create,
+      responses: { 201: created },
+    }),
+    get: op({
+      method: 'GET',
+      path: `${path}/{id}`,
+      summary: summaries.get ?? `Read ${aOrAn(kind)}`,
+      description: about.get,
+      tag: resource,
+      access: access('read'),
+      ...shows,
+      responses: { 200: record },
+    }),
+    update: op({
+      method: 'PATCH',
+      path: `${path}/{id}`,
+      audit: `${kind}.update` as const,
+      summary: summaries.update ?? `Change ${aOrAn(kind)}`,
+      description: about.update,
+      tag: resource,
+      access: access('update'),
+      ...shows,
+      body: update,
+      responses: { 200: record },
+    }),
+    delete: op({
+      method: 'DELETE',
+      path: `${path}/{id}`,
+      audit: `${kind}.delete` as const,
+      summary: summaries.delete ?? `Delete ${aOrAn(kind)}`,
+      description: about.delete,
+      tag: resource,
+      access: access('delete'),
+      responses: { 204: null },
+    }),
+  }
+}

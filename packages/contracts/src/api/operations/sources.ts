@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import * as catalog from '../catalog.ts'
-import { list, listQueryWith, managedList, op } from './operation.ts'
+import { list, listQueryWith, managedListQuery, op, recordOperations } from './operation.ts'
 
 const sources = <const K extends 'action' | 'sequence' | 'solution'>(
   kind: K,
@@ -8,63 +8,35 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
   createVersion: TSchema,
 ) => {
   const tag = `${kind}s` as const
-  const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
+  const article = kind === 'action' ? 'an' : 'a'
+  const access = <const A extends 'read' | 'update'>(a: A) => `${kind}s:${a}` as const
   const unknownParts =
     kind === 'action'
       ? '400: a file names content that the caller may not read.'
       : 'An unknown id in the definition is 404 with `details.missing`.'
   return {
-    list: managedList(
-      {
-        path: `/${tag}`,
-        summary: `List ${tag}`,
-        description: `Lists the ${tag} that the caller may see, newest first, each with its latest version.`,
-        tag,
-        access: access('read'),
+    ...recordOperations({
+      kind,
+      resource: tag,
+      record: catalog.Source,
+      listed: catalog.SourceListItem,
+      created: catalog.PublishedSource,
+      create,
+      update: catalog.ChangeSource,
+      query: managedListQuery,
+      summaries: {
+        create: `Create ${article} ${kind} with its first version`,
+        update: `Change name or description of ${article} ${kind}`,
+        delete: `Delete ${article} ${kind} that nothing uses, with all its versions`,
       },
-      catalog.SourceListItem,
-    ),
-    create: op({
-      method: 'POST',
-      path: `/${tag}`,
-      audit: `${kind}.create` as const,
-      summary: `Create ${kind === 'action' ? 'an' : 'a'} ${kind} with its first version`,
-      description: `Creates a record with its first version. Further versions come from POST /${tag}/{id}/versions. 409: the tenant has ${kind === 'action' ? 'an' : 'a'} ${kind} of this name. ${unknownParts}`,
-      tag,
-      access: access('create'),
-      body: create,
-      responses: { 201: catalog.PublishedSource },
-    }),
-    get: op({
-      method: 'GET',
-      path: `/${tag}/{id}`,
-      summary: `Read ${kind === 'action' ? 'an' : 'a'} ${kind}`,
-      description: 'Shows name, description and the list of versions, without their definitions.',
-      tag,
-      access: access('read'),
-      responses: { 200: catalog.Source },
-    }),
-    update: op({
-      method: 'PATCH',
-      path: `/${tag}/{id}`,
-      audit: `${kind}.update` as const,
-      summary: `Change name or description of ${kind === 'action' ? 'an' : 'a'} ${kind}`,
-      description: 'Changes the fields that are sent. Published versions never change. 409: the name is taken.',
-      tag,
-      access: access('update'),
-      body: catalog.ChangeSource,
-      responses: { 200: catalog.Source },
-    }),
-    delete: op({
-      method: 'DELETE',
-      path: `/${tag}/{id}`,
-      audit: `${kind}.delete` as const,
-      summary: `Delete ${kind === 'action' ? 'an' : 'a'} ${kind} that nothing uses, with all its versions`,
-      description:
-        'Removes the record with all its versions. 409: another source, a freeze or an unfinished deployment uses it. Finished deployments stay, but cannot be redeployed.',
-      tag,
-      access: access('delete'),
-      responses: { 204: null },
+      about: {
+        list: `Lists the ${tag} that the caller may see, newest first, each with its latest version.`,
+        create: `Creates a record with its first version. Further versions come from POST /${tag}/{id}/versions. 409: the tenant has ${article} ${kind} of this name. ${unknownParts}`,
+        get: 'Shows name, description and the list of versions, without their definitions.',
+        update: 'Changes the fields that are sent. Published versions never change. 409: the name is taken.',
+        delete:
+          'Removes the record with all its versions. 409: another source, a freeze or an unfinished deployment uses it. Finished deployments stay, but cannot be redeployed.',
+      },
     }),
     createVersion: op({
       method: 'POST',

@@ -1,83 +1,28 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { describe, Id, literals, Strict } from '../../schema.ts'
 import * as catalog from '../catalog.ts'
 import { Page, PageQuery, TagFilter } from '../common.ts'
 import { DeploymentOfTarget } from '../deployments.ts'
-import { list, listQueryWith, managedList, managedListQuery, op } from './operation.ts'
+import { list, listQueryWith, managedListQuery, op, recordOperations } from './operation.ts'
 
-const records = <const R extends 'target' | 'environment' | 'tenant'>(
-  kind: R,
-  { record, create, change }: Record<'record' | 'create' | 'change', TSchema>,
-  about: Record<'list' | 'create' | 'get' | 'update' | 'delete', string>,
-) => {
-  const tag = `${kind}s` as const
-  const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
-  return {
-    list: managedList(
-      {
-        path: `/${tag}`,
-        summary: `List ${tag}`,
-        description: about.list,
-        tag,
-        access: access('read'),
-        refusals: ['CONFIGURATION_ERROR'],
-      },
-      record,
+const targets = recordOperations({
+  kind: 'target',
+  resource: 'targets',
+  record: catalog.Target,
+  create: catalog.CreateTarget,
+  update: catalog.ChangeTarget,
+  query: Strict({
+    ...managedListQuery.properties,
+    environment_id: Type.Optional(Id('environment', 'Only targets of this environment')),
+    tag: Type.Optional(TagFilter),
+    status: Type.Optional(describe(literals(catalog.TARGET_STATUSES), 'Only targets with this status', 'offline')),
+    enabled: Type.Optional(
+      describe(literals(['true', 'false']), 'Only targets that deployments may use, or may not use', 'true'),
     ),
-    create: op({
-      method: 'POST',
-      path: `/${tag}`,
-      audit: `${kind}.create` as const,
-      summary: `Create ${kind === 'environment' ? 'an' : 'a'} ${kind}`,
-      description: about.create,
-      tag,
-      access: access('create'),
-      body: create,
-      responses: { 201: record },
-    }),
-    get: op({
-      method: 'GET',
-      path: `/${tag}/{id}`,
-      summary: `Read ${kind === 'environment' ? 'an' : 'a'} ${kind}`,
-      description: about.get,
-      tag,
-      access: access('read'),
-      refusals: ['CONFIGURATION_ERROR'],
-      responses: { 200: record },
-    }),
-    update: op({
-      method: 'PATCH',
-      path: `/${tag}/{id}`,
-      audit: `${kind}.update` as const,
-      summary: `Change ${kind === 'environment' ? 'an' : 'a'} ${kind}`,
-      description: about.update,
-      tag,
-      access: access('update'),
-      refusals: ['CONFIGURATION_ERROR'],
-      body: change,
-      responses: { 200: record },
-    }),
-    delete: op({
-      method: 'DELETE',
-      path: `/${tag}/{id}`,
-      audit: `${kind}.delete` as const,
-      summary: `Delete ${kind === 'environment' ? 'an' : 'a'} ${kind} that ${kind === 'target' ? 'no run uses' : 'no record refers to'}`,
-      description: about.delete,
-      tag,
-      access: access('delete'),
-      responses: { 204: null },
-    }),
-  }
-}
-
-const targets = records(
-  'target',
-  {
-    record: catalog.Target,
-    create: catalog.CreateTarget,
-    change: catalog.ChangeTarget,
-  },
-  {
+  }),
+  refusals: ['CONFIGURATION_ERROR'],
+  summaries: { delete: 'Delete a target that no run uses' },
+  about: {
     list: 'Lists the targets that the caller may see, newest first, with their status. Filters are combined with "and".',
     create:
       'Creates a target. Without private key and password, an SSH target works only if its host asks for neither. A local target needs the permission `targets:local`, which has no effect for users of a tenant. 409: the tenant has a target of this name.',
@@ -86,15 +31,17 @@ const targets = records(
       'Changes the fields that are sent. Plans that were made before keep the old values of variables. 409: the name is taken, or a deployment that runs or waits uses the target and its tenant, connection type, host or port would change. Another host also makes Slipway forget the pinned host key and the agent.',
     delete: 'Removes a target that no deployment which runs or waits uses (409). The history of its deployments stays.',
   },
-)
-const environments = records(
-  'environment',
-  {
-    record: catalog.Environment,
-    create: catalog.CreateEnvironment,
-    change: catalog.ChangeEnvironment,
-  },
-  {
+})
+const environments = recordOperations({
+  kind: 'environment',
+  resource: 'environments',
+  record: catalog.Environment,
+  create: catalog.CreateEnvironment,
+  update: catalog.ChangeEnvironment,
+  query: managedListQuery,
+  refusals: ['CONFIGURATION_ERROR'],
+  summaries: { delete: 'Delete an environment that no record refers to' },
+  about: {
     list: 'Lists the environments that the caller may see, newest first.',
     create: 'Creates a group of targets with variables of its own. 409: the tenant has an environment of this name.',
     get: 'Shows one environment with its variables; those of sensitive_variables are `***`.',
@@ -103,15 +50,17 @@ const environments = records(
     delete:
       'Removes an environment. 409: a target, a freeze, or a deployment or pending request that is still stored refers to it, also an ended one.',
   },
-)
-const tenants = records(
-  'tenant',
-  {
-    record: catalog.Tenant,
-    create: catalog.CreateTenant,
-    change: catalog.ChangeTenant,
-  },
-  {
+})
+const tenants = recordOperations({
+  kind: 'tenant',
+  resource: 'tenants',
+  record: catalog.Tenant,
+  create: catalog.CreateTenant,
+  update: catalog.ChangeTenant,
+  query: managedListQuery,
+  refusals: ['CONFIGURATION_ERROR'],
+  summaries: { delete: 'Delete a tenant that no record refers to' },
+  about: {
     list: 'Lists tenants, newest first. A user of a tenant sees that tenant only.',
     create:
       'Creates a group of users and records that no other tenant sees. Only users without tenant may call it (403). 409: name or slug is taken.',
@@ -121,21 +70,10 @@ const tenants = records(
     delete:
       'Removes a tenant. Only users without tenant may call it (403). 409: a user, a record, or a deployment that is still stored belongs to it, also an ended one.',
   },
-)
+})
 
 export const targetOperations = {
-  listTargets: op({
-    ...targets.list,
-    query: Strict({
-      ...managedListQuery.properties,
-      environment_id: Type.Optional(Id('environment', 'Only targets of this environment')),
-      tag: Type.Optional(TagFilter),
-      status: Type.Optional(describe(literals(catalog.TARGET_STATUSES), 'Only targets with this status', 'offline')),
-      enabled: Type.Optional(
-        describe(literals(['true', 'false']), 'Only targets that deployments may use, or may not use', 'true'),
-      ),
-    }),
-  }),
+  listTargets: targets.list,
   createTarget: targets.create,
   getTarget: targets.get,
   updateTarget: targets.update,

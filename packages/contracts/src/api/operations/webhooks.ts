@@ -2,65 +2,36 @@ import { Type } from '@sinclair/typebox'
 import { describe, literals, Strict } from '../../schema.ts'
 import { Page, PageQuery } from '../common.ts'
 import * as webhooks from '../webhooks.ts'
-import { list, listQueryWith, op } from './operation.ts'
+import { listQueryWith, op, recordOperations } from './operation.ts'
 
 const tag = 'webhooks'
 
-export const webhookOperations = {
-  listWebhooks: list(
-    {
-      path: '/webhooks',
-      summary: 'List webhooks',
-      description: 'Lists the webhooks that the caller may see, newest first, never their secrets.',
-      tag,
-      access: 'webhooks:read',
-    },
-    webhooks.Webhook,
-    listQueryWith('Only webhooks with this text in their URL, in upper or lower case', 'hooks.example.com'),
-  ),
-  createWebhook: op({
-    method: 'POST',
-    path: '/webhooks',
-    audit: 'webhook.create',
-    summary: 'Create a webhook',
-    description:
+const records = recordOperations({
+  kind: 'webhook',
+  resource: tag,
+  record: webhooks.Webhook,
+  created: webhooks.CreatedWebhook,
+  create: webhooks.CreateWebhook,
+  update: webhooks.ChangeWebhook,
+  query: listQueryWith('Only webhooks with this text in their URL, in upper or lower case', 'hooks.example.com'),
+  summaries: { delete: 'Delete a webhook with its deliveries' },
+  about: {
+    list: 'Lists the webhooks that the caller may see, newest first, never their secrets.',
+    create:
       'Registers a URL that gets events by POST, signed after Standard Webhooks. The caller needs the permission to read what the events contain (403). 400: the URL leads to an address that is not public. 409: the tenant has 100 webhooks.',
-    tag,
-    access: 'webhooks:create',
-    body: webhooks.CreateWebhook,
-    responses: { 201: webhooks.CreatedWebhook },
-  }),
-  getWebhook: op({
-    method: 'GET',
-    path: '/webhooks/{id}',
-    summary: 'Read a webhook',
-    description: 'Shows one webhook, never its secret.',
-    tag,
-    access: 'webhooks:read',
-    responses: { 200: webhooks.Webhook },
-  }),
-  updateWebhook: op({
-    method: 'PATCH',
-    path: '/webhooks/{id}',
-    audit: 'webhook.update',
-    summary: 'Change a webhook',
-    description:
+    get: 'Shows one webhook, never its secret.',
+    update:
       'Changes the fields that are sent. The caller needs the permission to read what the events contain (403). A new secret signs from the next attempt on. While a webhook is disabled, it gets no new events and waiting deliveries are not attempted. `enabled: true` also enables a webhook that Slipway has disabled.',
-    tag,
-    access: 'webhooks:update',
-    body: webhooks.ChangeWebhook,
-    responses: { 200: webhooks.Webhook },
-  }),
-  deleteWebhook: op({
-    method: 'DELETE',
-    path: '/webhooks/{id}',
-    audit: 'webhook.delete',
-    summary: 'Delete a webhook with its deliveries',
-    description: 'Removes the webhook and its deliveries. Attempts that are due are not made.',
-    tag,
-    access: 'webhooks:delete',
-    responses: { 204: null },
-  }),
+    delete: 'Removes the webhook and its deliveries. Attempts that are due are not made.',
+  },
+})
+
+export const webhookOperations = {
+  listWebhooks: records.list,
+  createWebhook: records.create,
+  getWebhook: records.get,
+  updateWebhook: records.update,
+  deleteWebhook: records.delete,
   listWebhookDeliveries: op({
     method: 'GET',
     path: '/webhooks/{id}/deliveries',
