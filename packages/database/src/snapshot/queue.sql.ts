@@ -1,6 +1,6 @@
 import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import type { WantedTarget } from '@slipway/engine'
-import { statement } from '../sql/statement.ts'
+import { rowSet, statement } from '../sql/statement.ts'
 import {
   array,
   bool,
@@ -26,9 +26,7 @@ import { ANY_POLICY, holds, POLICY, rankOf, WITH_POLICY } from './fragments.ts'
 export const findStatus = statement({
   name: 'database.snapshot.find-status',
   parameters: {
-    ids: array(uuid),
-    deadlines: array(nullable(timestamptz)),
-    priorities: array(int4),
+    commands: rowSet({ id: uuid, deadline: nullable(timestamptz), priority: int4 }, 'place'),
     prepared: array(uuid),
   },
   row: { started: bool, queued: bool, late: bool, rank: int8 },
@@ -36,9 +34,7 @@ export const findStatus = statement({
            (SELECT true FROM pending_requests p WHERE p.id = c.id) IS NOT NULL AS queued,
            coalesce(clock_timestamp() > c.deadline, false) AS late,
            ${rankOf('c.priority', 'now()::timestamptz(3)')} AS rank
-      FROM unnest(:ids::uuid[], :deadlines::timestamptz[], :priorities::int[])
-           WITH ORDINALITY AS c (id, deadline, priority, place)
-     ORDER BY c.place`,
+      FROM :commands AS c ORDER BY c.place`,
 })
 
 export const isAnyPolicy = statement({
@@ -50,10 +46,10 @@ export const isAnyPolicy = statement({
 /** For each list of targets, the tenants and environments of the targets now, in the order of the list. */
 export const findPlaces = statement({
   name: 'database.snapshot.find-places',
-  parameters: { lists: array(int4), target_ids: array(uuid) },
+  parameters: { targets: rowSet({ list: int4, target_id: uuid }, 'place') },
   row: { list: int4, tenant_id: nullable(uuid), environment_id: nullable(uuid), target_ids: array(text) },
   sql: `SELECT l.list, t.tenant_id, t.environment_id, array_agg(t.id::text ORDER BY l.place) AS target_ids
-      FROM unnest(:lists::int[], :target_ids::uuid[]) WITH ORDINALITY AS l (list, target_id, place)
+      FROM :targets AS l
       JOIN targets t ON t.id = l.target_id
      GROUP BY l.list, t.tenant_id, t.environment_id ORDER BY min(l.place)`,
 })
@@ -139,9 +135,9 @@ const ROW = { id: uuid, rank: int8, key: uuid, size: int4, steps: int4 }
 /** The first requests of each group that need no lock, up to its limit. Together the first ones by rank. */
 export const findFirsts = statement({
   name: 'database.snapshot.find-firsts',
-  parameters: { keys: array(uuid), limits: array(int4), limit: int8 },
+  parameters: { groups: rowSet({ key: uuid, most: int4 }), limit: int8 },
   row: ROW,
-  sql: `SELECT first.* FROM unnest(:keys::uuid[], :limits::int[]) AS wanted (key, most)
+  sql: `SELECT first.* FROM :groups AS wanted
      CROSS JOIN LATERAL (
        SELECT ${FIELDS} FROM pending_requests p
         WHERE p.freeze_key = wanted.key AND p.status = 'pending' AND NOT p.wants_targets

@@ -152,9 +152,7 @@ type Status = RowOf<typeof findStatus>
 function readStatus(db: Queryable, arrivals: readonly NewRequest[], prepared: readonly string[]): Promise<Status[]> {
   if (arrivals.length === 0) return Promise.resolve([])
   return findStatus.all(db, {
-    ids: arrivals.map(({ id }) => id),
-    deadlines: arrivals.map(({ deadline }) => deadline),
-    priorities: arrivals.map(({ plan }) => plan.options.priority),
+    commands: arrivals.map(({ id, deadline, plan }) => ({ id, deadline, priority: plan.options.priority })),
     prepared,
   })
 }
@@ -168,8 +166,7 @@ async function readPlaces(
   if (arrivals.length === 0 || !concernPlaces(freezes.presentAt(now))) return []
   const lists = arrivals.map(({ plan }) => plan.targets.map(({ id }) => id))
   const rows = await findPlaces.all(db, {
-    lists: lists.flatMap((ids, list) => ids.map(() => list)),
-    target_ids: lists.flat(),
+    targets: lists.flatMap((ids, list) => ids.map((target_id) => ({ list, target_id }))),
   })
   return lists.map((_, index) => rows.flatMap(({ list, ...place }) => (list === index ? [place] : [])))
 }
@@ -291,7 +288,7 @@ async function readPending(db: Queryable, snapshot: Snapshot, open: readonly Gro
   const limit = MOST_REQUESTS
   const keys = rooms.map(({ group }) => group.key)
   const [firsts, heads] = await Promise.all([
-    findFirsts.all(db, { keys, limits: rooms.map(({ most }) => most), limit }),
+    findFirsts.all(db, { groups: rooms.map(({ group: { key }, most }) => ({ key, most })), limit }),
     findHeads.all(db, { open: open.map(({ key }) => key), keys, limit }),
   ])
   const rows: PendingRow[] = [...firsts.map((row) => ({ ...row, targets: [] })), ...heads]

@@ -1,4 +1,4 @@
-import { array, int4, jsonb, present, statement, text, uuid } from '@slipway/database'
+import { array, int4, jsonb, present, rowSet, statement, text, uuid } from '@slipway/database'
 import { isoTime } from '@slipway/database/read-models'
 import type { Analysis } from '@slipway/domain/analysis'
 
@@ -34,10 +34,10 @@ export const findPlaces = statement({
 /** The analyses of these steps, as far as there are any. */
 export const findAnalyses = statement({
   name: 'executor-bridge.analysis.find',
-  parameters: { deployment_id: uuid, targets: array(int4), actions: array(int4) },
+  parameters: { deployment_id: uuid, steps: rowSet({ target_index: int4, action_index: int4 }) },
   row: { target: int4, action: int4, analysis: present(jsonb<Analysis>()) },
   sql: `SELECT r.target_index AS target, r.action_index AS action, r.analysis
       FROM command_results r
-      JOIN unnest(:targets::int[], :actions::int[]) AS p (target_index, action_index) USING (target_index, action_index)
+      JOIN :steps AS p USING (target_index, action_index)
      WHERE r.deployment_id = :deployment_id AND r.analysis IS NOT NULL`,
 })

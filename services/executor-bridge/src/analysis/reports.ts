@@ -36,7 +36,7 @@ async function storedOf(
   lines: readonly StoredLine[],
 ): Promise<Map<string, Analysis>> {
   if (lines.length === 0) return new Map()
-  const places = { targets: lines.map(({ i }) => i ?? 0), actions: lines.map(({ a }) => a ?? 0) }
-  const rows = await findAnalyses.all(tx, { deployment_id: deploymentId, ...places })
+  const steps = lines.map(({ i, a }) => ({ target_index: i ?? 0, action_index: a ?? 0 }))
+  const rows = await findAnalyses.all(tx, { deployment_id: deploymentId, steps })
   return new Map(rows.map(({ target, action, analysis }) => [placeKey(target, action), analysis]))
 }

@@ -1,5 +1,17 @@
 import type { StoredLine } from '@slipway/contracts'
-import { array, int4, int8, jsonb, nullable, present, statement, text, timestamptz, uuid } from '@slipway/database'
+import {
+  array,
+  int4,
+  int8,
+  jsonb,
+  nullable,
+  present,
+  rowSet,
+  statement,
+  text,
+  timestamptz,
+  uuid,
+} from '@slipway/database'
 
 /** The parameters of `FROM_LINE` but the line, and the row of `findSpan`. */
 export const span = { from: nullable(timestamptz), to: nullable(timestamptz) }
@@ -56,10 +68,10 @@ export const findLineTargets = statement({
 
 export const findAnalyses = statement({
   name: 'gateway.history.find-analyses',
-  parameters: { id: uuid, targets: array(int4), actions: array(int4) },
+  parameters: { id: uuid, steps: rowSet({ target_index: int4, action_index: int4 }) },
   row: { place: text, analysis: present(jsonb<object>()) },
   sql: `SELECT r.target_index || '/' || r.action_index AS place, r.analysis
       FROM command_results r
-      JOIN unnest(:targets::int[], :actions::int[]) AS p (target_index, action_index) USING (target_index, action_index)
+      JOIN :steps AS p USING (target_index, action_index)
      WHERE r.deployment_id = :id AND r.analysis IS NOT NULL`,
 })

@@ -110,15 +110,11 @@ async function targetsOf(db: Queryable, id: string, lines: NumberedLine[]): Prom
 
 /** Finds the present analyses of reported failures. A line has only the analysis of the time when it was written. */
 async function analysesOf(db: Queryable, id: string, lines: NumberedLine[]): Promise<Map<string, object>> {
-  const reports = lines.flatMap(({ x, i, a }) =>
-    x?.['analysis'] !== undefined && i !== null && a !== null ? [{ target: i, action: a }] : [],
+  const steps = lines.flatMap(({ x, i, a }) =>
+    x?.['analysis'] !== undefined && i !== null && a !== null ? [{ target_index: i, action_index: a }] : [],
   )
-  if (reports.length === 0) return new Map()
-  const rows = await findAnalyses.all(db, {
-    id,
-    targets: reports.map(({ target }) => target),
-    actions: reports.map(({ action }) => action),
-  })
+  if (steps.length === 0) return new Map()
+  const rows = await findAnalyses.all(db, { id, steps })
   return new Map(rows.map(({ place, analysis }) => [place, analysis]))
 }
 

@@ -7,6 +7,7 @@ import {
   int8,
   jsonb,
   nullable,
+  rowSet,
   statement,
   stepState,
   text,
@@ -84,12 +85,11 @@ export const findSteps = statement({
 /** The output of the commands of these steps. */
 export const findOutputs = statement({
   name: 'log-stream.deployments.find-outputs',
-  parameters: { deployment_id: uuid, targets: array(int4), actions: array(int4) },
+  parameters: { deployment_id: uuid, steps: rowSet({ target_index: int4, action_index: int4 }) },
   row: { target: int4, action: int4, stdout: text, stderr: text },
   sql: `SELECT r.target_index AS target, r.action_index AS action, r.stdout_tail AS stdout, r.stderr_tail AS stderr
       FROM command_results r
-      JOIN unnest(:targets::int[], :actions::int[]) AS step (target_index, action_index)
-        USING (target_index, action_index)
+      JOIN :steps AS step USING (target_index, action_index)
      WHERE r.deployment_id = :deployment_id`,
 })
 

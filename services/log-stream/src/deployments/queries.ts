@@ -51,8 +51,7 @@ export async function outputsOf(
   if (steps.length === 0) return []
   const rows = await findOutputs.all(db, {
     deployment_id,
-    targets: steps.map(({ target }) => target),
-    actions: steps.map(({ action }) => action),
+    steps: steps.map(({ target, action }) => ({ target_index: target, action_index: action })),
   })
   return rows.flatMap(({ target, action, stdout, stderr }) => {
     const output = outputTail(stdout, stderr)

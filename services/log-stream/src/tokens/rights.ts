@@ -1,10 +1,10 @@
 import type { SseTokenRecord } from '@slipway/contracts'
-import { array, int4, int8, nullable, type Queryable, statement, text, uuid } from '@slipway/database'
+import { array, int4, int8, nullable, type Queryable, rowSet, statement, text, uuid } from '@slipway/database'
 
 /** The valid tokens by position, from 1: those of a session or an API key of an active user. */
 const findPresentRights = statement({
   name: 'log-stream.tokens.find-rights',
-  parameters: { user_ids: array(uuid), kinds: array(text), credential_ids: array(uuid), token_versions: array(int4) },
+  parameters: { tokens: rowSet({ user_id: uuid, kind: text, credential_id: uuid, token_version: int4 }, 'place') },
   row: {
     place: int8,
     tenant_id: nullable(uuid),
@@ -14,8 +14,7 @@ const findPresentRights = statement({
   sql: `SELECT t.place, u.tenant_id, k.scopes,
        ARRAY(SELECT DISTINCT p FROM user_roles ur JOIN roles r ON r.id = ur.role_id, unnest(r.permissions) p
               WHERE ur.user_id = u.id) AS permissions
-      FROM unnest(:user_ids::uuid[], :kinds::text[], :credential_ids::uuid[], :token_versions::int[]) WITH ORDINALITY
-        AS t (user_id, kind, credential_id, token_version, place)
+      FROM :tokens AS t
       JOIN users u ON u.id = t.user_id AND u.status = 'active'
       LEFT JOIN sessions s ON t.kind = 'session' AND s.id = t.credential_id AND s.user_id = u.id
         AND s.token_version = u.token_version AND s.revoked_at IS NULL AND s.expires_at > now()
@@ -36,10 +35,12 @@ export interface PresentRights {
  */
 export async function presentRightsOf(db: Queryable, records: SseTokenRecord[]): Promise<(PresentRights | null)[]> {
   const rows = await findPresentRights.all(db, {
-    user_ids: records.map((record) => record.user_id),
-    kinds: records.map((record) => record.credential.kind),
-    credential_ids: records.map((record) => record.credential.id),
-    token_versions: records.map((record) => record.credential.token_version),
+    tokens: records.map(({ user_id, credential: { kind, id, token_version } }) => ({
+      user_id,
+      kind,
+      credential_id: id,
+      token_version,
+    })),
   })
   const rights: (PresentRights | null)[] = records.map(() => null)
   for (const { place, tenant_id, permissions, scopes } of rows) {
