@@ -3,7 +3,9 @@ import { PoisonMessage } from './errors.ts'
 import { correlation, encode, HEADER, type OutgoingMessage, traceparentOf, type WireMessage } from './message.ts'
 
 /**
- * Combines small messages of one type: RabbitMQ and its clients need about the same time for twenty of them as for one.
+ * Combines small messages of one type: RabbitMQ and its clients need about the same time for twenty of them as for one. A request
+ * that starts has three messages, so a drain of the queue sends 3,000 a second for 1,000 starts. Goal 4 (drain, 0.2 of BullMQ and
+ * twice graphile-worker) is met with 0.21 to 0.29 and 2.4, which leaves no room for three times the messages.
  * Consumers handle, retry and give up each part by itself. The content has two lines for each part: its properties and its
  * body.
  */

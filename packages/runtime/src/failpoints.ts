@@ -59,7 +59,7 @@ export const FAILPOINTS = {
   drain: {
     gateway: { 'instance.update': ASK },
     'executor-bridge': { 'instance.update': HANDLE },
-    dispatcher: { 'pending_requests.dispatch': [COMMIT], 'slot.freed': [SEND, REMOVE, ACKNOWLEDGE] },
+    dispatcher: { 'pending-requests.dispatch': [COMMIT], 'slot.freed': [SEND, REMOVE, ACKNOWLEDGE] },
   },
   takeover: {
     dispatcher: { 'runs.end-lost-leases': [COMMIT], 'runs.lock-orphans': [COMMIT] },

@@ -24,7 +24,7 @@ import { createServiceAccounts } from './kubernetes/service-accounts.ts'
 import { parseAllowedLabels } from './labels.ts'
 import { createLiveStreams } from './live-streams.ts'
 import { LogVolume } from './log-volume/log-volume.ts'
-import { tellOfFading } from './targets/fading.ts'
+import { startStatusPublisher } from './targets/status-changes.ts'
 import { WakeUps } from './wake-ups.ts'
 
 /** How long an event batch waits for Redis before it continues without it. */
@@ -98,8 +98,8 @@ await runService({
     })
     onStop('http server', () => server.close())
     await waitForDatabase(database, { health, logger, signal })
-    const fading = tellOfFading(bridge)
-    onStop('targets that fade', () => fading.stop())
+    const statusPublisher = startStatusPublisher(bridge)
+    onStop('target status', () => statusPublisher.stop())
     // The bridge serves instances without RabbitMQ too. Without an answer of a bridge, an instance kills its commands.
     await wakeOnEvents(broker, bridge.wakeUps)
     await broker.consume('executor.commands', { prefetch: PREFETCH, handle: createInstanceHandler(bridge, broker) })

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { MAX_PROBED_TARGETS, type ProbeResult, type ProbeTarget } from '@slipway/contracts'
 import { uuidv7 } from '@slipway/runtime'
-import { tellOnce } from '../src/targets/fading.ts'
+import { publishStatusChanges } from '../src/targets/status-changes.ts'
 import {
   type BridgeWithDatabase,
   endLease,
@@ -339,10 +339,10 @@ test('a target whose status cannot be published does not stop the other ones', a
     `CREATE TRIGGER poison BEFORE UPDATE ON target_facts FOR EACH ROW WHEN (OLD.target_id = '${bad}') EXECUTE FUNCTION poison()`,
   )
   const quiet = { ...bridge.bridge, logger: { ...bridge.bridge.logger, error: () => {} } }
-  await tellOnce(quiet)
+  await publishStatusChanges(quiet)
   expect(await told()).toEqual([good])
   await bridge.database.query('DROP FUNCTION poison() CASCADE')
-  await tellOnce(quiet)
+  await publishStatusChanges(quiet)
   expect((await told()).sort()).toEqual([bad, good].sort())
 })
 
@@ -368,8 +368,8 @@ test('a target that is not reached any more is published as stale and as offline
   ])
   const after = async (age: string) => {
     await bridge.database.query('UPDATE target_facts SET last_seen_at = now() - $1::interval', [age])
-    await tellOnce(bridge.bridge)
-    await tellOnce(bridge.bridge)
+    await publishStatusChanges(bridge.bridge)
+    await publishStatusChanges(bridge.bridge)
     return told()
   }
   expect(await after('1 s')).toEqual([])

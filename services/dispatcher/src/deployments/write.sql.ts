@@ -63,7 +63,7 @@ export const insertDeployments = statement({
 })
 
 export const insertActions = insertion({
-  name: 'dispatcher.deployment_actions.insert',
+  name: 'dispatcher.deployment-actions.insert',
   into: 'deployment_actions',
   columns: {
     deployment_id: uuid,
@@ -84,7 +84,7 @@ export const insertActions = insertion({
 })
 
 export const insertTargets = insertion({
-  name: 'dispatcher.deployment_targets.insert',
+  name: 'dispatcher.deployment-targets.insert',
   into: 'deployment_targets',
   columns: {
     deployment_id: uuid,
@@ -108,7 +108,7 @@ export const insertSteps = statement({
 })
 
 export const insertTransitions = insertion({
-  name: 'dispatcher.deployment_transitions.insert',
+  name: 'dispatcher.deployment-transitions.insert',
   into: 'deployment_transitions',
   columns: {
     deployment_id: uuid,

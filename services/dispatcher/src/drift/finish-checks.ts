@@ -3,7 +3,7 @@ import type { Logger } from '@slipway/runtime'
 import { dropRemains } from '../retention/deployments.ts'
 import { DELETE_DEPLOYMENTS, lockEnded, noteDropped } from '../retention/retention.sql.ts'
 import { checkResults } from './metrics.ts'
-import { findEndedRuns, findRecordedRuns, recordResults, takeUntold } from './results.sql.ts'
+import { claimDriftChanges, findEndedRuns, findRecordedRuns, recordResults } from './results.sql.ts'
 
 interface FinishOptions {
   database: Database
@@ -23,9 +23,9 @@ export async function recordChecks({ database, logger }: FinishOptions): Promise
 }
 
 /** Sends an event for each release that has drifted since the last event, or no longer has. Returns how many. */
-export function tellDrift(database: Database): Promise<number> {
+export function publishDriftChanges(database: Database): Promise<number> {
   return database.transaction(async (tx) => {
-    const changed = await takeUntold.all(tx)
+    const changed = await claimDriftChanges.all(tx)
     await enqueue(
       tx,
       changed.map(({ id, has_drifted, tenant_id }) =>

@@ -70,13 +70,13 @@ export const findRecordedRuns = statement({
 })
 
 /** Notes for each release that has drifted, or no longer, that an event tells of it. */
-export const takeUntold = statement({
-  name: 'dispatcher.drift.take-untold',
+export const claimDriftChanges = statement({
+  name: 'dispatcher.drift.claim-changes',
   row: { id: uuid, has_drifted: bool, tenant_id: nullable(uuid) },
-  sql: `WITH untold AS (
+  sql: `WITH changed AS (
       SELECT c.id FROM release_checks c WHERE (c.drifted_since IS NOT NULL) <> c.told_drifted
        ORDER BY c.id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
-    UPDATE release_checks c SET told_drifted = c.drifted_since IS NOT NULL FROM untold WHERE c.id = untold.id
+    UPDATE release_checks c SET told_drifted = c.drifted_since IS NOT NULL FROM changed WHERE c.id = changed.id
     RETURNING c.id, c.told_drifted AS has_drifted, (
       SELECT r.tenant_id FROM release_heads h
         JOIN releases r ON r.deployment_id = coalesce(h.current_deployment_id, h.latest_deployment_id) AND r.target_id = h.target_id

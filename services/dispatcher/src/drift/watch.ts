@@ -1,6 +1,6 @@
 import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
-import { deleteChecks, recordChecks, tellDrift } from './finish-checks.ts'
+import { deleteChecks, publishDriftChanges, recordChecks } from './finish-checks.ts'
 import { startChecks } from './start-checks.ts'
 
 export interface DriftOptions {
@@ -14,7 +14,7 @@ export interface DriftOptions {
 /** One round: records ended checks, tells of drift, deletes old checks and starts those that are due. */
 export async function watchDrift({ onCommitted, ...options }: DriftOptions): Promise<void> {
   await recordChecks(options)
-  while ((await tellDrift(options.database)) > 0) onCommitted()
+  while ((await publishDriftChanges(options.database)) > 0) onCommitted()
   await deleteChecks(options)
   if ((await startChecks(options)) > 0) onCommitted()
 }

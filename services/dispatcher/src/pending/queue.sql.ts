@@ -47,7 +47,7 @@ const REQUEST = {
 
 /** Sends all commands as one jsonb value. With jsonb[], client and server escape and parse each command twice. */
 export const addRequests = statement({
-  name: 'dispatcher.pending_requests.add',
+  name: 'dispatcher.pending-requests.add',
   parameters: {
     requests: rowSet({ ...REQUEST, queued_at: nullable(text) }, 'place'),
     commands: jsonb<CommandBody<'deployment.start'>[]>(),
@@ -65,7 +65,7 @@ export const addRequests = statement({
 })
 
 export const lockRequest = statement({
-  name: 'dispatcher.pending_requests.lock',
+  name: 'dispatcher.pending-requests.lock',
   parameters: { id: uuid },
   row: { tenant_id: nullable(uuid), status: pendingStatus, priority: int4 },
   sql: 'SELECT tenant_id, status, priority FROM pending_requests WHERE id = :id FOR UPDATE',
@@ -73,7 +73,7 @@ export const lockRequest = statement({
 
 /** The age of the request stays, so that its rank moves by its priority alone. */
 export const setPriority = statement({
-  name: 'dispatcher.pending_requests.set-priority',
+  name: 'dispatcher.pending-requests.set-priority',
   parameters: { id: uuid, priority: int4 },
   sql: `WITH moved AS (
       UPDATE pending_requests SET priority = :priority, rank = ${rankOf(':priority::int', 'queued_at')} WHERE id = :id
@@ -86,7 +86,7 @@ export const setPriority = statement({
  * decided again.
  */
 export const renewSubjects = statement({
-  name: 'dispatcher.pending_requests.renew-subjects',
+  name: 'dispatcher.pending-requests.renew-subjects',
   parameters: { ids: array(uuid) },
   row: { id: uuid },
   sql: `UPDATE pending_requests p
@@ -101,7 +101,7 @@ export const renewSubjects = statement({
 
 /** A dispatcher that starts with the stored settings writes nothing. */
 export const saveSettings = statement({
-  name: 'dispatcher.queue_settings.save',
+  name: 'dispatcher.queue-settings.save',
   parameters: { tenant_running_limit: nullable(int4), analysis_enabled: bool, target_concurrency: targetConcurrency },
   sql: `UPDATE queue_settings s
        SET tenant_running_limit = :tenant_running_limit, analysis_enabled = :analysis_enabled,

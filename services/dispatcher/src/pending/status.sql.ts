@@ -2,7 +2,7 @@ import type { CommandBody } from '@slipway/contracts'
 import { array, int4, jsonb, nullable, pendingStatus, rowSet, statement, text, uuid } from '@slipway/database'
 
 export const claimRequests = statement({
-  name: 'dispatcher.pending_requests.claim',
+  name: 'dispatcher.pending-requests.claim',
   parameters: { ids: array(uuid), from: array(pendingStatus) },
   row: {
     id: uuid,
@@ -28,7 +28,7 @@ const leaving = (update: string) =>
 const left = { id: uuid }
 
 export const dispatchRequests = statement({
-  name: 'dispatcher.pending_requests.dispatch',
+  name: 'dispatcher.pending-requests.dispatch',
   parameters: { dispatched: rowSet({ id: uuid, instance_id: uuid }), from: array(pendingStatus) },
   row: left,
   sql: leaving(`UPDATE pending_requests p
@@ -39,7 +39,7 @@ export const dispatchRequests = statement({
 })
 
 export const failRequests = statement({
-  name: 'dispatcher.pending_requests.fail',
+  name: 'dispatcher.pending-requests.fail',
   parameters: { failed: rowSet({ id: uuid, reason: text }), from: array(pendingStatus) },
   row: left,
   sql: leaving(`UPDATE pending_requests p SET status = 'failed', error_message = f.reason
@@ -48,7 +48,7 @@ export const failRequests = statement({
 })
 
 export const cancelRequest = statement({
-  name: 'dispatcher.pending_requests.cancel',
+  name: 'dispatcher.pending-requests.cancel',
   parameters: { id: uuid, from: array(pendingStatus) },
   row: left,
   sql: leaving(
@@ -58,7 +58,7 @@ export const cancelRequest = statement({
 
 /** Cancels requests that newer ones replace, unless they have left the queue. Skips those that are being cancelled. */
 export const supersedeRequests = statement({
-  name: 'dispatcher.pending_requests.supersede',
+  name: 'dispatcher.pending-requests.supersede',
   parameters: { ids: array(uuid), superseded: rowSet({ id: uuid, newer_id: uuid, message: text }) },
   row: { id: uuid, newer_id: uuid, tenant_id: nullable(uuid), queued_at: text },
   sql: `WITH waiting AS (
@@ -73,7 +73,7 @@ export const supersedeRequests = statement({
 
 /** Returns a request to the queue, or ends it. */
 export const retryRequest = statement({
-  name: 'dispatcher.pending_requests.retry',
+  name: 'dispatcher.pending-requests.retry',
   parameters: { id: uuid, reason: text, to: pendingStatus, from: array(pendingStatus) },
   sql: `WITH retried AS (
       UPDATE pending_requests

@@ -20,7 +20,7 @@ const BATCH = 100
 /** The instance ends a deployment at its timeout and rolls it back. After this time the dispatcher ends it. */
 const OVERDUE_AFTER = '60 seconds'
 /** After this time without `run.finished` the message counts as lost. */
-const UNTOLD_AFTER = '5 seconds'
+const MESSAGE_LOST_AFTER = '5 seconds'
 
 // --- runs whose instance was lost ----------------------------------------------------------------------------------
 
@@ -79,8 +79,8 @@ export const STALE_LEASES = sweepOf('final', {
 })
 
 /** Runs whose end the bridge has stored, but whose `run.finished` was lost. */
-export const findUntold = statement({
-  name: 'dispatcher.runs.find-untold',
+export const findFinishedRuns = statement({
+  name: 'dispatcher.runs.find-finished',
   parameters: { except: array(uuid) },
   row: {
     deployment_id: uuid,
@@ -93,7 +93,7 @@ export const findUntold = statement({
            p.finished_error AS error_message
       FROM leases l JOIN run_progress p ON p.deployment_id = l.deployment_id AND p.epoch = l.epoch
      WHERE l.ended_at IS NULL AND p.finished_outcome IS NOT NULL
-       AND p.finished_at < now() - interval '${UNTOLD_AFTER}'
+       AND p.finished_at < now() - interval '${MESSAGE_LOST_AFTER}'
        AND l.deployment_id <> ALL(:except)
      ORDER BY l.epoch LIMIT ${BATCH}`,
 })

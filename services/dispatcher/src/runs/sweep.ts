@@ -7,7 +7,7 @@ import { deploymentUpdated, lockDeployment, transition } from '../deployments/tr
 import { type EndedLease, endLease } from '../leases/leases.ts'
 import { lostLeases } from '../leases/metrics.ts'
 import { dropLeftLocks } from '../locks/locks.sql.ts'
-import { findOverdue, findUntold, LOST_LEASES, STALE_LEASES } from './runs.sql.ts'
+import { findFinishedRuns, findOverdue, LOST_LEASES, STALE_LEASES } from './runs.sql.ts'
 
 interface SweepOptions {
   database: Database
@@ -23,7 +23,7 @@ export function createSweep({ database, logger }: SweepOptions): () => Promise<b
   const parts = [
     lostLeasePart(database, logger, quarantine('sweep-lost')),
     overduePart(database, logger, quarantine('sweep-overdue')),
-    untoldPart(database, logger, quarantine('sweep-untold')),
+    lostMessagePart(database, logger, quarantine('sweep-finished')),
     staleLeasePart(database, logger, quarantine('sweep-stale')),
     () => dropLeftLocks.run(database),
   ]
@@ -52,12 +52,12 @@ const lostLeasePart =
   }
 
 /** Ends deployments whose `run.finished` was lost. The bridge has stored their outcome. */
-const untoldPart =
+const lostMessagePart =
   (database: Database, logger: Logger, rows: Quarantine): Part =>
   async () => {
-    const untold = await findUntold.all(database, { except: rows.held })
+    const finished = await findFinishedRuns.all(database, { except: rows.held })
     const outcomes = await rows.each(
-      untold,
+      finished,
       ({ deployment_id }) => deployment_id,
       async (run) => {
         const outcome = await finishDeployment(database, run)

@@ -6,7 +6,7 @@ import { constantTimeEqual, hashToken, isSameMajor, SLIPWAY_VERSION, uuidv7 } fr
 import type { Bridge } from '../bridge.ts'
 import { idOf, newCredential } from '../callers/credential.ts'
 import { unauthorized } from '../callers/refusal.ts'
-import { noteReached } from '../targets/reached.ts'
+import { saveContacts } from '../targets/reached.ts'
 import { findUsableGrant, lockTargetOfGrant, replaceAgent } from './agents.sql.ts'
 import { keyIdentity } from './credentials.ts'
 
@@ -34,7 +34,7 @@ export async function enrolAgent(
     const secrets = { key_sealed: keys.seal(key, keyIdentity(agentId)), credential_hash: hashToken(credential) }
     await replaceAgent.run(tx, { id: agentId, target_id, grant_id, host, port, version, ...secrets })
     // The event is sent in any case, so the result is not needed.
-    await noteReached(tx, null, [{ target_id, host_key: null }])
+    await saveContacts(tx, null, [{ target_id, host_key: null }])
     await enqueue(tx, [eventMessage('target.updated', { target_id, tenant_id })])
     return found
   })

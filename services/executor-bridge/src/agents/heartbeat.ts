@@ -1,7 +1,7 @@
 import type { AgentHeartbeatRequest, AgentHeartbeatResponse } from '@slipway/contracts'
 import { enqueue } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
-import { noteReached } from '../targets/reached.ts'
+import { saveContacts } from '../targets/reached.ts'
 import { noteAgent } from './agents.sql.ts'
 import { AGENT_HEARTBEAT_SECONDS, refuseVersion } from './enrol.ts'
 
@@ -14,7 +14,7 @@ export async function agentHeartbeat(
   refuseVersion(version)
   const { messages, moved } = await bridge.database.transaction(async (tx) => {
     const agent = await noteAgent.first(tx, { id: agentId, version, host, port })
-    const messages = agent ? await noteReached(tx, null, [{ target_id: agent.target_id, host_key: null }]) : []
+    const messages = agent ? await saveContacts(tx, null, [{ target_id: agent.target_id, host_key: null }]) : []
     await enqueue(tx, messages)
     return { messages, moved: agent?.moved ?? false }
   })

@@ -1,6 +1,6 @@
 import { array, int4, type OutboxMessage, type Queryable, statement, uuid } from '@slipway/database'
 import type { CommandFailureReason } from '@slipway/domain'
-import { noteMissed, noteReached } from '../targets/reached.ts'
+import { saveContactFailures, saveContacts } from '../targets/reached.ts'
 import type { FoldedBatch } from './fold.ts'
 
 const findTargetIds = statement({
@@ -41,11 +41,11 @@ export async function noteTargets(
   const rows = await findTargetIds.all(tx, { deployment_id: deploymentId, targets })
   const reached = rows.filter(({ target_index }) => seen.has(target_index))
   const missed = rows.filter(({ target_index }) => !seen.has(target_index))
-  await noteMissed(
+  await saveContactFailures(
     tx,
     new Map(missed.map(({ target_index, target_id }) => [target_id, errors.get(target_index) ?? ''])),
   )
-  return noteReached(
+  return saveContacts(
     tx,
     instanceId,
     reached.map(({ target_index, target_id }) => ({ target_id, host_key: hostKeys.get(target_index) ?? null })),

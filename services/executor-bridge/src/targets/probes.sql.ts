@@ -111,8 +111,8 @@ export const endMissed = statement({
  * instance of one tenant pins only the keys of the targets of that tenant. Returns the targets that lists now show differently,
  * without local and simulated targets. `SELECT` sees the facts from before `noted`.
  */
-export const noteReached = statement({
-  name: 'executor-bridge.probes.note-reached',
+export const saveContacts = statement({
+  name: 'executor-bridge.probes.save-contacts',
   parameters: { instance_id: nullable(uuid), reached: rowSet({ target_id: uuid, host_key: nullable(text) }) },
   row: { target_id: uuid, tenant_id: nullable(uuid) },
   sql: `WITH reached AS (
@@ -136,8 +136,8 @@ export const noteReached = statement({
 })
 
 /** Stores why attempts to reach targets failed. The first failure since the last contact gives the time. */
-export const noteMissed = statement({
-  name: 'executor-bridge.probes.note-missed',
+export const saveContactFailures = statement({
+  name: 'executor-bridge.probes.save-contact-failures',
   parameters: { missed: rowSet({ target_id: uuid, error: text }) },
   sql: `INSERT INTO target_facts AS f (target_id, last_error, failing_since)
     SELECT target_id, error, now() FROM :missed AS m ORDER BY target_id
@@ -148,19 +148,19 @@ export const noteMissed = statement({
 const CHANGED = `last_seen_at IS NOT NULL AND told_status IS DISTINCT FROM ${targetStatus()}`
 
 /** Targets with another status than the last event. */
-export const findFaded = statement({
-  name: 'executor-bridge.probes.find-faded',
+export const findStatusChanges = statement({
+  name: 'executor-bridge.probes.find-status-changes',
   parameters: { held: array(uuid), limit: int8 },
   row: { target_id: uuid },
   sql: `SELECT target_id FROM target_facts WHERE ${CHANGED} AND target_id <> ALL (:held)
      ORDER BY target_id LIMIT :limit`,
 })
 
-/** Stores the status of these targets. `tell`: no other process sends the event. */
-export const noteStatus = statement({
-  name: 'executor-bridge.probes.note-status',
+/** Stores the status of these targets. `is_unpublished`: no other process sends the event. */
+export const saveStatus = statement({
+  name: 'executor-bridge.probes.save-status',
   parameters: { ids: array(uuid) },
-  row: { target_id: uuid, tenant_id: nullable(uuid), tell: nullable(bool) },
+  row: { target_id: uuid, tenant_id: nullable(uuid), is_unpublished: nullable(bool) },
   sql: `WITH changed AS (
       SELECT target_id, told_status AS before, ${targetStatus()} AS status FROM target_facts
        WHERE ${CHANGED} AND target_id = ANY (:ids)
@@ -168,6 +168,6 @@ export const noteStatus = statement({
     ), noted AS (
       UPDATE target_facts f SET told_status = c.status FROM changed c WHERE f.target_id = c.target_id)
     SELECT c.target_id, t.tenant_id,
-           c.status <> 'online' AND c.before IS NOT NULL AND t.connection ->> 'type' NOT IN ('local', 'simulated') AS tell
+           c.status <> 'online' AND c.before IS NOT NULL AND t.connection ->> 'type' NOT IN ('local', 'simulated') AS is_unpublished
       FROM changed c LEFT JOIN targets t ON t.id = c.target_id`,
 })

@@ -2,7 +2,7 @@ import type { ProbeResult, ProbeTarget } from '@slipway/contracts'
 import { countRowFailure, enqueue, type RowOf } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
 import * as sql from './probes.sql.ts'
-import { noteMissed, noteReached } from './reached.ts'
+import { saveContactFailures, saveContacts } from './reached.ts'
 import { sshConnection } from './ssh-connection.ts'
 
 /** A target that was not reached is probed again before it is shown as stale. */
@@ -50,7 +50,7 @@ export async function noteProbes(bridge: Bridge, instanceId: string, results: re
     const current = new Set(asked.map(({ target_id }) => target_id))
     const own = results.filter(({ id }) => current.has(id))
     const reached = own.filter(({ problem }) => problem === null)
-    const messages = await noteReached(
+    const messages = await saveContacts(
       tx,
       instanceId,
       reached.map(({ id, host_key }) => ({ target_id: id, host_key })),
@@ -59,7 +59,7 @@ export async function noteProbes(bridge: Bridge, instanceId: string, results: re
     const errors = new Map(own.flatMap(({ id, problem }) => (problem === null ? [] : [[id, problem] as const])))
     const ids = [...errors.keys()]
     const missed = await sql.endMissed.all(tx, { instance_id: instanceId, ids, again_seconds: AGAIN_SECONDS })
-    await noteMissed(tx, errors)
+    await saveContactFailures(tx, errors)
     await enqueue(tx, messages)
     return { messages, missed }
   })

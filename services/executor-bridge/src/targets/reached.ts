@@ -1,7 +1,7 @@
 import { eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
 import { storableText } from '../storable.ts'
 import * as sql from './probes.sql.ts'
-import { noteMissed as noteMissedStatement } from './probes.sql.ts'
+import { saveContactFailures as saveContactFailuresStatement } from './probes.sql.ts'
 
 export interface ReachedTarget {
   target_id: string
@@ -13,13 +13,13 @@ export interface ReachedTarget {
  * Notes when targets were reached, by an instance or by their own agents (null). A host key is pinned on first use and never replaced here. Returns the events of targets
  * that lists show with another status from now on. The status of local and simulated targets follows the instances instead.
  */
-export async function noteReached(
+export async function saveContacts(
   tx: Queryable,
   instanceId: string | null,
   reached: readonly ReachedTarget[],
 ): Promise<OutboxMessage[]> {
   if (reached.length === 0) return []
-  const rows = await sql.noteReached.all(tx, {
+  const rows = await sql.saveContacts.all(tx, {
     instance_id: instanceId,
     reached: reached.map(({ target_id, host_key }) => ({ target_id, host_key: textOrNull(host_key) })),
   })
@@ -32,10 +32,10 @@ const MAX_LENGTH = 500
 const CONTROL_CHARACTERS = /\p{Cc}+/gu
 
 /** Stores why targets were not reached, by their ids. The text comes from an instance, so it is bounded and made plain. */
-export async function noteMissed(tx: Queryable, errors: ReadonlyMap<string, string>): Promise<void> {
+export async function saveContactFailures(tx: Queryable, errors: ReadonlyMap<string, string>): Promise<void> {
   const missed = [...errors].map(([target_id, text]) => ({
     target_id,
     error: storableText(text.replaceAll(CONTROL_CHARACTERS, ' ').slice(0, MAX_LENGTH)),
   }))
-  await noteMissedStatement.runRows(tx, missed)
+  await saveContactFailuresStatement.runRows(tx, missed)
 }

@@ -85,7 +85,7 @@ async function outcome<R>({ lookUp, forbid }: Effect<R>, until: number, refusal:
  * The result of a command, if the database lets it be known in time. Else the command may have taken effect, or may do so later.
  * @throws Problem DATABASE_CONNECTION_ERROR
  */
-export async function inTime<T>({ last }: AnswerBounds, result: Promise<T>): Promise<T> {
+export async function withinAnswerTime<T>({ last }: AnswerBounds, result: Promise<T>): Promise<T> {
   const known = await withTimeout(Math.max(0, last - performance.now()), result)
   if (known === TIMED_OUT) throw databaseUnreachable()
   return known

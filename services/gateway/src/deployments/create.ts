@@ -7,7 +7,7 @@ import type { Subject } from '../audit-trail.ts'
 import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call, HandlersOf } from '../handler.ts'
-import { inTime } from './command.ts'
+import { withinAnswerTime } from './command.ts'
 import { readDetail } from './detail.ts'
 import { answerPreview } from './preview.ts'
 import { authorizeOverride, createRules, redeployRules } from './request-rules.ts'
@@ -69,7 +69,7 @@ async function deploy(
   const { caller, bounds } = call
   if (call.body.dry_run === true) return answerPreview(dependencies, command, call, subject)
 
-  const result = await inTime(bounds, startOnce(dependencies, call, command))
+  const result = await withinAnswerTime(bounds, startOnce(dependencies, call, command))
   if (result.outcome === 'unchanged') {
     call.audit.changesNothing()
     const { message, unchanged_target_ids } = result
@@ -84,7 +84,7 @@ async function deploy(
   const { deployment_id } = result
   const isRedeploy = 'deployment_id' in command
   const reading = { plan: isRedeploy ? 'none' : 'full', asStarted: true } as const
-  const deployment = await inTime(bounds, readDetail(dependencies.database, caller, deployment_id, reading))
+  const deployment = await withinAnswerTime(bounds, readDetail(dependencies.database, caller, deployment_id, reading))
   if (isRedeploy) return { status: 201, body: { ...deployment, warnings } }
   const message = 'The deployment has started'
   return answerStream(201, { deployment_id, pending: false, message, warnings, deployment })

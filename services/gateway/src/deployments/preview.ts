@@ -4,7 +4,7 @@ import { answerStream, Batches } from '@slipway/http'
 import type { Subject } from '../audit-trail.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call } from '../handler.ts'
-import { inTime, sendCommand } from './command.ts'
+import { sendCommand, withinAnswerTime } from './command.ts'
 import { stepBatches } from './steps.ts'
 
 /** The most names of values in an audit record. */
@@ -22,7 +22,7 @@ export async function answerPreview(
   // The answer tells whether these values are in force, so the record is written before it is known.
   if (names.length > 0) {
     const details = { variables: names.slice(0, NAMED), variable_count: names.length }
-    await inTime(bounds, call.audit.previewed(database, { ...subject, details }))
+    await withinAnswerTime(bounds, call.audit.previewed(database, { ...subject, details }))
   }
   const preview =
     'deployment_id' in message

@@ -5,7 +5,7 @@ import type { Subject } from '../audit-trail.ts'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call } from '../handler.ts'
-import { inTime, sendCommand } from './command.ts'
+import { sendCommand, withinAnswerTime } from './command.ts'
 
 /** Whether the audit log has a record of this command. */
 const isRecorded = statement({
@@ -18,7 +18,7 @@ const isRecorded = statement({
 /**
  * Sends a command. The receiver writes an audit record with the id of the command, so the record proves the effect. `done` is the
  * result in that case.
- * @throws Problem as sendCommand() and inTime() do
+ * @throws Problem as sendCommand() and withinAnswerTime() do
  */
 export async function sendRecordedCommand<T extends CommandType>(
   { database, broker }: Pick<Dependencies, 'database' | 'broker'>,
@@ -31,7 +31,7 @@ export async function sendRecordedCommand<T extends CommandType>(
   audit.leaveToCommand(commandId)
   const lookUp = async () => ((await tookEffect(database, commandId)) ? done : null)
   const effect = { lookUp, forbid: audit.forbid }
-  await inTime(
+  await withinAnswerTime(
     bounds,
     sendCommand(broker, type, body, { requestId, apiKey: caller.api_key, bounds, commandId, effect }),
   )

@@ -35,7 +35,7 @@ interface UnannouncedValues {
 
 /**
  * Values of lists that change without an event: progress, leased slots, and values that depend on the time. Each statement
- * reads few rows. The fading of targets has events, except for local targets, whose status follows from the instances.
+ * reads few rows. A target that becomes stale or offline has events, except for local targets, whose status follows from the instances.
  */
 const UNANNOUNCED_VALUES: Partial<Record<StreamResource, UnannouncedValues>> = {
   deployments: {

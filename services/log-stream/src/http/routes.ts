@@ -93,12 +93,12 @@ function keepWhilePermitted(
   permission: Permission,
   response: ServerResponse,
 ): void {
-  const letGo = guard.keep(
+  const release = guard.keep(
     holder,
     (now) => now.permissions.includes(permission) && now.tenant_id === holder.rights.tenant_id,
     () => response.destroy(),
   )
-  whenClosed(response, letGo)
+  whenClosed(response, release)
 }
 
 async function visibleDeployment({ database }: LogStream, rights: PresentRights, id: string): Promise<string> {

@@ -59,7 +59,7 @@ export function createGuard(options: GuardOptions): StreamGuard {
     }
   }
 
-  function letGo(kept: GuardedStream): boolean {
+  function release(kept: GuardedStream): boolean {
     if (!open.delete(kept)) return false
     count(kept, -1)
     return true
@@ -96,7 +96,7 @@ export function createGuard(options: GuardOptions): StreamGuard {
   }
 
   function end(kept: GuardedStream, reason: string, why: string): void {
-    if (!letGo(kept)) return
+    if (!release(kept)) return
     dropped.inc({ reason })
     logger.info(`a stream ${why} and is ended`, { user_id: kept.record.user_id })
     kept.end()
@@ -111,7 +111,7 @@ export function createGuard(options: GuardOptions): StreamGuard {
       count(kept, 1)
       // Finds a revocation since the token was checked.
       ticker.kick()
-      return () => void letGo(kept)
+      return () => void release(kept)
     },
     look: () => ticker.kick(),
     stop: () => ticker.stop(),

@@ -14,7 +14,7 @@ import type { TargetRecord } from '../records/targets.ts'
 
 /** The targets that one of these instances did not reach by the last probe. */
 const findMissed = statement({
-  name: 'planner.target_facts.find-missed',
+  name: 'planner.target-facts.find-missed',
   parameters: { ids: array(uuid), instance_ids: array(uuid), limit: int8 },
   row: { name: text, missed_by: present(uuid) },
   sql: `SELECT t.name, f.missed_by FROM target_facts f JOIN targets t ON t.id = f.target_id

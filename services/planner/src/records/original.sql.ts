@@ -7,7 +7,7 @@ import type { PlanHead, PlannedActionRow } from '@slipway/domain'
  * The deployment to repeat and, in plan order, its incomplete targets: a step failed, or was skipped, cancelled or rolled back.
  */
 export const findOriginal = statement({
-  name: 'planner.deployments.find_original',
+  name: 'planner.deployments.find-original',
   parameters: { id: uuid, tenant_id: nullable(uuid) },
   row: {
     plan_head: jsonb<PlanHead>(),

@@ -44,7 +44,7 @@ const findSources = statement({
 })
 
 const findDefinitions = statement({
-  name: 'planner.source_versions.find',
+  name: 'planner.source-versions.find',
   parameters: { ids: array(uuid), versions: array(text) },
   row: { id: uuid, version: text, definition: jsonb<Definition>(), secrets: nullable(text), size: int4 },
   sql: `SELECT v.source_id AS id, v.version, v.definition || jsonb_build_object('places', v.templates) AS definition, v.secrets, pg_column_size(v.definition) AS size

@@ -73,7 +73,7 @@ const measureTargets = statement({
 
 /** The targets with at least one of these tags, each with its matching tags. */
 const findTags = statement({
-  name: 'planner.target_tags.find',
+  name: 'planner.target-tags.find',
   parameters: { keys: array(text), values: array(text), most: int4 },
   row: { target_id: uuid, tags: json<TargetTag[]>() },
   sql: `SELECT target_id, json_agg(json_build_object('key', key, 'value', value)) AS tags
