@@ -187,6 +187,14 @@ describe('an error', () => {
   })
 })
 
+test('an answer has the request id of the client if that is valid, else a new one', async () => {
+  const { call } = await serve([echo('/')])
+  const idOf = async (given: string) =>
+    (await call('GET', '/', { headers: { 'x-request-id': given } })).headers.get('x-request-id')
+  expect(await idOf('build-42.a_b')).toBe('build-42.a_b')
+  for (const insane of ['has blank', 'x'.repeat(129), 'ä']) expect(await idOf(insane)).toMatch(/^[0-9a-f-]{36}$/)
+})
+
 test('requests are timed by route and status, and streams are not', async () => {
   // A method that no other test uses, because the counts belong to the whole process.
   const method = 'REPORT'

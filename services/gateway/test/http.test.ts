@@ -1,8 +1,6 @@
-import http from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { OPERATIONS, type Operation } from '@slipway/contracts'
 import { createDatabase } from '@slipway/database'
-import { listen } from '@slipway/http'
 import request from 'supertest'
 import { createGateway } from '../src/gateway.ts'
 import {
@@ -252,15 +250,6 @@ describe('validation', () => {
 })
 
 describe('answers', () => {
-  test('carry the request id of the client if it is valid, else a new one', async () => {
-    const given = await api().get('/api/v1/health').set('X-Request-Id', 'build-42.a_b')
-    expect(given.headers['x-request-id']).toBe('build-42.a_b')
-    for (const insane of ['has blank', 'x'.repeat(129), 'ä'.normalize('NFC')]) {
-      const { headers } = await api().get('/api/v1/health').set('X-Request-Id', Buffer.from(insane).toString('latin1'))
-      expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
-    }
-  })
-
   test('do not reveal the server software and may not be cached or framed', async () => {
     const { headers } = await api().get('/api/v1/health')
     expect(headers['x-powered-by']).toBeUndefined()
@@ -331,47 +320,6 @@ describe('an unavailable dependency', () => {
     expect(refusal(response)).toEqual(refused(500, 'INTERNAL_ERROR'))
     expect(JSON.stringify(response.body)).not.toMatch(/secret inside|at /)
     expect(lines).toHaveLength(1)
-  })
-})
-
-describe('the server', () => {
-  test('answers a request that is not HTTP in the standard error format', async () => {
-    const server = await listen(gateway.app, { host: '127.0.0.1', port: 0, variable: 'none' })
-    const socket = (await import('node:net')).connect(server.port, '127.0.0.1')
-    socket.write('NOT HTTP AT ALL\r\n\r\n')
-    let text = ''
-    for await (const chunk of socket) text += chunk
-    expect(text).toContain('HTTP/1.1 400 Bad Request')
-    expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { code: 'VALIDATION_ERROR' } })
-    await server.close()
-  })
-
-  test('finishes the current request before it stops', async () => {
-    let finish = () => {}
-    let begun = () => {}
-    const inHand = new Promise<void>((resolve) => {
-      begun = resolve
-    })
-    const readiness = () =>
-      new Promise<{ ready: boolean; dependencies: Record<string, 'up'> }>((resolve) => {
-        finish = () => resolve({ ready: true, dependencies: {} })
-        begun()
-      })
-    const { app } = createGateway({ ...gateway.dependencies, readiness })
-    const server = await listen(app, { host: '127.0.0.1', port: 0, variable: 'none' })
-    const answer = new Promise<number | undefined>((resolve, reject) => {
-      http
-        .get(`http://127.0.0.1:${server.port}/api/v1/health/ready`, (response) => {
-          response.resume().once('end', () => resolve(response.statusCode))
-        })
-        .once('error', reject)
-    })
-    await inHand
-    const closed = server.close()
-    await expect(fetch(`http://127.0.0.1:${server.port}/api/v1/health`)).rejects.toThrow()
-    finish()
-    expect(await answer).toBe(200)
-    await closed
   })
 })
 
