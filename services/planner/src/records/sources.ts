@@ -5,6 +5,7 @@ import {
   nullable,
   type Queryable,
   type RowOf,
+  rowSet,
   sourceKind,
   statement,
   text,
@@ -45,10 +46,10 @@ const findSources = statement({
 
 const findDefinitions = statement({
   name: 'planner.source-versions.find',
-  parameters: { ids: array(uuid), versions: array(text) },
+  parameters: { versions: rowSet({ id: uuid, version: text }) },
   row: { id: uuid, version: text, definition: jsonb<Definition>(), secrets: nullable(text), size: int4 },
   sql: `SELECT v.source_id AS id, v.version, v.definition || jsonb_build_object('places', v.templates) AS definition, v.secrets, pg_column_size(v.definition) AS size
-      FROM unnest(:ids::uuid[], :versions::text[]) AS wanted (id, version)
+      FROM :versions AS wanted
       JOIN source_versions v ON v.source_id = wanted.id AND v.version = wanted.version`,
 })
 
@@ -166,10 +167,7 @@ const published = new LRUCache<string, Definition>({ max: MAX_KNOWN })
 
 async function readDefinitions(database: Queryable, pairs: readonly SourceVersion[]) {
   if (pairs.length === 0) return []
-  return findDefinitions.all(database, {
-    ids: pairs.map(({ id }) => id),
-    versions: pairs.map(({ version }) => version),
-  })
+  return findDefinitions.all(database, { versions: pairs })
 }
 
 function openDefinition(

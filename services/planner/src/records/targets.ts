@@ -11,6 +11,7 @@ import {
   oneOf,
   type Queryable,
   type RowOf,
+  rowSet,
   statement,
   text,
   uuid,
@@ -74,10 +75,10 @@ const measureTargets = statement({
 /** The targets with at least one of these tags, each with its matching tags. */
 const findTags = statement({
   name: 'planner.target-tags.find',
-  parameters: { keys: array(text), values: array(text), most: int4 },
+  parameters: { wanted: rowSet({ key: text, value: text }), most: int4 },
   row: { target_id: uuid, tags: json<TargetTag[]>() },
   sql: `SELECT target_id, json_agg(json_build_object('key', key, 'value', value)) AS tags
-      FROM target_tags JOIN unnest(:keys::text[], :values::text[]) AS wanted (key, value) USING (key, value)
+      FROM target_tags JOIN :wanted AS w USING (key, value)
      GROUP BY target_id LIMIT :most::int`,
 })
 
@@ -138,11 +139,6 @@ export async function loadTargets(
 
 async function loadTags(database: Queryable, tags: readonly TargetTag[]): Promise<Map<string, TargetTag[]>> {
   if (tags.length === 0) return new Map()
-  const keys = tags.map(({ key }) => key)
-  const found = await findTags.all(database, {
-    keys,
-    values: tags.map(({ value }) => value),
-    most: MAX_TARGETS + 1,
-  })
+  const found = await findTags.all(database, { wanted: tags, most: MAX_TARGETS + 1 })
   return new Map(found.map((target) => [target.target_id, target.tags]))
 }
