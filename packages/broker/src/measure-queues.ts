@@ -15,9 +15,9 @@ export function measureQueues(broker: Broker): void {
     },
     async () => {
       const found = await broker.inspect(DURABLE_QUEUES)
-      const told = (number: 'messages' | 'consumers') =>
+      const valuesOf = (number: 'messages' | 'consumers') =>
         Object.fromEntries(found.map((queue) => [queue.name, queue[number]]))
-      return { slipway_queue_messages: told('messages'), slipway_queue_consumers: told('consumers') }
+      return { slipway_queue_messages: valuesOf('messages'), slipway_queue_consumers: valuesOf('consumers') }
     },
   )
 }

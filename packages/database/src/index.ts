@@ -49,7 +49,7 @@ export {
   WITH_POLICY,
 } from './snapshot/fragments.ts'
 export { type FreezesNow, notEndedAt, readFreezes } from './snapshot/freezes.ts'
-export { EACH_WANTED, isAnyPolicy } from './snapshot/queue.sql.ts'
+export { EACH_REQUESTED, isAnyPolicy } from './snapshot/queue.sql.ts'
 export { readGroups, type WaitingGroup } from './snapshot/read-groups.ts'
 export {
   freezeSubject,

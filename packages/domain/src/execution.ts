@@ -172,10 +172,10 @@ export class Schedule {
     return this.#seek(target, -1, (step) => this.#isToUndo(step))
   }
 
-  /** Moves the target to its next step that `wanted` accepts. Returns false if there is none. */
-  #seek(target: number, direction: 1 | -1, wanted: (step: StepRef) => boolean): boolean {
+  /** Moves the target to its next step that `isCandidate` accepts. Returns false if there is none. */
+  #seek(target: number, direction: 1 | -1, isCandidate: (step: StepRef) => boolean): boolean {
     let action = this.#cursors[target] ?? 0
-    while (action >= 0 && action < this.#plan.actionCount && !wanted({ target, action })) action += direction
+    while (action >= 0 && action < this.#plan.actionCount && !isCandidate({ target, action })) action += direction
     this.#cursors[target] = action
     return action >= 0 && action < this.#plan.actionCount
   }

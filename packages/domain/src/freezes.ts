@@ -170,8 +170,10 @@ export function judgeFreezes(inForce: readonly Freeze[], { caller, override, ...
     blocked: about.length > 0 && !(override && can_override),
     can_override,
     active_freezes: about.map(({ freeze: { id, name, end_time }, places }) => {
-      const told = { id, name, ends_at: new Date(end_time).toISOString() }
-      return places.length === 0 ? told : { ...told, target_ids: places.flatMap(({ target_ids = [] }) => target_ids) }
+      const summary = { id, name, ends_at: new Date(end_time).toISOString() }
+      return places.length === 0
+        ? summary
+        : { ...summary, target_ids: places.flatMap(({ target_ids = [] }) => target_ids) }
     }),
   }
 }

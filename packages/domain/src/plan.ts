@@ -216,11 +216,11 @@ function environmentWarnings(targets: readonly PlanTargetRecord[]): string[] {
 /** At most this many offline targets are named; a number says more about thousands. */
 const NAMED_TARGETS = 100
 
-function statusWarnings(targets: readonly PlanTargetRecord[], wanted: TargetStatus, effect = ''): string[] {
-  const found = targets.filter(({ status }) => status === wanted)
-  const named = found.slice(0, NAMED_TARGETS).map(({ name }) => `Target "${name}" is ${wanted}${effect}`)
+function statusWarnings(targets: readonly PlanTargetRecord[], expected: TargetStatus, effect = ''): string[] {
+  const found = targets.filter(({ status }) => status === expected)
+  const named = found.slice(0, NAMED_TARGETS).map(({ name }) => `Target "${name}" is ${expected}${effect}`)
   const others = found.length - named.length
-  return others === 0 ? named : [...named, `${others} more targets are ${wanted}`]
+  return others === 0 ? named : [...named, `${others} more targets are ${expected}`]
 }
 
 function templateWarnings(plan: Plan, actions: readonly ResolvedAction[], targets: OwnValues): string[] {

@@ -219,6 +219,6 @@ function unsatisfied(kind: SourceType, name: string, versions: string[], require
   const newest = [...versions].sort(compareVersions).reverse()
   const more = newest.length > NAMED_VERSIONS ? `, … (${newest.length} in all)` : ''
   const there = newest.length > 0 ? newest.slice(0, NAMED_VERSIONS).join(', ') + more : 'none'
-  const wanted = requirement === undefined ? 'has no version that is not a prerelease' : `has no version ${requirement}`
-  return `${kind} "${name}" ${wanted}; there are: ${there}`
+  const lack = requirement === undefined ? 'has no version that is not a prerelease' : `has no version ${requirement}`
+  return `${kind} "${name}" ${lack}; there are: ${there}`
 }

@@ -163,9 +163,9 @@ function withoutRivals(requests: readonly StartRequest[]): StartRequest[] {
   const seen = new Set<string>()
   return requests.filter((request) => {
     if (!isNew(request)) return true
-    const wanted = request.targets.filter(({ policy }) => policy === 'supersede')
-    const isFirst = wanted.every(({ id }) => !seen.has(id))
-    for (const { id } of wanted) seen.add(id)
+    const superseding = request.targets.filter(({ policy }) => policy === 'supersede')
+    const isFirst = superseding.every(({ id }) => !seen.has(id))
+    for (const { id } of superseding) seen.add(id)
     return isFirst
   })
 }

@@ -1,6 +1,6 @@
 import { type ActiveFreeze, type FreezeSubject, judgeFreezes } from '@slipway/domain'
 import { instancesOf, type PoolState, type PoolUser, poolState, takesRuns } from './pools.ts'
-import type { Holder, Instance, Request, Reservation, Snapshot, StartRequest, WantedTarget } from './snapshot.ts'
+import type { Holder, Instance, Request, RequestedTarget, Reservation, Snapshot, StartRequest } from './snapshot.ts'
 
 /** A reason that keeps a request from starting. A new reason is a member here; the compiler names each place that needs it. */
 export type Blocker =
@@ -11,7 +11,7 @@ export type Blocker =
   | { code: 'no_compatible_instance'; pool: PoolState }
   | { code: 'tenant_limit'; running: number; limit: number }
   /** Deployments hold these targets, or earlier requests come first for them. */
-  | { code: 'target_lock'; held: readonly HeldTarget[]; reserved: readonly WantedTarget[] }
+  | { code: 'target_lock'; held: readonly HeldTarget[]; reserved: readonly RequestedTarget[] }
   /** No slot is free, or requests that were not read come first. */
   | { code: 'capacity'; pool: PoolState }
   /** Its dispatch failed and is tried again later. */
@@ -26,7 +26,7 @@ export interface BlockingFreeze extends ActiveFreeze {
   tenant_id: string | null
 }
 
-export interface HeldTarget extends WantedTarget {
+export interface HeldTarget extends RequestedTarget {
   holder: Holder
 }
 
@@ -104,7 +104,7 @@ function tenantLimit({ tenantLimit: limit, running }: Snapshot, tenantId: string
 
 function targetLock({ targets }: Snapshot, request: StartRequest): Blocker[] {
   const held: HeldTarget[] = []
-  const reserved: WantedTarget[] = []
+  const reserved: RequestedTarget[] = []
   for (const target of request.targets) {
     const state = targets.get(target.id)
     if (state === undefined) continue

@@ -3,7 +3,7 @@ import type { Blocker, BlockingFreeze } from './blockers.ts'
 import { byHoldingTime, heldBy, type ShownHolder, shownHolder } from './holders.ts'
 import type { PoolState } from './pools.ts'
 import { withoutTenant } from './refusals.ts'
-import type { WantedTarget } from './snapshot.ts'
+import type { RequestedTarget } from './snapshot.ts'
 
 /** The code of a reason as it is shown. */
 export type ShownCode = (typeof BLOCKER_CODES)[number]
@@ -154,7 +154,7 @@ function targetLock({ held, reserved }: TargetLock, viewer: Viewer): Pick<ShownB
   return { message: `Waits for the target "${first.target_name}", ${heldBy(first)}${others}`, details }
 }
 
-const shownTarget = ({ id, name }: WantedTarget) => ({ target_id: id, target_name: name })
+const shownTarget = ({ id, name }: RequestedTarget) => ({ target_id: id, target_name: name })
 
 function withoutMatch(pool: PoolState, asked: Asked): string {
   const { name, known, matching } = pool

@@ -26,9 +26,9 @@ export {
   type Labels,
   type OlderRequest,
   type Request,
+  type RequestedTarget,
   type Reservation,
   type Snapshot,
   type StartRequest,
   type TargetState,
-  type WantedTarget,
 } from './snapshot.ts'

@@ -22,8 +22,8 @@ const FAILED: readonly StepState[] = ['failed', 'rolled_back', 'rollback_failed'
 /** A command ran to its end. Only such a step is rolled back. */
 const EXECUTED: readonly StepState[] = ['completed', 'failed']
 
-export const hasAny = (states: readonly StepState[], wanted: readonly StepState[]) =>
-  states.some((state) => wanted.includes(state))
+export const hasAny = (states: readonly StepState[], some: readonly StepState[]) =>
+  states.some((state) => some.includes(state))
 
 /** Whether a step is left that a rollback would revert. */
 export const hasRollbackLeft = ({ revertibleStates }: Part) => hasAny(revertibleStates, EXECUTED)

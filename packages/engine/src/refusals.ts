@@ -1,7 +1,7 @@
 import { type ActiveFreeze, canOverrideFreezes, conflict, frozen, type Problem } from '@slipway/domain'
 import type { Blocker, BlockingFreeze } from './blockers.ts'
 import { byHoldingTime, type ShownHolder, shownHolder, targetHeld } from './holders.ts'
-import type { StartRequest, WantedTarget } from './snapshot.ts'
+import type { RequestedTarget, StartRequest } from './snapshot.ts'
 
 /** The most targets that a refusal names. */
 const NAMED = 20
@@ -40,7 +40,7 @@ export function targetsBusyInPreview(request: StartRequest, blockers: readonly B
 interface BusyTargets {
   /** Those held longest first, as the caller sees them. */
   held: readonly ShownHolder[]
-  reserved: readonly WantedTarget[]
+  reserved: readonly RequestedTarget[]
   /** What is in the way of the first one. */
   message: string
 }
@@ -57,4 +57,4 @@ function busyTargets({ subject }: StartRequest, blockers: readonly Blocker[]): B
   return { held, reserved, message: `A pending request comes first for the target "${reservation.name}"` }
 }
 
-const isRejecting = ({ policy }: WantedTarget) => policy === 'reject'
+const isRejecting = ({ policy }: RequestedTarget) => policy === 'reject'

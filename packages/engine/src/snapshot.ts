@@ -61,7 +61,7 @@ export interface TargetState {
 }
 
 /** A target with a policy. A deployment locks it when it starts. */
-export interface WantedTarget {
+export interface RequestedTarget {
   id: string
   name: string
   policy: Exclude<ConcurrencyPolicy, 'allow'>
@@ -82,7 +82,7 @@ export interface StartRequest extends AnyRequest {
   /** What freezes match. */
   subject: FreezeSubject
   /** The targets that it locks. */
-  targets: readonly WantedTarget[]
+  targets: readonly RequestedTarget[]
   /** When it may be tried again after a failed dispatch. */
   retry_at: Date | null
   /** Facts of a request that is not stored yet; null for one of the queue. */

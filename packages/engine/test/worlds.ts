@@ -1,6 +1,6 @@
 import { FreezeSet } from '@slipway/domain'
 import fc from 'fast-check'
-import type { Arrival, Instance, Request, Snapshot, StartRequest, TargetState, WantedTarget } from '../src/index.ts'
+import type { Arrival, Instance, Request, RequestedTarget, Snapshot, StartRequest, TargetState } from '../src/index.ts'
 
 /** Snapshots and requests for tests, by hand and at random. */
 export const NOW = new Date('2026-03-14T09:00:00Z')
@@ -67,7 +67,11 @@ export const arrival = (
   { status = 'new', older = [] }: Partial<Arrival> = {},
 ): StartRequest => start(id, { ...more, arrival: { status, older } })
 
-export const target = (id: string, policy: WantedTarget['policy'] = 'queue'): WantedTarget => ({ id, name: id, policy })
+export const target = (id: string, policy: RequestedTarget['policy'] = 'queue'): RequestedTarget => ({
+  id,
+  name: id,
+  policy,
+})
 
 export const held: TargetState = {
   holder: { deployment_id: 'd', tenant_id: null, since: new Date('2026-03-14T08:30:00Z') },

@@ -44,7 +44,7 @@ const commands: Administration['commands'] = {
     const url = new URL('/api/definitions', requiredSetting('RABBITMQ_MANAGEMENT_URL', USAGE))
     const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
     url.username = url.password = ''
-    const wanted = definitions()
+    const definition = definitions()
     const post = async () => {
       const answer = await fetch(url, {
         method: 'POST',
@@ -52,13 +52,13 @@ const commands: Administration['commands'] = {
           authorization: `Basic ${Buffer.from(login).toString('base64')}`,
           'content-type': 'application/json',
         },
-        body: JSON.stringify(wanted),
+        body: JSON.stringify(definition),
         signal: AbortSignal.timeout(CALL_MS),
       })
       if (!answer.ok) throw new Refused(`RabbitMQ refused the users: ${answer.status} ${await answer.text()}`)
     }
     await onceReachable(post, (error) => error instanceof Refused)
-    say(`Users that can log in: ${wanted.users.map(({ name }) => name).join(', ')}`)
+    say(`Users that can log in: ${definition.users.map(({ name }) => name).join(', ')}`)
   },
   definitions() {
     say(JSON.stringify(definitions(), null, 2))

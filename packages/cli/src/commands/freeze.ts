@@ -101,19 +101,19 @@ type Place = Partial<Record<'tenant_id' | 'environment_id', string | null>>
 
 async function check(context: Context, options: CheckOptions): Promise<number> {
   const { client } = context
-  const wanted = await findScopeIds(context, options)
+  const scope = await findScopeIds(context, options)
   const targets = await Promise.all((options.target ?? []).map((name) => findRecord(client, 'target', name)))
-  const isAboutAll = Object.keys(wanted).length === 0 && targets.length === 0
+  const isAboutAll = Object.keys(scope).length === 0 && targets.length === 0
   // Use the server's rules. Leave out a freeze that names more than the options do: it may not apply.
   const matches = (freeze: Freeze, place: Place) =>
     (['tenant_id', 'environment_id'] as const).every(
-      (field) => freeze[field] === null || freeze[field] === wanted[field] || freeze[field] === place[field],
+      (field) => freeze[field] === null || freeze[field] === scope[field] || freeze[field] === place[field],
     )
   const applies = (freeze: Freeze) =>
     freeze.active &&
     (isAboutAll ||
-      ((freeze.solution_id === null || freeze.solution_id === wanted.solution_id) &&
-        [wanted, ...targets].some((place) => matches(freeze, place))))
+      ((freeze.solution_id === null || freeze.solution_id === scope.solution_id) &&
+        [scope, ...targets].some((place) => matches(freeze, place))))
   const freezes = await take(client.each('listFreezes'))
   const found = freezes.filter(applies)
   await printRecords(context, 'freeze', found, 'no freeze is active')

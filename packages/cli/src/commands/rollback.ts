@@ -80,12 +80,12 @@ async function findPresent(context: Context, source: string, options: RollbackOp
     tenant_id: tenant === undefined ? undefined : await findId(client, 'tenant', tenant),
     tag: tag && `${tag.key}=${tag.value}`,
   })
-  const wanted = target && (await Promise.all(target.map((name) => findId(client, 'target', name))))
+  const targetIds = target && (await Promise.all(target.map((name) => findId(client, 'target', name))))
   const { query, deploymentId } = await findSourceOrDeployment(context, source, kind)
   const all = await take(client.each('listReleases', { query: { ...query, ...filter } }))
   const found = all.filter(
     (one) =>
-      (wanted === undefined || wanted.includes(one.target_id)) &&
+      (targetIds === undefined || targetIds.includes(one.target_id)) &&
       (deploymentId === undefined || [one.deployment_id, one.last_attempt?.deployment_id].includes(deploymentId)),
   )
   if (found.length === 0) throw new RefusedError(`${source} is on none of the targets: there is nothing to roll back`)

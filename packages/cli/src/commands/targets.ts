@@ -51,8 +51,8 @@ interface ListOptions {
 
 async function list(context: Context, options: ListOptions): Promise<void> {
   const { client } = context
-  const { search, tag: wanted = [], environment, status } = options
-  const [first] = wanted
+  const { search, tag: requiredTags = [], environment, status } = options
+  const [first] = requiredTags
   const query = {
     ...(search ? { search } : {}),
     ...(status ? { status } : {}),
@@ -61,7 +61,7 @@ async function list(context: Context, options: ListOptions): Promise<void> {
   }
   // The API filters by one tag.
   const hasTags = (target: Target) =>
-    wanted.every((one) => target.tags.some((its) => its.key === one.key && its.value === one.value))
+    requiredTags.every((one) => target.tags.some((its) => its.key === one.key && its.value === one.value))
   const found = await take(client.each('listTargets', { query }))
   await printRecords(context, 'target', found.filter(hasTags))
 }

@@ -1,13 +1,13 @@
 import { ApiError, NotFoundError, type SlipwayClient, ValidationError } from '@slipway/client'
 import type { Change, Deletion } from './change.ts'
 import { findContentProblems } from './content.ts'
+import { buildDesiredBody, type IdResolver, isSource, normalizeDefinition, normalizeRecord } from './desired.ts'
 import { compareValues, type Difference, MASKED } from './difference.ts'
 import { InvalidFilesError, type YamlDocument } from './document.ts'
 import { buildNameKey, type FileKind, KINDS } from './kinds.ts'
 import type { CatalogEntry } from './load.ts'
 import { Catalog, OPERATIONS, type ServerRecord } from './server.ts'
 import { markTakeOver } from './take-over.ts'
-import { buildWantedBody, type IdResolver, isSource, normalizeDefinition, normalizeRecord } from './wanted.ts'
 
 export interface ReconcilerOptions {
   /** Null for files that name no manager. */
@@ -66,7 +66,7 @@ export class Reconciler {
    */
   async apply({ entry, what, differences: found }: Change): Promise<string[]> {
     const { kind, document } = entry
-    const body = { ...buildWantedBody(entry, this.#createResolver(entry)), managed_by: this.#manager }
+    const body = { ...buildDesiredBody(entry, this.#createResolver(entry)), managed_by: this.#manager }
     const operations = OPERATIONS[kind]
     const id = this.#findExisting(entry)?.id ?? ''
     try {
@@ -147,26 +147,26 @@ export class Reconciler {
   }
 
   async #planEntry(entry: CatalogEntry): Promise<Change[]> {
-    const wanted = buildWantedBody(entry, this.#createResolver(entry))
+    const desired = buildDesiredBody(entry, this.#createResolver(entry))
     const existing = this.#findExisting(entry)
     if (!existing) return [{ entry, what: 'create', differences: [] }]
     if (existing.name !== entry.name) throw new InvalidFilesError([describeOtherSpelling(entry, existing)])
-    if (isSource(entry.kind)) return await this.#planSource(entry, existing, wanted)
-    const [was, is] = [normalizeRecord(entry.kind, existing), normalizeRecord(entry.kind, wanted)]
+    if (isSource(entry.kind)) return await this.#planSource(entry, existing, desired)
+    const [was, is] = [normalizeRecord(entry.kind, existing), normalizeRecord(entry.kind, desired)]
     const sensitive = new Set([...readNames(was['sensitive_variables']), ...readNames(is['sensitive_variables'])])
     const found = Object.keys(is)
       .flatMap((field) => compareFields(field, was[field], is[field]))
       .map((one) => (sensitive.has(getVariableName(one)) ? { ...one, secret: true as const } : one))
-    const secrets = this.#resendSecrets ? listSecretFields(wanted, entry, sensitive) : []
+    const secrets = this.#resendSecrets ? listSecretFields(desired, entry, sensitive) : []
     const all = [...found, ...secrets.filter(({ path }) => !found.some((one) => one.path === path))]
     return all.length > 0 ? [{ entry, what: 'change', differences: all }] : []
   }
 
-  async #planSource(entry: CatalogEntry, existing: ServerRecord, wanted: Record<string, unknown>): Promise<Change[]> {
+  async #planSource(entry: CatalogEntry, existing: ServerRecord, desired: Record<string, unknown>): Promise<Change[]> {
     const { document } = entry
     const kind = entry.kind as SourceKind
-    const { version, description } = wanted as { version: string; description: string | null }
-    const definition = normalizeDefinition(wanted['definition'] as Record<string, unknown>)
+    const { version, description } = desired as { version: string; description: string | null }
+    const definition = normalizeDefinition(desired['definition'] as Record<string, unknown>)
     const published = await this.#catalog.readDefinition(kind, existing.id, version)
     const changes: Change[] = []
     if (published === undefined) {
@@ -247,11 +247,11 @@ const getVariableName = ({ path }: Difference) => /^variables\.(\w+)/.exec(path)
 
 /** Lists the secrets to send on request. The server does not return them, so a change cannot be detected. */
 function listSecretFields(
-  wanted: Record<string, unknown>,
+  desired: Record<string, unknown>,
   { document }: CatalogEntry,
   sensitive: ReadonlySet<string>,
 ): Difference[] {
-  const { connection, variables } = wanted as Record<string, Record<string, unknown> | undefined>
+  const { connection, variables } = desired as Record<string, Record<string, unknown> | undefined>
   const isSecret = (value: unknown) => typeof value === 'string' && document.secrets.has(value)
   return [
     ...(['private_key', 'password'] as const).flatMap((name) =>

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { SlipwayClient } from '@slipway/client'
 import { Document, isScalar, visit } from 'yaml'
+import { isSource } from './desired.ts'
 import { type FileKind, KINDS } from './kinds.ts'
 import { Catalog, type ServerRecord } from './server.ts'
-import { isSource } from './wanted.ts'
 
 type Body = Record<string, unknown>
 

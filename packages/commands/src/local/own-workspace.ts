@@ -68,9 +68,9 @@ function home(): string {
   }
 }
 
-async function makeWorkingDirectory(directory: string, wanted: string | null, machine: string): Promise<string> {
-  const cwd = path.resolve(directory, 'work', wanted ?? '.')
-  if (wanted === null || !path.isAbsolute(wanted)) {
+async function makeWorkingDirectory(directory: string, requested: string | null, machine: string): Promise<string> {
+  const cwd = path.resolve(directory, 'work', requested ?? '.')
+  if (requested === null || !path.isAbsolute(requested)) {
     await makeFolders(cwd)
     return cwd
   }
@@ -79,6 +79,6 @@ async function makeWorkingDirectory(directory: string, wanted: string | null, ma
     () => false,
   )
   if (isDirectory) return cwd
-  const message = `the working directory ${wanted} does not exist on ${machine}`
-  throw new CommandError(message, 'working_directory_missing', wanted)
+  const message = `the working directory ${requested} does not exist on ${machine}`
+  throw new CommandError(message, 'working_directory_missing', requested)
 }

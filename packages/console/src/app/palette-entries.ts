@@ -16,13 +16,13 @@ export interface Entry {
 const MAX_FOUND = 6
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** What the palette offers for a text: screens and acts at once, records that the server finds for `wanted`. */
-export function usePaletteEntries(text: string, wanted: string, onHelp: () => void) {
+/** What the palette offers for a text: screens and acts at once, records that the server finds for `searched`. */
+export function usePaletteEntries(text: string, searched: string, onHelp: () => void) {
   const { can } = useSession()
   const navigate = useNavigate()
   const acts = useActs(onHelp)
   const typed = text.trim().toLowerCase()
-  const search = wanted.trim()
+  const search = searched.trim()
   const query = { query: { search, limit: MAX_FOUND } }
   const maySearch = (permission: string) => ({ enabled: search.length >= 2 && can(permission), keep: true })
 

@@ -36,8 +36,8 @@ const LIST_ID = 'palette-list'
 const idOf = (index: number) => `palette-${index}`
 
 function Choices({ store, text, onHelp }: Props & { text: string }) {
-  const [wanted] = useDebouncedValue(text, SEARCH_DELAY_MS)
-  const { entries, error, isSearching } = usePaletteEntries(text, wanted, onHelp)
+  const [searched] = useDebouncedValue(text, SEARCH_DELAY_MS)
+  const { entries, error, isSearching } = usePaletteEntries(text, searched, onHelp)
   const { selected } = useSpotlight(store)
   // Mantine selects no entry of a list that opens, or that was empty. Enter acts on the first one.
   useEffect(() => {

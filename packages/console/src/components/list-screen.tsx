@@ -79,7 +79,7 @@ export function ListScreen<T extends { id: string }>(props: Props<T>) {
             placeholder={searched}
             w={{ base: '100%', xs: 260 }}
             value={text}
-            onChange={(wanted) => change({ search: wanted })}
+            onChange={(typed) => change({ search: typed })}
           />
         )}
         {props.filters}

@@ -54,12 +54,12 @@ export function RecordSelect({ kind, placeholder, required = false, value, error
   const { can } = useSession()
   const { list, get, permission } = KINDS[kind]
   const [text, setText] = useState('')
-  const [wanted] = useDebouncedValue(text, DEBOUNCE_MS)
+  const [debounced] = useDebouncedValue(text, DEBOUNCE_MS)
   const enabled = can(permission)
   const chosen = useRead(get, { params: { id: value ?? '' } }, { enabled: enabled && value !== null })
   const chosenName = chosen.data && nameOf(chosen.data)
   // While the input shows the chosen name, the list offers every record.
-  const search = wanted === (chosenName ?? value) ? '' : wanted
+  const search = debounced === (chosenName ?? value) ? '' : debounced
   const records = useRead(list, { query: { ...searchQuery(search), limit: MAX_CHOICES } }, { enabled, keep: true })
   if (!enabled) return null
   const found = new Map((records.data?.data ?? []).map((record) => [record.id, nameOf(record)]))

@@ -13,9 +13,9 @@ interface Props extends Omit<TextInputProps, 'value' | 'onChange'> {
 export function SearchInput({ value = '', onChange, ...input }: Props) {
   const [text, setText] = useState(value)
   const reported = useRef(value)
-  const report = useDebouncedCallback((wanted: string) => {
-    reported.current = wanted
-    onChange(wanted || undefined)
+  const report = useDebouncedCallback((query: string) => {
+    reported.current = query
+    onChange(query || undefined)
   }, DEBOUNCE_MS)
   // The address changed by itself: a link, or the back button.
   useEffect(() => {

@@ -16,8 +16,8 @@ export function WholeInput({ suggestions = [], value = '', onChange, ...input }:
   // The address changed by itself: a link, or the back button.
   useEffect(() => setText(value), [value])
   const report = (typed: string) => {
-    const wanted = typed.trim()
-    if (wanted !== value) onChange(wanted || undefined)
+    const entered = typed.trim()
+    if (entered !== value) onChange(entered || undefined)
   }
   return (
     <form

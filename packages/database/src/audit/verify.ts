@@ -90,12 +90,12 @@ export async function verifyAuditPart(
 ): Promise<AuditPartVerdict> {
   return database.snapshot(async (tx) => {
     const [start, head] = [await chainStart(tx), await chainHead(tx)]
-    const wanted = Math.min(after ?? head.position - limit, head.position)
-    const fromStart = wanted <= start.position
+    const requested = Math.min(after ?? head.position - limit, head.position)
+    const fromStart = requested <= start.position
     // The first link of a later part is not checked: its hash is where the part begins.
     const [known, links] = fromStart
       ? [null, await findLinks.all(tx, { after: -1, limit })]
-      : splitFirst(await findLinks.all(tx, { after: wanted - 1, limit: limit + 1 }))
+      : splitFirst(await findLinks.all(tx, { after: requested - 1, limit: limit + 1 }))
     let before: ChainHead = known ?? start
     const verdict = { links: 0, dropped: start.position, head, findings: [], broken: 0, after: before.position }
     const report = reportTo(verdict)

@@ -11,7 +11,7 @@ import { ANY_ORPHAN } from './runs.sql.ts'
  */
 export const findInstances = statement({
   name: 'database.snapshot.find-instances',
-  parameters: { version: text, wanted: int4, most: int4, exact: bool },
+  parameters: { version: text, requested: int4, most: int4, exact: bool },
   row: {
     id: uuid,
     name: text,
@@ -31,8 +31,8 @@ export const findInstances = statement({
         FROM instances WHERE removed_at IS NULL
     ), counted AS (
       SELECT *, count(*) FILTER (WHERE idle IS NULL) OVER () > 1 AS several FROM known
-    ), wanted AS (
-      SELECT :wanted::int + CASE WHEN :most::int = 0 THEN 0 WHEN ${ANY_ORPHAN} THEN :most
+    ), requested AS (
+      SELECT :requested::int + CASE WHEN :most::int = 0 THEN 0 WHEN ${ANY_ORPHAN} THEN :most
                ELSE (SELECT count(*)::int FROM (SELECT FROM pending_requests WHERE status = 'pending' LIMIT :most) waiting) END AS slots
     )
     SELECT i.id, i.name, i.tenant_id, i.labels, i.idle, i.capacity AS slots,
@@ -45,7 +45,7 @@ export const findInstances = statement({
                       WHERE s.instance_id = i.id AND s.slot = turn.slot AND NOT s.retired
                         AND (SELECT true FROM leases l
                               WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL) IS NULL)
-              LIMIT (SELECT slots FROM wanted))
+              LIMIT (SELECT slots FROM requested))
            ELSE '{}' END AS free
       FROM counted i`,
 })

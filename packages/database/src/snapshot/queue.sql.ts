@@ -1,5 +1,5 @@
 import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
-import type { WantedTarget } from '@slipway/engine'
+import type { RequestedTarget } from '@slipway/engine'
 import { rowSet, statement } from '../sql/statement.ts'
 import {
   array,
@@ -66,7 +66,7 @@ const ASKED = `asked AS MATERIALIZED (
       SELECT l.list, l.tenant_id, l.source_id, l.priority, t.id AS target_id, t.name, ${POLICY} AS policy
         FROM ROWS FROM (jsonb_to_recordset(:lists::jsonb) AS (tenant_id uuid, source_id uuid, priority int, target_ids uuid[]))
              WITH ORDINALITY AS l (tenant_id, source_id, priority, target_ids, list)
-       CROSS JOIN unnest(l.target_ids) AS wanted (id) JOIN targets t ON t.id = wanted.id ${WITH_POLICY}
+       CROSS JOIN unnest(l.target_ids) AS requested (id) JOIN targets t ON t.id = requested.id ${WITH_POLICY}
        WHERE ${POLICY} <> 'allow')`
 
 /** SQL: the pending requests that a new one replaces: of the same source and tenant, and each of their targets is one of its own. */
@@ -118,7 +118,7 @@ const KEPT_ROW = {
  * the first pending request that keeps it and is not replaced by the new one.
  */
 export const findWanted = statement({
-  name: 'database.snapshot.find-wanted',
+  name: 'database.snapshot.find-requested',
   parameters: { lists: jsonb<readonly AskedTargets[]>(), open: array(uuid) },
   row: { list: int8, ...KEPT_ROW },
   sql: `WITH ${ASKED}, ${OLDER}
@@ -137,22 +137,22 @@ export const findFirsts = statement({
   name: 'database.snapshot.find-firsts',
   parameters: { groups: rowSet({ key: uuid, most: int4 }), limit: int8 },
   row: ROW,
-  sql: `SELECT first.* FROM :groups AS wanted
+  sql: `SELECT first.* FROM :groups AS requested
      CROSS JOIN LATERAL (
        SELECT ${FIELDS} FROM pending_requests p
-        WHERE p.freeze_key = wanted.key AND p.status = 'pending' AND NOT p.wants_targets
+        WHERE p.freeze_key = requested.key AND p.status = 'pending' AND NOT p.wants_targets
           AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))
-        ORDER BY p.rank, p.id LIMIT wanted.most
+        ORDER BY p.rank, p.id LIMIT requested.most
      ) first
      ORDER BY first.rank, first.id LIMIT :limit`,
 })
 
 /** SQL: each target once that a request waits for. Reads one index entry per target, however long the queue is. */
-export const EACH_WANTED = `wanted (target_id) AS (
+export const EACH_REQUESTED = `requested (target_id) AS (
     (SELECT target_id FROM pending_targets ORDER BY target_id LIMIT 1)
     UNION ALL
-    SELECT next.target_id FROM wanted CROSS JOIN LATERAL (
-      SELECT n.target_id FROM pending_targets n WHERE n.target_id > wanted.target_id ORDER BY n.target_id LIMIT 1) next)`
+    SELECT next.target_id FROM requested CROSS JOIN LATERAL (
+      SELECT n.target_id FROM pending_targets n WHERE n.target_id > requested.target_id ORDER BY n.target_id LIMIT 1) next)`
 
 /**
  * The requests of the groups `keys` that come first for all their targets, of which nobody holds one. All other requests with locks
@@ -161,13 +161,13 @@ export const EACH_WANTED = `wanted (target_id) AS (
 export const findHeads = statement({
   name: 'database.snapshot.find-heads',
   parameters: { open: array(uuid), keys: array(uuid), limit: int8 },
-  row: { ...ROW, targets: json<WantedTarget[]>() },
-  sql: `WITH RECURSIVE ${EACH_WANTED}, heads AS (
+  row: { ...ROW, targets: json<RequestedTarget[]>() },
+  sql: `WITH RECURSIVE ${EACH_REQUESTED}, heads AS (
       SELECT first.request_id, count(*) AS targets
-        FROM wanted CROSS JOIN LATERAL (
+        FROM requested CROSS JOIN LATERAL (
           SELECT n.request_id FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
-           WHERE n.target_id = wanted.target_id AND ${RESERVES} ORDER BY n.rank, n.request_id LIMIT 1) first
-       WHERE (SELECT true FROM target_locks k WHERE k.target_id = wanted.target_id AND ${holds('k')} LIMIT 1) IS NULL
+           WHERE n.target_id = requested.target_id AND ${RESERVES} ORDER BY n.rank, n.request_id LIMIT 1) first
+       WHERE (SELECT true FROM target_locks k WHERE k.target_id = requested.target_id AND ${holds('k')} LIMIT 1) IS NULL
        GROUP BY first.request_id
     )
     SELECT ${FIELDS},

@@ -19,7 +19,7 @@ export async function readGroups(db: Queryable) {
   const [{ freezes, now }, facts, instances, counts] = await Promise.all([
     readFreezes(db),
     findFacts.one(db, { prepared: [], held_orphans: [], limit: 0 }),
-    readInstances(db, { wanted: 0, most: 0, exact: true }),
+    readInstances(db, { requested: 0, most: 0, exact: true }),
     countGroups.all(db),
   ])
   const snapshot = snapshotOf({ freezes, now }, facts, instances)

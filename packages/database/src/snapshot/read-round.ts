@@ -7,10 +7,10 @@ import {
   type OlderRequest,
   type PoolUser,
   type Request,
+  type RequestedTarget,
   type Snapshot,
   type StartRequest,
   type TargetState,
-  type WantedTarget,
 } from '@slipway/engine'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import type { Queryable, RowOf } from '../sql/statement.ts'
@@ -76,7 +76,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     readFreezes(db),
     findFacts.one(db, { prepared, held_orphans: heldOrphans, limit: MOST_REQUESTS }),
     readInstances(db, {
-      wanted: arrivals.length + (isAskedForChecks ? SLOTS_FOR_CHECKS : 0),
+      requested: arrivals.length + (isAskedForChecks ? SLOTS_FOR_CHECKS : 0),
       most: MOST_REQUESTS,
       exact,
     }),
@@ -92,7 +92,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     runningChecks: new Map(runningChecks.map((row) => [row.tenant_id ?? '', row.running])),
   }
   const open = (groups ?? []).map(groupOf).filter((group) => groupBlockersOf(seen, group, now).length === 0)
-  const [places, wanted, pending] = await Promise.all([
+  const [places, requested, pending] = await Promise.all([
     readPlaces(db, { freezes, now }, arrivals),
     any_policy && arrivals.length > 0 ? readWanted(db, arrivals, open) : null,
     readPending(db, seen, open),
@@ -100,12 +100,12 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
   const starts = arrivals.map((arrival, index) => {
     const status = statuses[index]
     if (status === undefined) throw new Error(`The status of command ${arrival.id} was not read`)
-    return newStart(arrival, { status, places: places[index] ?? [], wanted: wanted?.lists[index] })
+    return newStart(arrival, { status, places: places[index] ?? [], requested: requested?.lists[index] })
   })
   return {
     snapshot: {
       ...seen,
-      targets: wanted?.states ?? seen.targets,
+      targets: requested?.states ?? seen.targets,
       readUpTo: Math.min(seen.readUpTo, pending.readUpTo),
     },
     requests: [
@@ -119,7 +119,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
   }
 }
 
-export const readInstances = (db: Queryable, asked: { wanted: number; most: number; exact: boolean }) =>
+export const readInstances = (db: Queryable, asked: { requested: number; most: number; exact: boolean }) =>
   findInstances.all(db, { version: COMPATIBLE_VERSION, ...asked })
 
 /** A snapshot in which nobody wants a target and no check runs. */
@@ -171,8 +171,8 @@ async function readPlaces(
   return lists.map((_, index) => rows.flatMap(({ list, ...place }) => (list === index ? [place] : [])))
 }
 
-interface WantedOfRequest {
-  targets: WantedTarget[]
+interface RequestedTargets {
+  targets: RequestedTarget[]
   older: OlderRequest[]
 }
 
@@ -180,7 +180,7 @@ async function readWanted(
   db: Queryable,
   arrivals: readonly NewRequest[],
   open: readonly Group[],
-): Promise<{ lists: WantedOfRequest[]; states: Map<string, TargetState> }> {
+): Promise<{ lists: RequestedTargets[]; states: Map<string, TargetState> }> {
   const asked = arrivals.map(({ plan }) => ({
     tenant_id: plan.tenant?.id ?? null,
     source_id: plan.source.id,
@@ -191,7 +191,7 @@ async function readWanted(
     findWanted.all(db, { lists: asked, open: open.map(({ key }) => key) }),
     findOlder.all(db, { lists: asked }),
   ])
-  const lists: WantedOfRequest[] = arrivals.map(() => ({ targets: [], older: [] }))
+  const lists: RequestedTargets[] = arrivals.map(() => ({ targets: [], older: [] }))
   const states = new Map<string, TargetState>()
   for (const row of rows) {
     const { list, id, name, policy } = row
@@ -225,12 +225,12 @@ export function withKeepers(
 interface FactsOfNew {
   status: Status
   places: TargetPlace[]
-  wanted: WantedOfRequest | undefined
+  requested: RequestedTargets | undefined
 }
 
 function newStart(
   { id, plan, caller, override }: NewRequest,
-  { status, places, wanted = { targets: [], older: [] } }: FactsOfNew,
+  { status, places, requested = { targets: [], older: [] } }: FactsOfNew,
 ): StartRequest {
   const { started, queued, late, rank } = status
   const tenant_id = plan.tenant?.id ?? null
@@ -242,8 +242,8 @@ function newStart(
     rank,
     retry_at: null,
     subject: { ...freezeSubject({ plan, caller, override }), targets: places },
-    targets: wanted.targets,
-    arrival: { status: started ? 'started' : queued ? 'queued' : late ? 'late' : 'new', older: wanted.older },
+    targets: requested.targets,
+    arrival: { status: started ? 'started' : queued ? 'queued' : late ? 'late' : 'new', older: requested.older },
   }
 }
 
@@ -279,7 +279,7 @@ interface Pending {
   steps: Map<string, number>
 }
 
-type PendingRow = RowOf<typeof findFirsts> & { targets: WantedTarget[] }
+type PendingRow = RowOf<typeof findFirsts> & { targets: RequestedTarget[] }
 
 /** The requests of these groups that may start, in the order of the queue. */
 async function readPending(db: Queryable, snapshot: Snapshot, open: readonly Group[]): Promise<Pending> {

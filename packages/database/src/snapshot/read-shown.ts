@@ -1,4 +1,4 @@
-import type { Request, Snapshot, StartRequest, TargetState, WantedTarget } from '@slipway/engine'
+import type { Request, RequestedTarget, Snapshot, StartRequest, TargetState } from '@slipway/engine'
 import type { Queryable } from '../sql/statement.ts'
 import { findPending, findWaitedFor } from './queue.sql.ts'
 import { type NewRequest, readRound, withKeepers } from './read-round.ts'
@@ -30,7 +30,7 @@ export async function readShown(db: Queryable, { pending, arrivals }: ShownReadi
   ])
   const isInRound = new Set(round.requests.map(({ id }) => id))
   const waiting = rows.filter(({ id }) => !isInRound.has(id))
-  const { wanted, states } = await readWaitedFor(db, {
+  const { requested, states } = await readWaitedFor(db, {
     ids: waiting.filter(({ wants_targets }) => wants_targets).map(({ id }) => id),
     open: round.open,
     known: round.snapshot.targets,
@@ -41,7 +41,7 @@ export async function readShown(db: Queryable, { pending, arrivals }: ShownReadi
       ...round.requests,
       ...waiting.map(({ id, rank, subject, selector, retry_at }): StartRequest => {
         const { tenant_id } = subject
-        const targets = wanted.get(id) ?? []
+        const targets = requested.get(id) ?? []
         return { kind: 'start', id, tenant_id, subject, selector, rank, targets, retry_at, arrival: null }
       }),
     ],
@@ -51,20 +51,20 @@ export async function readShown(db: Queryable, { pending, arrivals }: ShownReadi
 async function readWaitedFor(
   db: Queryable,
   { ids, open, known }: { ids: readonly string[]; open: readonly string[]; known: ReadonlyMap<string, TargetState> },
-): Promise<{ wanted: Map<string, WantedTarget[]>; states: Map<string, TargetState> }> {
-  const wanted = new Map<string, WantedTarget[]>()
+): Promise<{ requested: Map<string, RequestedTarget[]>; states: Map<string, TargetState> }> {
+  const requested = new Map<string, RequestedTarget[]>()
   const states = new Map(known)
-  if (ids.length === 0) return { wanted, states }
+  if (ids.length === 0) return { requested, states }
   for (const row of await findWaitedFor.all(db, { ids, open })) {
     const { id, name, policy, request_ids } = row
     states.set(id, withKeepers(states.get(id), row))
     // A queued request still waits for a target whose policy has become `allow`.
     const target = { id, name, policy: policy === 'allow' ? 'queue' : policy } as const
     for (const request of request_ids) {
-      const targets = wanted.get(request) ?? []
+      const targets = requested.get(request) ?? []
       targets.push(target)
-      wanted.set(request, targets)
+      requested.set(request, targets)
     }
   }
-  return { wanted, states }
+  return { requested, states }
 }

@@ -93,10 +93,10 @@ async function writeReleases(tx: Queryable, releases: Derived['releases']): Prom
 async function freeLocks(tx: Queryable, over: readonly PartRow[]): Promise<boolean> {
   if (over.length === 0) return false
   const freed = await sql.freeLocks.all(tx, { parts: over })
-  const wanted = freed.filter(({ is_wanted }) => is_wanted)
+  const awaited = freed.filter(({ is_wanted }) => is_wanted)
   await enqueue(
     tx,
-    wanted.map(({ instance_id }) => eventMessage('slot.freed', { instance_id })),
+    awaited.map(({ instance_id }) => eventMessage('slot.freed', { instance_id })),
   )
-  return wanted.length > 0
+  return awaited.length > 0
 }

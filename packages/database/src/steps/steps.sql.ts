@@ -157,7 +157,7 @@ export const confirmEnds = statement({
        AND (s.end_confirmed = false OR (s.end_confirmed IS NULL AND s.state = 'cancelled'))`,
 })
 
-/** Releases the locks of a run that was stopped: its instance has told that no command runs any more. */
+/** Releases the locks of a run that was stopped: its instance has reported that no command runs any more. */
 export const freeLocksOfRun = statement({
   name: 'database.steps.free-locks-of-run',
   parameters: { deployment_id: uuid, epoch: int8 },
@@ -168,7 +168,7 @@ export const freeLocksOfRun = statement({
 
 /**
  * Releases the locks of a deployment that has ended. If the deployment was stopped while a command ran on a target, its lock
- * stays until the instance has told that the command is gone.
+ * stays until the instance has reported that the command is gone.
  */
 export const freeLocksOfEnded = statement({
   name: 'database.steps.free-locks-of-ended',

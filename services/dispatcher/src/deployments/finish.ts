@@ -85,13 +85,13 @@ async function hasRolledBack(tx: Queryable, deploymentId: string, reported: RunO
  */
 async function failureOf(
   tx: Queryable,
-  { deployment_id, reason, error_message: told }: EventBody<'run.finished'>,
+  { deployment_id, reason, error_message: runError }: EventBody<'run.finished'>,
 ): Promise<string> {
   // A timeout kills commands, for example. Such failures are an effect, not the cause.
-  if (told !== null && (reason ?? 'command_failed') !== 'command_failed') return told
+  if (runError !== null && (reason ?? 'command_failed') !== 'command_failed') return runError
   const found = await findCommonestFailure.first(tx, { deployment_id })
-  if (!found) return told ?? 'No command was completed'
+  if (!found) return runError ?? 'No command was completed'
   const { failures, targets, alike, error, place } = found
   if (targets > 1) return `${alike} of ${failures} failures: ${error ?? 'no reason is known'}; the first was ${place}`
-  return told ?? `${place} failed${error === null ? '' : `: ${error}`}`
+  return runError ?? `${place} failed${error === null ? '' : `: ${error}`}`
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '@slipway/database'
-import { renewWanted } from '../locks/wanted.ts'
+import { renewRequestedTargets } from '../locks/requested-targets.ts'
 import { renewSubjects } from '../pending/queue.sql.ts'
 import { type ClaimedRequest, claim, markFailed } from '../pending/status.ts'
 import { vanishedRecords } from '../pending/vanished-records.ts'
@@ -31,7 +31,7 @@ export async function claimRequests(
   const inHand = claimed.map(({ id }) => id)
   const [vanished, { locks, renewed }, moved] = await Promise.all([
     vanishedRecords(tx, claimed),
-    renewWanted(tx, claimed),
+    renewRequestedTargets(tx, claimed),
     placesMatter ? renewSubjects.all(tx, { ids: inHand }) : [],
   ])
   const changed = new Set([...renewed, ...moved.map(({ id }) => id)])

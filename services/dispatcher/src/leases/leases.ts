@@ -29,12 +29,12 @@ export interface Lease extends Slot {
 export async function leaseSlots(
   tx: Queryable,
   { instances }: Snapshot,
-  wanted: readonly { slot: Slot; deployment_id: string }[],
+  requested: readonly { slot: Slot; deployment_id: string }[],
 ): Promise<Lease[]> {
-  const used = new Set(wanted.map(({ slot }) => slot.instance_id))
+  const used = new Set(requested.map(({ slot }) => slot.instance_id))
   const [rows, moved] = await Promise.all([
     addLeases.all(tx, {
-      leases: wanted.map(({ slot: { instance_id, slot }, deployment_id }) => ({ instance_id, slot, deployment_id })),
+      leases: requested.map(({ slot: { instance_id, slot }, deployment_id }) => ({ instance_id, slot, deployment_id })),
     }),
     // After the leases: a change of an instance waits for its slots, so that it came before them or comes after this transaction.
     findMoved.all(tx, {
@@ -44,9 +44,11 @@ export async function leaseSlots(
   ])
   const epochs = new Map(rows.map(({ deployment_id, epoch }) => [deployment_id, epoch]))
   const changed = new Set(moved.map(({ id }) => id))
-  const lost = wanted.filter(({ slot, deployment_id }) => changed.has(slot.instance_id) || !epochs.has(deployment_id))
+  const lost = requested.filter(
+    ({ slot, deployment_id }) => changed.has(slot.instance_id) || !epochs.has(deployment_id),
+  )
   if (lost.length > 0) throw new Moved(lost.map(({ deployment_id }) => deployment_id))
-  return wanted.map(({ slot, deployment_id }) => ({ ...slot, deployment_id, epoch: epochs.get(deployment_id) ?? 0 }))
+  return requested.map(({ slot, deployment_id }) => ({ ...slot, deployment_id, epoch: epochs.get(deployment_id) ?? 0 }))
 }
 
 interface Cause {

@@ -1,6 +1,6 @@
 import {
   array,
-  EACH_WANTED,
+  EACH_REQUESTED,
   holds,
   int8,
   jsonb,
@@ -57,7 +57,7 @@ export const moveLocks = statement({
      WHERE k.target_id = p.target_id AND k.deployment_id = n.deployment_id`,
 })
 
-/** Releases the locks of deployments that were stopped and whose instance never told that their commands are gone. */
+/** Releases the locks of deployments that were stopped and whose instance never reported that their commands are gone. */
 export const dropLeftLocks = statement({
   name: 'dispatcher.target-locks.drop-left',
   sql: `UPDATE target_locks k SET deployment_id = NULL, epoch = NULL FROM leases l
@@ -69,19 +69,19 @@ export const dropLeftLocks = statement({
 /** Replaces what pending requests need. Requests that need nothing lose their mark. */
 export const replaceWanted = statement({
   name: 'dispatcher.pending-targets.replace',
-  parameters: { wanted: rowSet({ request_id: uuid, target_id: uuid }), all_ids: array(uuid) },
-  sql: `WITH wanted AS (
+  parameters: { requested: rowSet({ request_id: uuid, target_id: uuid }), all_ids: array(uuid) },
+  sql: `WITH requested AS (
       SELECT n.request_id, n.target_id, p.rank
-        FROM :wanted AS n
+        FROM :requested AS n
         JOIN pending_requests p ON p.id = n.request_id
     ), gone AS (
       DELETE FROM pending_targets o WHERE o.request_id = ANY (:all_ids)
-         AND NOT EXISTS (SELECT FROM wanted n WHERE n.request_id = o.request_id AND n.target_id = o.target_id)
+         AND NOT EXISTS (SELECT FROM requested n WHERE n.request_id = o.request_id AND n.target_id = o.target_id)
     ), added AS (
-      INSERT INTO pending_targets (request_id, target_id, rank) SELECT * FROM wanted
+      INSERT INTO pending_targets (request_id, target_id, rank) SELECT * FROM requested
       ON CONFLICT (request_id, target_id) DO NOTHING
     )
-    UPDATE pending_requests p SET wants_targets = EXISTS (SELECT FROM wanted n WHERE n.request_id = p.id)
+    UPDATE pending_requests p SET wants_targets = EXISTS (SELECT FROM requested n WHERE n.request_id = p.id)
      WHERE p.id = ANY (:all_ids)`,
 })
 
@@ -96,9 +96,9 @@ export const findWanted = statement({
 /** Deletes what requests no longer need, because the policy of the target has become `allow` since, or the target is gone. */
 export const dropUnlocked = statement({
   name: 'dispatcher.pending-targets.drop-unlocked',
-  sql: `WITH RECURSIVE ${EACH_WANTED}, dropped AS (
+  sql: `WITH RECURSIVE ${EACH_REQUESTED}, dropped AS (
       DELETE FROM pending_targets n WHERE n.target_id IN (
-        SELECT wanted.target_id FROM wanted LEFT JOIN targets t ON t.id = wanted.target_id ${WITH_POLICY}
+        SELECT requested.target_id FROM requested LEFT JOIN targets t ON t.id = requested.target_id ${WITH_POLICY}
          WHERE t.id IS NULL OR ${POLICY} = 'allow')
       RETURNING n.request_id, n.target_id)
     UPDATE pending_requests p SET wants_targets = false

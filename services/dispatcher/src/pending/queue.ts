@@ -1,6 +1,6 @@
 import { type CommandBody, PENDING_TARGETS } from '@slipway/contracts'
 import { enqueue, eventMessage, freezeSubject, type Queryable } from '@slipway/database'
-import { storeWanted } from '../locks/wanted.ts'
+import { storeRequestedTargets } from '../locks/requested-targets.ts'
 import { addRequests } from './queue.sql.ts'
 
 /** A request to queue. */
@@ -24,7 +24,7 @@ export async function enqueueRequests(tx: Queryable, requests: readonly QueuedRe
       freezeSubject({ plan, caller, override: freeze_override !== null }),
     ),
   })
-  await storeWanted(
+  await storeRequestedTargets(
     tx,
     requests.flatMap(({ command, locks }) => (locks.length === 0 ? [] : [{ id: command.command_id, targets: locks }])),
   )

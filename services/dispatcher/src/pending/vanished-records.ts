@@ -14,8 +14,8 @@ const findPresent = statement({
   row: { kind: oneOf('text', ['source', 'target', 'tenant', 'environment']), id: uuid, version: nullable(text) },
   sql: `SELECT 'source' AS kind, v.source_id AS id, v.version
       FROM source_versions v
-      JOIN :versions AS wanted
-        ON wanted.id = v.source_id AND wanted.version = v.version
+      JOIN :versions AS requested
+        ON requested.id = v.source_id AND requested.version = v.version
     UNION ALL SELECT 'target', id, NULL FROM targets WHERE id = ANY (:target_ids::uuid[]) AND enabled
     UNION ALL SELECT 'tenant', id, NULL FROM tenants WHERE id = ANY (:tenant_ids::uuid[])
     UNION ALL SELECT 'environment', id, NULL FROM environments WHERE id = ANY (:environment_ids::uuid[])`,
@@ -41,8 +41,8 @@ export async function vanishedRecords(
 ): Promise<Map<string, string>> {
   const used = requests.map(({ id, command }) => ({ id, records: recordsOf(command.plan) }))
   // Pending requests often share source and targets, so each record is looked up once.
-  const wanted = [...new Map(used.flatMap(({ records }) => records).map((each) => [keyOf(each), each])).values()]
-  const ofKind = (kind: UsedRecord['kind']) => wanted.filter((each) => each.kind === kind)
+  const requested = [...new Map(used.flatMap(({ records }) => records).map((each) => [keyOf(each), each])).values()]
+  const ofKind = (kind: UsedRecord['kind']) => requested.filter((each) => each.kind === kind)
   const idsOf = (kind: UsedRecord['kind']) => ofKind(kind).map(({ id }) => id)
   const found = await findPresent.all(tx, {
     versions: ofKind('source').map(({ id, version = '' }) => ({ id, version })),

@@ -20,9 +20,9 @@ export async function resume(
   if (given.length === 0) return 0
   const deployments = await lockOrphans.all(tx, { ids: given.map(({ request }) => request.id) })
   const locked = new Map(deployments.map((deployment) => [deployment.id, deployment]))
-  const wanted = given.flatMap(({ request: { id }, slot }) => (locked.has(id) ? [{ slot, deployment_id: id }] : []))
-  if (wanted.length === 0) return 0
-  const leases = await leaseSlots(tx, snapshot, wanted)
+  const requested = given.flatMap(({ request: { id }, slot }) => (locked.has(id) ? [{ slot, deployment_id: id }] : []))
+  if (requested.length === 0) return 0
+  const leases = await leaseSlots(tx, snapshot, requested)
   const causes = leases.flatMap(({ deployment_id }) => locked.get(deployment_id) ?? [])
   await moveLocks.run(tx, { leases })
   const deploymentIds = deployments.map(({ id }) => id)
@@ -33,7 +33,7 @@ export async function resume(
       deploymentUpdated(deployment, deployment.state).map((message) => ({ ...message, ...causeOf(deployment) })),
     ),
   ])
-  return wanted.length
+  return requested.length
 }
 
 const causeOf = ({ request_id, traceparent }: LockedDeployment) => ({ request_id, traceparent })

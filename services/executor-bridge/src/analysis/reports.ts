@@ -20,12 +20,12 @@ export async function explainReports(
 ): Promise<StoredLine[]> {
   const reports = lines.filter(isReport)
   if (reports.length === 0) return [...lines]
-  const told = new Map<string, Analysis>()
-  for (const [key, { finding }] of failures) told.set(key, finding.analysis)
-  const earlier = reports.filter(({ i, a }) => !told.has(placeKey(i ?? 0, a ?? 0)))
-  for (const [key, one] of await storedOf(tx, deploymentId, earlier)) told.set(key, one)
+  const analyses = new Map<string, Analysis>()
+  for (const [key, { finding }] of failures) analyses.set(key, finding.analysis)
+  const earlier = reports.filter(({ i, a }) => !analyses.has(placeKey(i ?? 0, a ?? 0)))
+  for (const [key, one] of await storedOf(tx, deploymentId, earlier)) analyses.set(key, one)
   return lines.map((line) => {
-    const analysis = isReport(line) ? told.get(placeKey(line.i ?? 0, line.a ?? 0)) : undefined
+    const analysis = isReport(line) ? analyses.get(placeKey(line.i ?? 0, line.a ?? 0)) : undefined
     return analysis ? { ...line, x: { ...line.x, fingerprint: analysis.fingerprint, analysis } } : line
   })
 }

@@ -73,7 +73,7 @@ function changedSteps(moved: readonly MovedStep[], moves: readonly StepMove[]): 
     if (state === before) return []
     const result = results.get(placeKey(target, action))
     const output = result?.status === state ? outputTail(result.stdout_tail, result.stderr_tail) : null
-    const told = { target, action, state, exit_code, error_message }
-    return [output === null ? told : { ...told, output }]
+    const summary = { target, action, state, exit_code, error_message }
+    return [output === null ? summary : { ...summary, output }]
   })
 }

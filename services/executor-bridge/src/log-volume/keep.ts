@@ -25,36 +25,36 @@ interface KeptLines {
 
 /**
  * The lines of a batch that are stored. Decides for the whole batch, so the log exceeds a limit by one batch at most. The first
- * dropped line is replaced by one that names the limit; `told` is the limit that an earlier batch has named.
+ * dropped line is replaced by one that names the limit; `reported` is the limit that an earlier batch has named.
  */
 export function keepWithinLimits(
   lines: readonly StoredLine[],
   limits: LogBytes,
   used: LogBytes,
-  told: LogLimit | null,
+  reported: LogLimit | null,
 ): KeptLines {
   const dropping = LOG_LIMITS.find((limit) => limits[limit] > 0 && used[limit] >= limits[limit]) ?? null
   if (dropping === null) {
     // Without new lines, nothing tells that the output is stored again.
-    return { lines: [...lines], dropped: [], dropping: lines.length > 0 ? null : told }
+    return { lines: [...lines], dropped: [], dropping: lines.length > 0 ? null : reported }
   }
   const isFull = LOG_LIMITS.some(
     (limit) => limits[limit] > 0 && used[limit] >= limits[limit] + reserveOf(limits[limit]),
   )
   const dropped = new Map<string, DroppedLines>()
   const kept: StoredLine[] = []
-  let isTold = told === dropping
+  let isReported = reported === dropping
   for (const line of lines) {
     if (line.s === 's' && !isFull) {
       kept.push(line)
       continue
     }
     if (line.s !== 's' && line.i !== null && line.a !== null) count(dropped, line.i, line.a)
-    if (isTold) continue
-    isTold = true
+    if (isReported) continue
+    isReported = true
     kept.push(noticeOf(dropping, limits[dropping], line.t))
   }
-  return { lines: kept, dropped: [...dropped.values()], dropping: isTold ? dropping : told }
+  return { lines: kept, dropped: [...dropped.values()], dropping: isReported ? dropping : reported }
 }
 
 const reserveOf = (limit: number) => Math.max(limit / 10, SYSTEM_BYTES)

@@ -24,27 +24,23 @@ export interface LoadedRun {
 export async function loadRuns(
   database: Database,
   instanceId: string,
-  wanted: readonly RunRef[],
+  refs: readonly RunRef[],
 ): Promise<(LoadedRun | null)[]> {
   try {
-    return await loadTogether(database, instanceId, wanted)
+    return await loadTogether(database, instanceId, refs)
   } catch (error) {
     if (!isLocked(error)) throw error
-    if (wanted.length === 1) return [null]
-    return (await Promise.all(wanted.map((run) => loadRuns(database, instanceId, [run])))).flat()
+    if (refs.length === 1) return [null]
+    return (await Promise.all(refs.map((run) => loadRuns(database, instanceId, [run])))).flat()
   }
 }
 
-function loadTogether(
-  database: Database,
-  instanceId: string,
-  wanted: readonly RunRef[],
-): Promise<(LoadedRun | null)[]> {
-  const deployment_ids = wanted.map(({ deployment_id }) => deployment_id)
+function loadTogether(database: Database, instanceId: string, refs: readonly RunRef[]): Promise<(LoadedRun | null)[]> {
+  const deployment_ids = refs.map(({ deployment_id }) => deployment_id)
   return database.transaction(async (tx) => {
     const [, runs, ...rows] = await Promise.all([
       waitBriefly.run(tx),
-      lockLeasedRuns.all(tx, { runs: wanted, instance_id: instanceId }),
+      lockLeasedRuns.all(tx, { runs: refs, instance_id: instanceId }),
       findActions.all(tx, { deployment_ids }),
       findTargets.all(tx, { deployment_ids }),
       findTouchedSteps.all(tx, { deployment_ids }),
@@ -68,7 +64,7 @@ function loadTogether(
         return [epoch, { run: { ...run, next_line }, records }]
       }),
     )
-    return wanted.map(({ epoch }) => loaded.get(epoch) ?? null)
+    return refs.map(({ epoch }) => loaded.get(epoch) ?? null)
   })
 }
 

@@ -50,9 +50,9 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
       authorize: (caller) => requireNoTenant(caller, 'instances:create'),
       async handle({ caller, body, audit }) {
         const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
-        const wanted = { ...body, tenant_id: references.id('/tenant_id'), created_by: caller.user_id }
+        const requested = { ...body, tenant_id: references.id('/tenant_id'), created_by: caller.user_id }
         const { grant, token } = await database.transaction(async (tx) => {
-          const made = await makeGrant(tx, wanted)
+          const made = await makeGrant(tx, requested)
           await audit.record(tx, { resource_id: made.grant.id, tenant_id: null, details: grantDetails(made.grant) })
           return made
         })

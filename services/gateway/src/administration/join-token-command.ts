@@ -43,12 +43,12 @@ export async function joinTokenCommand(
     },
   })
   if (values.help === true) return print(USAGE)
-  const wanted = {
+  const requested = {
     uses: Number(values.uses),
     expires_in_seconds: Number(values['expires-in-seconds']),
     labels: Object.fromEntries(values.label.map(labelOf)),
   }
-  const [problem] = problemsOf(wanted)
+  const [problem] = problemsOf(requested)
   if (problem !== undefined) throw new Error(`${problem.path.slice(1)} ${problem.message}; --help shows the options`)
   const database = createDatabase({
     url: databaseUrl(),
@@ -58,7 +58,7 @@ export async function joinTokenCommand(
   })
   try {
     const token = await database.transaction(async (tx) => {
-      const made = await makeGrant(tx, { ...wanted, tenant_id: null, created_by: null })
+      const made = await makeGrant(tx, { ...requested, tenant_id: null, created_by: null })
       await recordAudit(tx, [
         {
           actor_id: null,

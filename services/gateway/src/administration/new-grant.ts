@@ -61,8 +61,8 @@ interface WantedGrant extends Omit<Static<typeof CreateInstanceGrant>, 'tenant_i
 }
 
 /** Inserts a grant. The database has only the hash of its token. */
-export async function makeGrant(tx: Queryable, wanted: WantedGrant): Promise<{ grant: GrantRow; token: string }> {
-  const { expires_in_seconds = DEFAULT_SECONDS, uses = 1, labels = {}, tenant_id, created_by } = wanted
+export async function makeGrant(tx: Queryable, requested: WantedGrant): Promise<{ grant: GrantRow; token: string }> {
+  const { expires_in_seconds = DEFAULT_SECONDS, uses = 1, labels = {}, tenant_id, created_by } = requested
   const id = uuidv7()
   const token = `${id}.${randomToken()}`
   await deleteOldGrants.run(tx)

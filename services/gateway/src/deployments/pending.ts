@@ -37,11 +37,11 @@ const NEWEST_ENDED = 1_000
 export async function listPending(database: Database, { caller, query }: Call<'listPending'>): Promise<Answer> {
   const tenant = recordFilter('tenant', query.tenant_id)
   if (tenant === null) return { status: 200, body: [] }
-  const wanted = { tenant_id: caller.tenant_id, of_tenant: tenant.id, of_tenant_number: tenant.number }
+  const scope = { tenant_id: caller.tenant_id, of_tenant: tenant.id, of_tenant_number: tenant.number }
   const limit = query.status !== undefined && isFinalPendingState(query.status) ? NEWEST_ENDED : null
   const statuses = query.status === undefined ? (['pending', 'processing'] as const) : [query.status]
   const items = await database.snapshot((tx) =>
-    pendingItems(tx, freezeCaller(caller), listRequests.all(tx, { ...wanted, statuses, limit })),
+    pendingItems(tx, freezeCaller(caller), listRequests.all(tx, { ...scope, statuses, limit })),
   )
   const { waiting_for } = query
   const matching = waiting_for === undefined ? items : items.filter((item) => item.waiting_for === waiting_for)

@@ -21,9 +21,13 @@ export function secondFactorHandlers({
   'setUpTwoFactor' | 'enableTwoFactor' | 'disableTwoFactor'
 > {
   /** Runs `work` in the transaction that uses the code up. */
-  async function withCode({ caller, body, audit }: CodeCall, wanted: 'enabled' | 'set up', work: Work): Promise<void> {
+  async function withCode(
+    { caller, body, audit }: CodeCall,
+    required: 'enabled' | 'set up',
+    work: Work,
+  ): Promise<void> {
     const refusal = await database.transaction(async (tx) => {
-      const requireFactor = (factor: Factor) => requireState(factor, wanted)
+      const requireFactor = (factor: Factor) => requireState(factor, required)
       const refused = await takeCode(tx, { keys, codeClock, audit, requireFactor }, caller, body.code)
       if (refused === null) await work(tx)
       return refused
@@ -84,10 +88,10 @@ type Work = (tx: Queryable) => Promise<void>
 export type Factor = RowOf<typeof findFactor>
 const NO_FACTOR: Factor = { totp_enabled: false, totp_sealed: null, totp_last_step: null }
 
-function requireState({ totp_enabled, totp_sealed }: Factor, wanted: 'enabled' | 'set up'): void {
-  if (wanted === 'enabled' && !totp_enabled) throw conflict('Two-factor authentication is not enabled')
-  if (wanted === 'set up' && totp_enabled) throw conflict('Two-factor authentication is enabled already')
-  if (wanted === 'set up' && totp_sealed === null) throw conflict('Set two-factor authentication up first')
+function requireState({ totp_enabled, totp_sealed }: Factor, required: 'enabled' | 'set up'): void {
+  if (required === 'enabled' && !totp_enabled) throw conflict('Two-factor authentication is not enabled')
+  if (required === 'set up' && totp_enabled) throw conflict('Two-factor authentication is enabled already')
+  if (required === 'set up' && totp_sealed === null) throw conflict('Set two-factor authentication up first')
 }
 
 type FactorUser = Pick<CallingUser, 'user_id' | 'tenant_id'>

@@ -36,8 +36,8 @@ export async function takeSnapshot(
     if (progress === null) throw new Error(`deployment ${id} is gone`)
     const transitions = await findTransitions.all(tx, { deployment_id: id })
     const steps = await findSteps.all(tx, { deployment_id: id })
-    const wanted = linesFrom !== null && progress.next_line - linesFrom <= maxLines
-    const lines = wanted ? await linesBetween(tx, id, linesFrom, progress.next_line) : []
+    const isShort = linesFrom !== null && progress.next_line - linesFrom <= maxLines
+    const lines = isShort ? await linesBetween(tx, id, linesFrom, progress.next_line) : []
     return { ...progress, transitions, steps, lines }
   })
 }

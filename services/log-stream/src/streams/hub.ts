@@ -54,7 +54,7 @@ export class Hub {
   /** The number of the last line of each step and stream since this hub was opened. */
   readonly #lastLines = new Map<string, number>()
   #syncing: Promise<void> | undefined
-  #wanted = false
+  #isRefreshDue = false
   #failed = false
   #aheadAt: number | null = null
   #started = false
@@ -140,7 +140,7 @@ export class Hub {
   /** Takes a snapshot soon, and another one if called meanwhile. */
   sync(): void {
     if (this.ending || this.#closed || !this.#started) return
-    this.#wanted = true
+    this.#isRefreshDue = true
     this.#syncing ??= this.#syncWhileWanted()
   }
 
@@ -163,8 +163,8 @@ export class Hub {
 
   async #syncWhileWanted(): Promise<void> {
     try {
-      while (this.#wanted && !this.#closed && !this.ending) {
-        this.#wanted = false
+      while (this.#isRefreshDue && !this.#closed && !this.ending) {
+        this.#isRefreshDue = false
         await this.#snapshot(this.knownState.nextLine)
       }
       this.#failed = false
@@ -181,12 +181,12 @@ export class Hub {
     const fresh = linesFrom === null
     const news = fresh ? [] : snapshot.steps.filter((step) => this.knownState.isNews(step))
     const outputs = news.length > MAX_TAPE_STEPS ? new Map() : await this.#outputsOf(news)
-    const told = this.knownState.openTransitions.length
+    const sent = this.knownState.openTransitions.length
     const missing = snapshot.next_line - this.knownState.nextLine
     const changes = this.knownState.takeSnapshot(snapshot, this.seq + 1)
     this.#aheadAt = null
     if (fresh || missing !== snapshot.lines.length || changes.steps.length > MAX_TAPE_STEPS) this.#jump()
-    else this.#record(changes, outputs, this.#stateFrames(told), snapshot.next_line - missing, snapshot.lines)
+    else this.#record(changes, outputs, this.#stateFrames(sent), snapshot.next_line - missing, snapshot.lines)
     if (this.knownState.isFinal && !snapshot.awaits_output) this.#end(snapshot)
   }
 
@@ -214,12 +214,12 @@ export class Hub {
     for (const [n, line] of lines.entries()) this.#lastLines.set(streamOf(line), firstLine + n)
     const begun = steps.filter(({ state }) => BEGUN.has(state))
     const others = steps.filter(({ state }) => !BEGUN.has(state))
-    const told = progress && !this.knownState.isFinal ? progressFrame(this.places, this.counts) : ''
+    const progressText = progress && !this.knownState.isFinal ? progressFrame(this.places, this.counts) : ''
     this.#append({
       before: before + this.#stepFrames(begun, outputs),
       firstLine,
       lines,
-      after: this.#stepFrames(others, outputs) + told,
+      after: this.#stepFrames(others, outputs) + progressText,
     })
   }
 
@@ -259,16 +259,16 @@ export class Hub {
     return this.#byPlace(await outputsOf(this.#options.database, this.id, ended))
   }
 
-  #byPlace(told: readonly { target: number; action: number; output: string }[]): Outputs {
-    return new Map(told.map((step) => [this.places.key(step), step.output]))
+  #byPlace(steps: readonly { target: number; action: number; output: string }[]): Outputs {
+    return new Map(steps.map((step) => [this.places.key(step), step.output]))
   }
 
-  /** The state changes after the first `told` ones. */
-  #stateFrames(told: number): string {
+  /** The state changes after the first `sent` ones. */
+  #stateFrames(sent: number): string {
     const transitions = this.knownState.openTransitions
     return transitions
-      .slice(told)
-      .map((transition, n) => stateFrame(this.places, transitions[told + n - 1]?.to_state ?? '', transition))
+      .slice(sent)
+      .map((transition, n) => stateFrame(this.places, transitions[sent + n - 1]?.to_state ?? '', transition))
       .join('')
   }
 

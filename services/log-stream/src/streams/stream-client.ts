@@ -139,7 +139,7 @@ export class StreamClient {
     if (entry === undefined || entry.lines.firstLine !== this.#line || entry.whole.length > PIECE_BYTES) return false
     if (this.#gone || this.#response.destroyed || this.#response.writableNeedDrain) return false
     this.#response.write(entry.whole)
-    this.#told(entry)
+    this.#advance(entry)
     return true
   }
 
@@ -178,10 +178,10 @@ export class StreamClient {
     await this.#write(before)
     if (this.#line < lines.nextLine) await this.#write(fromLine(lines, this.#line))
     await this.#write(after)
-    this.#told(entry)
+    this.#advance(entry)
   }
 
-  #told({ seq, lines, transitions, totalBytes }: EncodedChange): void {
+  #advance({ seq, lines, transitions, totalBytes }: EncodedChange): void {
     this.#line = Math.max(this.#line, lines.nextLine)
     this.#seq = seq
     this.#transitions = transitions

@@ -22,17 +22,17 @@ interface LocalUserPlace {
  * @throws ConfigurationError
  */
 export async function openLocalUser(
-  { SLIPWAY_LOCAL_USER: wanted, SLIPWAY_LOCAL_DIR: ownFolder }: LocalUserSettings,
+  { SLIPWAY_LOCAL_USER: userName, SLIPWAY_LOCAL_DIR: ownFolder }: LocalUserSettings,
   journalFolder: string,
   logger: Logger,
 ): Promise<LocalUserPlace | null> {
-  if (wanted === undefined) {
+  if (userName === undefined) {
     logger.info('local commands run as the user of the instance: SLIPWAY_LOCAL_USER is not set', {
       uid: process.getuid?.(),
     })
     return null
   }
-  const user = await asConfiguration('SLIPWAY_LOCAL_USER', () => LocalUser.find(wanted))
+  const user = await asConfiguration('SLIPWAY_LOCAL_USER', () => LocalUser.find(userName))
   if (ownFolder === undefined) await chmod(journalFolder, PASSABLE)
   logger.info('local commands run as the user that SLIPWAY_LOCAL_USER names', { user: user.name, uid: user.uid })
   return { user, folder: path.join(path.resolve(ownFolder ?? journalFolder), 'local-commands') }

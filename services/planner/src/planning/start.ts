@@ -21,7 +21,7 @@ export async function readStart(db: Database, planned: Planned, request: NewRequ
 export async function createWarnings(db: Database, planned: Planned, request: NewRequest): Promise<string[]> {
   const freezes = request.override ? (await readDecision(db, request)).freezes : []
   const pools = hasPools(planned)
-    ? await poolWarnings(db, planned, await readInstances(db, { wanted: 0, most: 0, exact: false }))
+    ? await poolWarnings(db, planned, await readInstances(db, { requested: 0, most: 0, exact: false }))
     : []
   return [...freezes, ...planned.warnings, ...pools]
 }

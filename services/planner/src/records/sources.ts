@@ -49,8 +49,8 @@ const findDefinitions = statement({
   parameters: { versions: rowSet({ id: uuid, version: text }) },
   row: { id: uuid, version: text, definition: jsonb<Definition>(), secrets: nullable(text), size: int4 },
   sql: `SELECT v.source_id AS id, v.version, v.definition || jsonb_build_object('places', v.templates) AS definition, v.secrets, pg_column_size(v.definition) AS size
-      FROM :versions AS wanted
-      JOIN source_versions v ON v.source_id = wanted.id AND v.version = wanted.version`,
+      FROM :versions AS requested
+      JOIN source_versions v ON v.source_id = requested.id AND v.version = requested.version`,
 })
 
 export interface SourceReference {
@@ -82,9 +82,9 @@ export async function loadSource(
   database: Queryable,
   keyRing: KeyRing,
   caller: Viewer,
-  wanted: { source: SourceReference; requirement: string | undefined; pins: readonly SourcePin[] | undefined },
+  requested: { source: SourceReference; requirement: string | undefined; pins: readonly SourcePin[] | undefined },
 ): Promise<LoadedSource | null> {
-  const { source, requirement, pins } = wanted
+  const { source, requirement, pins } = requested
   const load = async (kind: SourceType, rows: SourceRow[], requirements: Requirements): Promise<Level> => {
     const pairs = rows.flatMap((row) =>
       chosenVersions(kind, row, requirements.get(row.id) ?? new Set(), pins).map((version) => ({

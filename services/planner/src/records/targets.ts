@@ -75,10 +75,10 @@ const measureTargets = statement({
 /** The targets with at least one of these tags, each with its matching tags. */
 const findTags = statement({
   name: 'planner.target-tags.find',
-  parameters: { wanted: rowSet({ key: text, value: text }), most: int4 },
+  parameters: { tags: rowSet({ key: text, value: text }), most: int4 },
   row: { target_id: uuid, tags: json<TargetTag[]>() },
   sql: `SELECT target_id, json_agg(json_build_object('key', key, 'value', value)) AS tags
-      FROM target_tags JOIN :wanted AS w USING (key, value)
+      FROM target_tags JOIN :tags AS w USING (key, value)
      GROUP BY target_id LIMIT :most::int`,
 })
 
@@ -139,6 +139,6 @@ export async function loadTargets(
 
 async function loadTags(database: Queryable, tags: readonly TargetTag[]): Promise<Map<string, TargetTag[]>> {
   if (tags.length === 0) return new Map()
-  const found = await findTags.all(database, { wanted: tags, most: MAX_TARGETS + 1 })
+  const found = await findTags.all(database, { tags, most: MAX_TARGETS + 1 })
   return new Map(found.map((target) => [target.target_id, target.tags]))
 }

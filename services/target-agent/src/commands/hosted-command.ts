@@ -152,18 +152,18 @@ export class HostedCommand implements CommandRef {
       const end = await transport.run(command, { onOutput }, signal)
       const { exitCode: exit_code, signal: name, confirmed, leftovers } = end
       const left = leftovers === undefined ? {} : { leftovers }
-      return { exit_code, signal: name, confirmed, content: null, ...left, ...told(this.#why) }
+      return { exit_code, signal: name, confirmed, content: null, ...left, ...failureOf(this.#why) }
     } catch (error) {
-      if (signal.aborted) return { ...none, ...told(this.#why) }
-      if (error instanceof FileError) return { ...none, ...told(error.failure), content: error.content }
-      if (error instanceof CommandError) return { ...none, ...told(error.failure) }
+      if (signal.aborted) return { ...none, ...failureOf(this.#why) }
+      if (error instanceof FileError) return { ...none, ...failureOf(error.failure), content: error.content }
+      if (error instanceof CommandError) return { ...none, ...failureOf(error.failure) }
       const { code, message } = error as NodeJS.ErrnoException
       return { ...none, error: `the agent could not run the command (${code ?? message})`.slice(0, 500) }
     }
   }
 }
 
-function told(failure: CommandFailure | null) {
+function failureOf(failure: CommandFailure | null) {
   return { error: failure?.message ?? null, ...failureFields(failure) }
 }
 

@@ -11,19 +11,19 @@ const MAX_LENGTH = 128
 export function ChangePassword() {
   const { user } = useSession()
   const [current, setCurrent] = useState('')
-  const [wanted, setWanted] = useState('')
+  const [newPassword, setNewPassword] = useState('')
   const [repeated, setRepeated] = useState('')
   const change = useWrite('changePassword')
-  const differs = repeated !== '' && repeated !== wanted
+  const differs = repeated !== '' && repeated !== newPassword
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (repeated !== wanted || change.isPending) return
+    if (repeated !== newPassword || change.isPending) return
     change.mutate(
-      { body: { current_password: current, new_password: wanted } },
+      { body: { current_password: current, new_password: newPassword } },
       {
         onSuccess: () => {
           setCurrent('')
-          setWanted('')
+          setNewPassword('')
           setRepeated('')
         },
       },
@@ -50,8 +50,8 @@ export function ChangePassword() {
             required
             minLength={MIN_LENGTH}
             maxLength={MAX_LENGTH}
-            value={wanted}
-            onChange={(event) => setWanted(event.currentTarget.value)}
+            value={newPassword}
+            onChange={(event) => setNewPassword(event.currentTarget.value)}
           />
           <PasswordInput
             label="New password again"

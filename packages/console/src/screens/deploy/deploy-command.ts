@@ -45,7 +45,8 @@ const unless = (initial: string, value: string | undefined) => (value === initia
 const seconds = (value: number | undefined) => (value === undefined ? undefined : `${value}s`)
 
 function assignments(name: string, values: Record<string, unknown> | undefined, variables: readonly Variable[]) {
-  const isSecret = (wanted: string) => variables.some((variable) => variable.name === wanted && variable.sensitive)
+  const isSecret = (variableName: string) =>
+    variables.some((variable) => variable.name === variableName && variable.sensitive)
   return Object.entries(values ?? {}).map(([key, value]) => {
     if (isSecret(key)) return `${name} ${key}="$${key.toUpperCase()}"`
     return option(name, typeof value === 'string' ? `${key}=${value}` : `${key}:=${JSON.stringify(value)}`)

@@ -20,7 +20,7 @@ export function TagRows({ form, onChange }: { form: Form; onChange: ChangeForm }
         valueLabel="Tag value"
         addLabel="Add a tag"
         knownKeys={[...new Set(tags.map(({ key }) => key))]}
-        knownValues={(wanted) => [...new Set(tags.filter(({ key }) => key === wanted).map(({ value }) => value))]}
+        knownValues={(chosenKey) => [...new Set(tags.filter(({ key }) => key === chosenKey).map(({ value }) => value))]}
       />
       <Radio.Group
         label="A target must have"

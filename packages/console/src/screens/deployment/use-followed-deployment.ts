@@ -27,8 +27,8 @@ export function useFollowedDeployment(id: string) {
   const log = useMemo(() => new LogStore(id), [id])
   const [steps] = useState(() => new StepStates())
   const [progress, setProgress] = useState<Progress | null>(null)
-  /** The state that the stream told last; an object of its own each time. */
-  const [told, setTold] = useState<{ state: string } | null>(null)
+  /** The state that the stream streamed last; an object of its own each time. */
+  const [streamed, setStreamed] = useState<{ state: string } | null>(null)
   const [error, setError] = useState<Error | null>(null)
 
   // A browser has six connections to a server without HTTP/2: tabs that nobody looks at give theirs back.
@@ -61,7 +61,7 @@ export function useFollowedDeployment(id: string) {
           setProgress({ completed: data.completed_steps, total: data.total_steps })
         } else if (event === 'state_change') {
           if (data.log_lines !== undefined) log.setCount(data.log_lines)
-          setTold({ state: data.new_state })
+          setStreamed({ state: data.new_state })
         }
       }
     }
@@ -75,11 +75,11 @@ export function useFollowedDeployment(id: string) {
   shown.current = detail.data?.state
   const isRead = detail.data !== undefined
   useEffect(() => {
-    if (told === null || !isRead) return
+    if (streamed === null || !isRead) return
     void readAgain(queries, ['listDeployments', 'listCommandResults'])
     // With 200,000 steps it has 88 MB: it is read again for news alone, not whenever a stream begins.
-    if (told.state !== shown.current) void readAgain(queries, ['getDeployment'])
-  }, [told, isRead, queries])
+    if (streamed.state !== shown.current) void readAgain(queries, ['getDeployment'])
+  }, [streamed, isRead, queries])
 
   const isOver = detail.data !== undefined && isFinalState(detail.data.state)
   return { detail, log, steps, progress: isOver ? null : progress, error, isOver }

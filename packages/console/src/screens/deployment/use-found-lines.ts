@@ -19,13 +19,13 @@ const NOTHING: Found = { lines: [], looked: 0, error: null }
 /** The lines that match, from the beginning on, as far as the server has looked. It looks at new lines as they come. */
 export function useFoundLines(id: string, log: LogStore, filter: LogFilter | null): Found {
   const [found, setFound] = useState<Found>(NOTHING)
-  const wanted = filter === null ? null : JSON.stringify(filter)
+  const serialized = filter === null ? null : JSON.stringify(filter)
   useEffect(() => {
     setFound(NOTHING)
-    if (wanted === null) return
+    if (serialized === null) return
     const ending = new AbortController()
     const { signal } = ending
-    const query: LogFilter = JSON.parse(wanted)
+    const query: LogFilter = JSON.parse(serialized)
     const search = async () => {
       const lines: LogLine[] = []
       let looked = 0
@@ -45,7 +45,7 @@ export function useFoundLines(id: string, log: LogStore, filter: LogFilter | nul
       if (!signal.aborted) setFound((before) => ({ ...before, error }))
     })
     return () => ending.abort()
-  }, [id, log, wanted])
+  }, [id, log, serialized])
   return found
 }
 

@@ -13,7 +13,7 @@ interface Props {
 }
 
 export function ChangePriority({ id, priority, highest }: Props) {
-  const [wanted, setWanted] = useState<number | string>(priority)
+  const [chosen, setChosen] = useState<number | string>(priority)
   const update = useWrite('updatePending', 'listPending')
   const front = Math.min(HIGHEST, highest + 1)
   return (
@@ -30,17 +30,17 @@ export function ChangePriority({ id, priority, highest }: Props) {
             min={-HIGHEST}
             max={HIGHEST}
             allowDecimal={false}
-            value={wanted}
-            onChange={setWanted}
+            value={chosen}
+            onChange={setChosen}
           />
           <Group>
-            <Button variant="default" size="compact-xs" disabled={wanted === front} onClick={() => setWanted(front)}>
+            <Button variant="default" size="compact-xs" disabled={chosen === front} onClick={() => setChosen(front)}>
               {front}: before all others
             </Button>
           </Group>
         </Stack>
       }
-      onConfirm={() => update.mutateAsync({ params: { id }, body: { priority: Number(wanted) } })}
+      onConfirm={() => update.mutateAsync({ params: { id }, body: { priority: Number(chosen) } })}
     />
   )
 }

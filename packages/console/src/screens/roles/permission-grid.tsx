@@ -14,10 +14,10 @@ interface Props {
 export function PermissionGrid({ value, stored, onChange }: Props) {
   const { can } = useSession()
   const readOnly = onChange === undefined
-  const set = (permissions: readonly Permission[], wanted: boolean) => {
+  const set = (permissions: readonly Permission[], isGranted: boolean) => {
     const next = new Set(value)
     for (const permission of permissions) {
-      if (wanted) next.add(permission)
+      if (isGranted) next.add(permission)
       else next.delete(permission)
     }
     onChange?.(next)

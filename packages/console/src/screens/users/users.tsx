@@ -14,11 +14,11 @@ export function Users() {
   const { search, listQuery } = useAddress()
   const { can, user: self } = useSession()
   const users = useRead('listUsers', { query: listQuery }, { keep: true })
-  const wanted = search['search']
+  const text = search['search']
   return (
     <ListScreen
       title="Users"
-      command={wanted ? `slipway users list --search ${JSON.stringify(wanted)}` : 'slipway users list'}
+      command={text ? `slipway users list --search ${JSON.stringify(text)}` : 'slipway users list'}
       record="user"
       searched="Name or e-mail"
       purpose="Create a user for each person who works with Slipway."

@@ -56,15 +56,15 @@ async function connected(url: string): Promise<Redis> {
 
 const commands: Administration['commands'] = {
   async create() {
-    const wanted = users()
+    const logins = users()
     const url = requiredSetting('REDIS_URL', USAGE)
     const redis = await onceReachable(
       () => connected(url),
       () => false,
     )
     try {
-      for (const { name, rules } of wanted) await redis.acl('SETUSER', name, ...rules)
-      say(`Users that can log in: ${wanted.map(({ name }) => name).join(', ')}`)
+      for (const { name, rules } of logins) await redis.acl('SETUSER', name, ...rules)
+      say(`Users that can log in: ${logins.map(({ name }) => name).join(', ')}`)
       await redis.acl('SAVE').catch((error: Error) => {
         if (!(error instanceof ReplyError)) throw error
         say(`Redis did not save them: create them again after its restart, or give it an aclfile (${error.message})`)

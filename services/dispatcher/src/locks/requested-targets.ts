@@ -17,7 +17,7 @@ interface PlannedRequest {
 const NONE: WantedLocks = { locks: new Map(), renewed: new Set() }
 
 /** The targets that requests lock by the policies of now. Stores what they need if it is more than before. */
-export async function renewWanted(tx: Queryable, requests: readonly PlannedRequest[]): Promise<WantedLocks> {
+export async function renewRequestedTargets(tx: Queryable, requests: readonly PlannedRequest[]): Promise<WantedLocks> {
   if (requests.length === 0 || !(await isAnyPolicy.one(tx)).any) return NONE
   const [found, stored] = await Promise.all([
     findLocked.all(tx, {
@@ -30,7 +30,7 @@ export async function renewWanted(tx: Queryable, requests: readonly PlannedReque
   const keys = new Set(stored.map(({ request_id, target_id }) => `${request_id} ${target_id}`))
   const isStored = (id: string) => (locks.get(id) ?? []).every((target) => keys.has(`${id} ${target}`))
   const renewed = requests.map(({ id }) => id).filter((id) => !isStored(id))
-  await storeWanted(
+  await storeRequestedTargets(
     tx,
     renewed.map((id) => ({ id, targets: locks.get(id) ?? [] })),
   )
@@ -38,13 +38,13 @@ export async function renewWanted(tx: Queryable, requests: readonly PlannedReque
 }
 
 /** Stores the targets that pending requests need. */
-export async function storeWanted(
+export async function storeRequestedTargets(
   tx: Queryable,
   requests: readonly { id: string; targets: readonly string[] }[],
 ): Promise<void> {
   if (requests.length === 0) return
   await replaceWanted.run(tx, {
-    wanted: requests.flatMap(({ id, targets }) => targets.map((target_id) => ({ request_id: id, target_id }))),
+    requested: requests.flatMap(({ id, targets }) => targets.map((target_id) => ({ request_id: id, target_id }))),
     all_ids: requests.map(({ id }) => id),
   })
 }

@@ -19,7 +19,7 @@ type Body = Record<string, unknown>
  * Builds the body that creates the record. A field that the file leaves out has its default. Three fields have no
  * default here, so an update does not change them: `slug`, `sensitive_variables`, `enabled`.
  */
-export function buildWantedBody({ kind, value, tenant }: CatalogEntry, resolve: IdResolver): Body {
+export function buildDesiredBody({ kind, value, tenant }: CatalogEntry, resolve: IdResolver): Body {
   const { kind: _, tenant: __, environment, solution, definition, ...rest } = value
   const refer = (field: string, of: FileKind, name: unknown) => ({
     [`${field}_id`]: name === undefined ? null : (resolve(of, name as string, `/${field}`) ?? NOT_CREATED_YET),
