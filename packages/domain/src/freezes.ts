@@ -87,6 +87,12 @@ function lookAt(freeze: Times, now: Date): FreezeWindow {
 /** The window of the freeze that contains `now`, or null. The start belongs to the window, the end does not. */
 export const windowAt = (freeze: Times, now: Date) => lookAt(freeze, now).window
 
+/** Whether the window is open at `now`, and until when that is known, in milliseconds. Infinity: it never opens again. */
+export function windowOutlook(freeze: Times, now: Date): { isOpen: boolean; until: number } {
+  const { window, until } = lookAt(freeze, now)
+  return { isOpen: window !== null, until }
+}
+
 const DAY = 24 * 60 * 60_000
 /** How far ahead all windows are listed. */
 const NEAR = 14 * DAY
@@ -165,7 +171,7 @@ export function judgeFreezes(inForce: readonly Freeze[], { caller, override, ...
     return places === null ? [] : [{ freeze, places }]
   })
   const freezes = about.map(({ freeze }) => freeze)
-  const can_override = canOverrideFreezes(caller, freezes)
+  const can_override = canOverride(caller, freezes)
   return {
     blocked: about.length > 0 && !(override && can_override),
     can_override,
@@ -178,11 +184,14 @@ export function judgeFreezes(inForce: readonly Freeze[], { caller, override, ...
   }
 }
 
-/** Whether the caller may override these freezes. An admin of a tenant may only if all of them belong to that tenant. */
-export function canOverrideFreezes(
+/**
+ * Whether the caller may override these freezes, or the rules of these environments. An admin of a tenant may only if all of them
+ * belong to that tenant.
+ */
+export function canOverride(
   { may_override_freezes, tenant_id }: FreezeSubject['caller'],
-  freezes: readonly Pick<Freeze, 'tenant_id'>[],
+  owned: readonly Pick<Freeze, 'tenant_id'>[],
 ): boolean {
   if (!may_override_freezes) return false
-  return tenant_id === null || freezes.every((freeze) => freeze.tenant_id === tenant_id)
+  return tenant_id === null || owned.every((one) => one.tenant_id === tenant_id)
 }

@@ -4,6 +4,7 @@
 export * from './command-failure.ts'
 export * from './concurrency.ts'
 export * from './definitions.ts'
+export * from './environment-rules.ts'
 export * from './execution.ts'
 export * from './files.ts'
 export * from './freezes.ts'

@@ -84,6 +84,10 @@ export function pendingSourcesOf(to: PendingState): PendingState[] {
 
 /** What can keep a request from starting, in the order in which it is shown. */
 export const BLOCKER_CODES = [
+  'start_time',
+  'approval',
+  'window',
+  'promotion',
   'freeze',
   'instance_pool',
   'no_compatible_instance',

@@ -53,7 +53,7 @@ test('every code has the status of the interface', () => {
     403: 3,
     404: 1,
     405: 1,
-    409: 2,
+    409: 3,
     413: 1,
     415: 1,
     429: 1,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import {
-  canOverrideFreezes,
+  canOverride,
   compareVersions,
   cursorPageOf,
   decodeSqid,
@@ -272,10 +272,10 @@ describe('freezes', () => {
   test('can be overridden by administrators, and by those of a tenant only for freezes of that tenant', () => {
     const ours = { tenant_id: 't' }
     const may = (may_override_freezes: boolean, tenant_id: string | null) => ({ may_override_freezes, tenant_id })
-    expect(canOverrideFreezes(may(false, null), [])).toBe(false)
-    expect(canOverrideFreezes(may(true, null), [ours, freeze])).toBe(true)
-    expect(canOverrideFreezes(may(true, 't'), [ours])).toBe(true)
-    expect(canOverrideFreezes(may(true, 't'), [ours, freeze])).toBe(false)
+    expect(canOverride(may(false, null), [])).toBe(false)
+    expect(canOverride(may(true, null), [ours, freeze])).toBe(true)
+    expect(canOverride(may(true, 't'), [ours])).toBe(true)
+    expect(canOverride(may(true, 't'), [ours, freeze])).toBe(false)
   })
 
   test('do not block a caller who overrides them, unless the caller may not override one of them', () => {

@@ -1,10 +1,12 @@
 import { type ActiveFreeze, judgeFreezes, type Problem } from '@slipway/domain'
-import { type Blocker, blockersOf, reserves } from './blockers.ts'
+import { type Blocker, blockersOf, isParked, ownBlockersOf, reserves } from './blockers.ts'
 import { Bookings, type Slot } from './bookings.ts'
+import { type Ending, endingOf, reviewAt } from './endings.ts'
 import { refusalOf } from './refusals.ts'
+import { judgedAt, type PassedRules, passedRules } from './rules.ts'
 import { type CheckRequest, isNew, type Request, type Snapshot, type StartRequest } from './snapshot.ts'
 
-export type Decision = Start | Wait | Refuse | Known | Dropped
+export type Decision = Start | Wait | End | Refuse | Known | Dropped
 
 export interface Start {
   is: 'start'
@@ -16,6 +18,8 @@ export interface Start {
   queued_at: string | null
   /** The freezes that its caller overrides. */
   overridden: readonly ActiveFreeze[]
+  /** The rules that its caller overrides. */
+  passed: readonly PassedRules[]
 }
 
 export interface Wait {
@@ -26,6 +30,17 @@ export interface Wait {
   supersedes: readonly string[]
   queued_at: string | null
   overridden: readonly ActiveFreeze[]
+  passed: readonly PassedRules[]
+  /** Whether it has no place in the queue: it waits for its time, a person or another environment. */
+  isParked: boolean
+  /** The next moment at which it must be judged although nobody changes anything; null: none. */
+  review_at: Date | null
+}
+
+/** A stored request that starts no more. */
+export interface End extends Ending {
+  is: 'end'
+  request: StartRequest
 }
 
 /** Only new requests are refused. */
@@ -82,14 +97,14 @@ class Round {
   decideStarts(requests: readonly StartRequest[]): void {
     const open = requests.filter((request) => !this.#isAnswered(request))
     // A refused request replaces nothing.
-    const frozen = new Set(open.filter((request) => isNew(request) && this.#judgeFreezes(request).blocked))
-    const competing = withoutRivals(open.filter((request) => !frozen.has(request))).map(inItsPlace)
+    const refused = new Set(open.filter((request) => isNew(request) && this.#isRefusedAnyway(request)))
+    const competing = withoutRivals(open.filter((request) => !refused.has(request))).map(inItsPlace)
     for (const { id, arrival } of competing) {
       for (const older of arrival?.older ?? []) {
         this.#newer.set(older.id, (this.#newer.get(older.id) ?? new Set()).add(id))
       }
     }
-    const inTurn = [...competing, ...frozen].sort(byRank)
+    const inTurn = [...competing, ...refused].sort(byRank)
     for (const request of inTurn) if (!this.#mayBeReplaced(request.id)) this.decide(request)
   }
 
@@ -110,20 +125,26 @@ class Round {
   decide(request: Request): void {
     const blockers = blockersOf(this.#bookings.snapshot, request, this.#at)
     if (isNew(request)) {
-      const problem = refusalOf(request, blockers)
+      const problem = refusalOf(request, blockers, this.#at)
       if (problem !== null) {
         for (const { id } of request.arrival.older) this.#newer.get(id)?.delete(request.id)
         this.decisions.push({ is: 'refuse', request, problem, blockers })
         return
       }
     }
-    const decision = { request, overridden: this.#freezesAbout(request), ...this.#supersede(request) }
+    const ending = request.kind === 'start' && !isNew(request) ? endingOf(request, blockers, this.#at) : null
+    if (request.kind === 'start' && ending !== null) {
+      this.decisions.push({ is: 'end', request, ...ending })
+      return
+    }
+    const decision = { request, ...this.#overriddenBy(request), ...this.#supersede(request) }
     if (blockers.length === 0) {
       this.decisions.push({ is: 'start', slot: this.#bookings.start(request), ...decision })
       return
     }
     if (request.kind === 'start' && reserves(blockers)) this.#bookings.reserve(request)
-    this.decisions.push({ is: 'wait', blockers, ...decision })
+    const review_at = request.kind === 'start' ? reviewAt(request, blockers, this.#at) : null
+    this.decisions.push({ is: 'wait', blockers, isParked: isParked(blockers), review_at, ...decision })
   }
 
   /** Decides about a new request that takes no part in the queue. */
@@ -136,12 +157,17 @@ class Round {
     return true
   }
 
-  #judgeFreezes({ subject }: StartRequest) {
-    return judgeFreezes(this.#bookings.snapshot.freezes.presentAt(this.#at), subject)
+  /** Whether a request is refused whatever others take. */
+  #isRefusedAnyway(request: StartRequest): boolean {
+    return refusalOf(request, ownBlockersOf(this.#bookings.snapshot, request, this.#at), this.#at) !== null
   }
 
-  #freezesAbout(request: Request): readonly ActiveFreeze[] {
-    return isNew(request) ? this.#judgeFreezes(request).active_freezes : []
+  #overriddenBy(request: Request): Pick<Start, 'overridden' | 'passed'> {
+    if (!isNew(request)) return { overridden: [], passed: [] }
+    const { snapshot } = this.#bookings
+    const inForce = snapshot.freezes.presentAt(judgedAt(request, this.#at))
+    const { blocked, active_freezes } = judgeFreezes(inForce, request.subject)
+    return { overridden: blocked ? [] : active_freezes, passed: passedRules(snapshot, request, this.#at) }
   }
 
   #supersede(request: Request): Pick<Start, 'supersedes' | 'queued_at'> {

@@ -1,9 +1,11 @@
 import { type ActiveFreeze, type FreezeSubject, judgeFreezes } from '@slipway/domain'
 import { instancesOf, type PoolState, type PoolUser, poolState, takesRuns } from './pools.ts'
+import { judgedAt, type RuleBlocker, ruleBlockersOf } from './rules.ts'
 import type { Holder, Instance, Request, RequestedTarget, Reservation, Snapshot, StartRequest } from './snapshot.ts'
 
 /** A reason that keeps a request from starting. A new reason is a member here; the compiler names each place that needs it. */
 export type Blocker =
+  | RuleBlocker
   | { code: 'freeze'; freezes: readonly BlockingFreeze[]; until: Date }
   /** No instance that takes runs has the labels. */
   | { code: 'instance_pool'; pool: PoolState }
@@ -41,13 +43,18 @@ export interface RequestGroup extends PoolUser {
  */
 export function blockersOf(snapshot: Snapshot, request: Request, at: Date): Blocker[] {
   switch (request.kind) {
-    case 'start':
+    case 'start': {
+      const own = ownBlockersOf(snapshot, request, at)
+      // Of a later moment, nobody knows what is free then.
+      if (judgedAt(request, at) > at) return own
       return [
-        ...groupBlockersOf(snapshot, request, at),
+        ...own,
+        ...poolBlockersOf(snapshot, request),
         ...targetLock(snapshot, request),
         ...retryDelay(request, at),
         ...capacity(snapshot, request, request.rank),
       ]
+    }
     case 'orphan':
       return [...instancePool(snapshot, request), ...capacity(snapshot, request, FIRST)]
     case 'check':
@@ -62,21 +69,36 @@ export function blockersOf(snapshot: Snapshot, request: Request, at: Date): Bloc
 const FIRST = Number.NEGATIVE_INFINITY
 const LAST = Number.POSITIVE_INFINITY
 
+/** The blockers that do not depend on what other requests take. A start time, rules and freezes are judged for the start time. */
+export const ownBlockersOf = (snapshot: Snapshot, request: StartRequest, at: Date): Blocker[] => [
+  ...ruleBlockersOf(snapshot, request, at),
+  ...freeze(snapshot, request.subject, judgedAt(request, at)),
+]
+
 /**
  * The blockers that all requests of a group have in common. A request with one of them reserves nothing: it would keep others
  * waiting for a time that nobody knows.
  */
 export function groupBlockersOf(snapshot: Snapshot, group: RequestGroup, at: Date): Blocker[] {
-  return [
-    ...freeze(snapshot, group.subject, at),
-    ...instancePool(snapshot, group),
-    ...tenantLimit(snapshot, group.tenant_id),
-  ]
+  return [...freeze(snapshot, group.subject, at), ...poolBlockersOf(snapshot, group)]
 }
+
+const poolBlockersOf = (snapshot: Snapshot, user: PoolUser): Blocker[] => [
+  ...instancePool(snapshot, user),
+  ...tenantLimit(snapshot, user.tenant_id),
+]
 
 /** Whether a request with these blockers keeps later requests from the targets that it wants. */
 export const reserves = (blockers: readonly Blocker[]) =>
   blockers.every(({ code }) => code === 'target_lock' || code === 'capacity')
+
+const PARKING: readonly BlockerCode[] = ['start_time', 'approval', 'window', 'promotion']
+
+/**
+ * Whether a request with these blockers has no place in the queue: it waits for its time, a person or another environment. It holds
+ * nothing, and no request waits behind it.
+ */
+export const isParked = (blockers: readonly Blocker[]) => blockers.some(({ code }) => PARKING.includes(code))
 
 function freeze({ freezes }: Snapshot, subject: FreezeSubject, at: Date): Blocker[] {
   const inForce = freezes.presentAt(at)

@@ -1,9 +1,11 @@
-import { type ActiveFreeze, type BLOCKER_CODES, canOverrideFreezes, type FreezeSubject } from '@slipway/domain'
+import { type ActiveFreeze, type BLOCKER_CODES, canOverride, type FreezeSubject } from '@slipway/domain'
 import type { Blocker, BlockingFreeze } from './blockers.ts'
+import { notPromoted, windowsAreOver } from './endings.ts'
 import { byHoldingTime, heldBy, type ShownHolder, shownHolder } from './holders.ts'
 import type { PoolState } from './pools.ts'
-import { withoutTenant } from './refusals.ts'
-import type { RequestedTarget } from './snapshot.ts'
+import { type ShownPromotion, shownPromotion, withoutTenant } from './refusals.ts'
+import type { MissingApprovals } from './rules.ts'
+import type { Approval, RequestedTarget } from './snapshot.ts'
 
 /** The code of a reason as it is shown. */
 export type ShownCode = (typeof BLOCKER_CODES)[number]
@@ -21,6 +23,13 @@ export interface ShownBlocker {
 
 /** Only what belongs to the code is there. */
 export interface BlockerDetails {
+  start_at?: string
+  rules?: ShownRule[]
+  given?: ShownApproval[]
+  expires_at?: string
+  /** With `window`: the environments outside all of their windows. */
+  environments?: { environment_id: string; environment_name: string }[]
+  promotions?: ShownPromotion[]
   /** Those that the viewer may see. */
   freezes?: ActiveFreeze[]
   instances?: ShownPool
@@ -31,6 +40,33 @@ export interface BlockerDetails {
   held_count?: number
   reserved_targets?: { target_id: string; target_name: string }[]
   reserved_count?: number
+}
+
+/** A rule that asks for approvals. */
+export interface ShownRule {
+  environment_id: string
+  environment_name: string
+  count: number
+  /** The name of the role. */
+  role: string | null
+  allow_author: boolean
+  missing: number
+}
+
+export const shownRule = (rule: MissingApprovals): ShownRule => {
+  const { environment_id, environment_name, count, role_name: role, allow_author, missing } = rule
+  return { environment_id, environment_name, count, role, allow_author, missing }
+}
+
+export interface ShownApproval {
+  user_id: string
+  user_name: string
+  at: string
+  comment: string | null
+}
+
+export const shownApproval = ({ user_id, user_name, at, comment }: Approval): ShownApproval => {
+  return { user_id, user_name, at: at.toISOString(), comment }
 }
 
 /** The instances that a request needs. */
@@ -89,8 +125,39 @@ export const shownPool = ({ name, selector, known, matching, accepting, slots, t
 function shown(blocker: Blocker, asked: Asked): ShownBlocker | null {
   const entry = { until: null, can_override: false }
   switch (blocker.code) {
+    case 'start_time': {
+      const { code, until } = blocker
+      return {
+        ...entry,
+        code,
+        until,
+        message: `Starts at ${until.toISOString()}`,
+        details: { start_at: until.toISOString() },
+      }
+    }
+    case 'approval':
+      return { ...entry, code: blocker.code, ...approvalsMissing(blocker, asked) }
+    case 'window': {
+      const { code, until, environments } = blocker
+      const can_override = canOverride(asked.viewer, environments)
+      return {
+        code,
+        until,
+        can_override,
+        message: outside(blocker),
+        details: { environments: environments.map(namedEnvironment) },
+      }
+    }
+    case 'promotion': {
+      const { code, until, rules } = blocker
+      const [rule] = rules
+      if (rule === undefined) return null
+      const can_override = canOverride(asked.viewer, rules)
+      const details = { promotions: rules.map(shownPromotion) }
+      return { code, until, can_override, message: notPromoted(rule), details }
+    }
     case 'freeze': {
-      const can_override = canOverrideFreezes(asked.viewer, blocker.freezes)
+      const can_override = canOverride(asked.viewer, blocker.freezes)
       return { code: 'freeze', until: blocker.until, can_override, ...heldBack(blocker.freezes, asked.viewer) }
     }
     case 'instance_pool':
@@ -119,6 +186,34 @@ function shown(blocker: Blocker, asked: Asked): ShownBlocker | null {
     case 'check_limit':
       return null
   }
+}
+
+type Named = { environment_id: string; environment_name: string }
+
+const namedEnvironment = ({ environment_id, environment_name }: Named): Named => ({ environment_id, environment_name })
+
+function approvalsMissing(
+  { rules, given, expires_at }: Extract<Blocker, { code: 'approval' }>,
+  { viewer }: Asked,
+): Pick<ShownBlocker, 'message' | 'can_override' | 'details'> {
+  const shown = rules.map(shownRule)
+  const parts = shown.map(({ environment_name, missing, role }) => {
+    const who = role === null ? '' : ` of the role ${role}`
+    return `${pluralize(missing, 'approval')}${who} for "${environment_name}"`
+  })
+  return {
+    message: `Waits for ${parts.join(' and ')}, until ${expires_at.toISOString()}`,
+    can_override: canOverride(viewer, rules),
+    details: { rules: shown, given: given.map(shownApproval), expires_at: expires_at.toISOString() },
+  }
+}
+
+function outside(window: Extract<Blocker, { code: 'window' }>): string {
+  if (window.isOver) return windowsAreOver(window)
+  const names = window.environments.map(({ environment_name }) => `"${environment_name}"`).join(' and ')
+  const next =
+    window.until === null ? 'nobody knows when the next one begins' : `the next begins at ${window.until.toISOString()}`
+  return `Outside the windows of ${names}: ${next}`
 }
 
 function heldBack(

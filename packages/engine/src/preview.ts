@@ -2,6 +2,7 @@ import { judgeFreezes } from '@slipway/domain'
 import { blockersIn, type Decision } from './admit.ts'
 import { type Asked, earliestStart, explain, type ShownBlocker } from './explain.ts'
 import { targetsBusyInPreview } from './refusals.ts'
+import { judgedAt } from './rules.ts'
 import type { Snapshot, StartRequest } from './snapshot.ts'
 
 /** What a preview says of the start of a deployment. */
@@ -35,8 +36,8 @@ export function previewStart(
   }
 }
 
-function freezeWarnings({ freezes, now }: Snapshot, { subject }: StartRequest): string[] {
-  const { blocked, active_freezes } = judgeFreezes(freezes.presentAt(now), subject)
+function freezeWarnings({ freezes, now }: Snapshot, request: StartRequest): string[] {
+  const { blocked, active_freezes } = judgeFreezes(freezes.presentAt(judgedAt(request, now)), request.subject)
   const what = blocked ? 'blocks this deployment' : 'is overridden and stays in force'
   return active_freezes.map(({ name, ends_at, target_ids }) => {
     const through = target_ids === undefined ? '' : ` (by ${target_ids.length} of its targets)`

@@ -1,19 +1,69 @@
-import { type ActiveFreeze, canOverrideFreezes, conflict, frozen, type Problem } from '@slipway/domain'
+import { type ActiveFreeze, canOverride, conflict, frozen, Problem } from '@slipway/domain'
 import type { Blocker, BlockingFreeze } from './blockers.ts'
+import { notPromoted, windowsAreOver } from './endings.ts'
 import { byHoldingTime, type ShownHolder, shownHolder, targetHeld } from './holders.ts'
+import { judgedAt, type MissingPromotion } from './rules.ts'
 import type { RequestedTarget, StartRequest } from './snapshot.ts'
 
 /** The most targets that a refusal names. */
 const NAMED = 20
 
 /** The refusal of a new deployment that must not wait for what blocks it. Null if it may wait, or start. */
-export const refusalOf = (request: StartRequest, blockers: readonly Blocker[]): Problem | null =>
-  deploymentFrozen(request, blockers) ?? targetsBusy(request, blockers)
+export const refusalOf = (request: StartRequest, blockers: readonly Blocker[], now: Date): Problem | null =>
+  withoutWindow(blockers) ??
+  unpromoted(blockers) ??
+  (judgedAt(request, now) > now ? null : deploymentFrozen(request, blockers)) ??
+  targetsBusy(request, blockers)
+
+function withoutWindow(blockers: readonly Blocker[]): Problem | null {
+  const window = blockers.find((blocker) => blocker.code === 'window')
+  if (window === undefined || !window.isOver) return null
+  const environments = window.environments.map(({ environment_id, environment_name, windows }) => {
+    return { environment_id, environment_name, windows }
+  })
+  return conflict(windowsAreOver(window), { environments })
+}
+
+function unpromoted(blockers: readonly Blocker[]): Problem | null {
+  const promotion = blockers.find((blocker) => blocker.code === 'promotion')
+  const rule = promotion?.rules.find(({ ready_at }) => ready_at === null) ?? promotion?.rules[0]
+  if (rule === undefined) return null
+  return new Problem('NOT_PROMOTED', notPromoted(rule), { ...shownPromotion(rule) })
+}
+
+/** What is missing of a promotion, as answers show it. */
+export interface ShownPromotion {
+  from_environment_id: string
+  from_environment_name: string
+  version: string
+  versions: { version: string; targets: number }[]
+  drifted_targets: number
+  since: string | null
+  ready_at: string | null
+}
+
+export function shownPromotion({
+  from_environment_id,
+  from_environment_name,
+  source,
+  state,
+  ready_at,
+}: MissingPromotion): ShownPromotion {
+  return {
+    from_environment_id,
+    from_environment_name,
+    version: source.version,
+    versions: state.versions.map(({ version, targets }) => ({ version, targets })),
+    drifted_targets: state.drifted,
+    since: state.since?.toISOString() ?? null,
+    ready_at: ready_at?.toISOString() ?? null,
+  }
+}
 
 function deploymentFrozen({ subject }: StartRequest, blockers: readonly Blocker[]): Problem | null {
   const freeze = blockers.find((blocker) => blocker.code === 'freeze')
   if (freeze === undefined) return null
-  return frozen(freeze.freezes.map(withoutTenant), canOverrideFreezes(subject.caller, freeze.freezes))
+  return frozen(freeze.freezes.map(withoutTenant), canOverride(subject.caller, freeze.freezes))
 }
 
 export const withoutTenant = ({ tenant_id: _, ...freeze }: BlockingFreeze): ActiveFreeze => freeze

@@ -1,10 +1,14 @@
-import type { ConcurrencyPolicy, FreezeSet, FreezeSubject, MaybeSelector } from '@slipway/domain'
+import type { ConcurrencyPolicy, EnvironmentRules, FreezeSet, FreezeSubject, MaybeSelector } from '@slipway/domain'
 
 /** All facts that a decision needs, as Postgres knew them at `now`. */
 export interface Snapshot {
   now: Date
   /** All freezes that have not ended. */
   freezes: FreezeSet
+  /** All environments with rules, by id. */
+  rules: ReadonlyMap<string, RuledEnvironment>
+  /** What is in force in the environments before, by `promotionKey`. Nothing where the key is absent. */
+  promotions: ReadonlyMap<string, PromotionState>
   /** All instances that have joined. */
   instances: readonly Instance[]
   /** The most running deployments per tenant; null: no limit. */
@@ -20,6 +24,30 @@ export interface Snapshot {
   readUpTo: number
   /** How many checks of drift each tenant runs. The empty key stands for no tenant. */
   runningChecks: ReadonlyMap<string, number>
+}
+
+export interface RuledEnvironment {
+  id: string
+  name: string
+  /** The tenant that it belongs to; null: all. */
+  tenant_id: string | null
+  rules: EnvironmentRules
+  /** Of the role that approvers need, if the rule names one. */
+  role_name: string | null
+  /** Of the promotion rule, if it has one. */
+  from_environment_name: string | null
+}
+
+/** What a source is in the environment from which a version is promoted, on the targets that the tenant of the request sees. */
+export interface PromotionState {
+  /** What is in force, with the number of targets. */
+  versions: readonly { version: string; variant: string | null; targets: number }[]
+  /** How many of these targets have drifted. */
+  drifted: number
+  /** Since when all of this is so; null where nothing is in force. */
+  since: Date | null
+  /** Whether the version of the request was in force before on a target of the environment that it goes to. */
+  was_in_force: boolean
 }
 
 export type Labels = Readonly<Record<string, string>>
@@ -85,8 +113,35 @@ export interface StartRequest extends AnyRequest {
   targets: readonly RequestedTarget[]
   /** When it may be tried again after a failed dispatch. */
   retry_at: Date | null
+  terms: Terms
   /** Facts of a request that is not stored yet; null for one of the queue. */
   arrival: Arrival | null
+}
+
+/** What rules ask about a request. */
+export interface Terms {
+  queued_at: Date
+  /** It starts no earlier; null: at once. */
+  start_at: Date | null
+  /** It starts before this moment, or never; null: at any time. */
+  expires_at: Date | null
+  /** Whether the caller asked to override the rules of environments. */
+  overrides_rules: boolean
+  /** The id of the user who asks for it, also behind an API key. */
+  author_id: string | null
+  approvals: readonly Approval[]
+  source: { id: string; type: string; version: string; variant: string | null }
+}
+
+/** An approval that was given, with the rights that its user has now. */
+export interface Approval {
+  user_id: string
+  user_name: string
+  at: Date
+  comment: string | null
+  /** Whether the user is active and may approve. */
+  counts: boolean
+  role_ids: readonly string[]
 }
 
 export interface Arrival {

@@ -1,6 +1,17 @@
 import { FreezeSet } from '@slipway/domain'
 import fc from 'fast-check'
-import type { Arrival, Instance, Request, RequestedTarget, Snapshot, StartRequest, TargetState } from '../src/index.ts'
+import type {
+  Approval,
+  Arrival,
+  Instance,
+  Request,
+  RequestedTarget,
+  RuledEnvironment,
+  Snapshot,
+  StartRequest,
+  TargetState,
+  Terms,
+} from '../src/index.ts'
 
 /** Snapshots and requests for tests, by hand and at random. */
 export const NOW = new Date('2026-03-14T09:00:00Z')
@@ -34,9 +45,43 @@ export function snapshot(more: Partial<Snapshot> = {}): Snapshot {
     targets: new Map(),
     readUpTo: Number.POSITIVE_INFINITY,
     runningChecks: new Map(),
+    rules: new Map(),
+    promotions: new Map(),
     ...more,
   }
 }
+
+export const terms = (more: Partial<Terms> = {}): Terms => ({
+  queued_at: NOW,
+  start_at: null,
+  expires_at: null,
+  overrides_rules: false,
+  author_id: 'author',
+  approvals: [],
+  source: { id: 'shop', type: 'solution', version: '1.1.0', variant: 'a' },
+  ...more,
+})
+
+export const approval = (user_id: string, more: Partial<Approval> = {}): Approval => ({
+  user_id,
+  user_name: user_id,
+  at: NOW,
+  comment: null,
+  counts: true,
+  role_ids: [],
+  ...more,
+})
+
+export const environment = (id: string, rules: RuledEnvironment['rules'], tenant_id: string | null = null) => ({
+  id,
+  name: id,
+  tenant_id,
+  rules,
+  role_name: null,
+  from_environment_name: 'staging',
+})
+
+export const minutes = (count: number) => new Date(NOW.getTime() + count * 60_000)
 
 export function start(id: string, more: Partial<StartRequest> = {}): StartRequest {
   const tenant_id = more.tenant_id ?? null
@@ -49,6 +94,7 @@ export function start(id: string, more: Partial<StartRequest> = {}): StartReques
     targets: [],
     retry_at: null,
     arrival: null,
+    terms: terms(),
     subject: {
       tenant_id,
       environment_id: null,
