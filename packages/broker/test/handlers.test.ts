@@ -23,6 +23,8 @@ test('a message without a handler becomes a dead letter with the reason, and the
       'freeze.created': nothing,
       'freeze.updated': nothing,
       'freeze.deleted': nothing,
+      'target.moved': nothing,
+      'rules.changed': nothing,
       'slot.freed': ({ instance_id }) => void woken.push(instance_id),
     }),
   })

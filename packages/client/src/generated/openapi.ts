@@ -139,6 +139,41 @@ export interface components {
             /** @description The keys, the newest first */
             api_keys: components["schemas"]["ApiKey"][];
         };
+        ApprovalRuleState: {
+            /** @description Whether the author of a request may approve it */
+            allow_author: boolean;
+            /** @description How many users must approve, 1 to 5 */
+            count: number;
+            /**
+             * Format: uuid
+             * @description The environment whose rule asks
+             */
+            environment_id: string;
+            /** @description Its name */
+            environment_name: string;
+            /** @description How many approvals are missing */
+            missing: number;
+            /** @description The name of the role that approvers need; null: every holder of deployments:approve approves */
+            role: string | null;
+        };
+        /** @description The approvals that the request needs; absent if no rule asks for any */
+        Approvals: {
+            /**
+             * Format: date-time
+             * @description When the request ends if an approval is still missing
+             */
+            expires_at: string;
+            /** @description The approvals, in the order in which they were given */
+            given: components["schemas"]["GivenApproval"][];
+            /** @description All rules that ask for approvals */
+            rules: components["schemas"]["ApprovalRuleState"][];
+        };
+        Approve: {
+            /** @description For people; the audit record has it */
+            comment?: string;
+            /** @description The plan_hash of the request that was looked at. If it is another one: 409 CONFLICT */
+            plan_hash?: string;
+        };
         AttemptsError: {
             /** @description Why the request was refused */
             error: {
@@ -238,6 +273,47 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name?: string;
+            /** @description What deployments to the environment, and to its targets, need before they start; null: nothing. A change replaces all of it */
+            rules?: {
+                /** @description Deployments need approvals: one of any holder of deployments:approve within a day, if nothing else is said */
+                approvals?: {
+                    /** @description Whether the author of a request may approve it */
+                    allow_author?: boolean;
+                    /** @description How many users must approve, 1 to 5 */
+                    count?: number;
+                    /** @description Seconds after which a request that still misses an approval ends, from queued_at or a later start_at */
+                    expires_in_seconds?: number;
+                    /** @description The name of the role that approvers need; null: every holder of deployments:approve approves */
+                    role?: string | null;
+                };
+                /** @description A version is deployed only if it is in force in another environment, on all its targets and without drift. Going back to what was in force here before is always allowed */
+                promotion?: {
+                    /**
+                     * Format: id-environment
+                     * @description The environment in which the version must be in force before
+                     */
+                    from_environment_id: string;
+                    /** @description For how many hours it must be in force there */
+                    hours?: number;
+                };
+                /** @description Deployments start only inside one of these windows: from its start until just before its end. The fields are those of freezes */
+                windows?: {
+                    /**
+                     * Format: date-time
+                     * @description When the first window ends; after start_time
+                     */
+                    end_time: string;
+                    /** @description The RFC 5545 RRULE that repeats the window, as for freezes */
+                    recurrence?: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the first window begins
+                     */
+                    start_time: string;
+                    /** @description The IANA time zone of the recurrence */
+                    time_zone?: string | null;
+                }[];
+            } | null;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters */
             sensitive_variables?: string[];
             /** @description The tenant that owns the record. When omitted: the tenant of the caller, and none for a caller without tenant */
@@ -302,7 +378,7 @@ export interface components {
              */
             name?: string;
             /** @description What users with the role may do. The caller needs all of them */
-            permissions?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:override" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
+            permissions?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:approve" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:override" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
         };
         /** @description A published version never changes: publish a new version instead. */
         ChangeSource: {
@@ -399,7 +475,7 @@ export interface components {
             /** @description Whether it gets events; true when omitted */
             enabled?: boolean;
             /** @description Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending request. `deployment.updated`: a rollback began, or another instance took over. `release.restored`: a check found the target in sync again, or another deployment was applied. `*.deleted` contain only the id. */
-            events?: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            events?: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "deployment.approval_needed" | "deployment.approved" | "deployment.rejected" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
             /** @description Signs deliveries after Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes */
             secret?: string;
             /** @description http or https, without user name and password, with a public address */
@@ -534,7 +610,7 @@ export interface components {
              */
             name: string;
             /** @description The permissions of the key. When omitted or empty, all that its user may do, now and after later changes of roles */
-            scopes?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:override" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
+            scopes?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:approve" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:override" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
         };
         CreatedApiKey: {
             /** @description The new key, as lists show it */
@@ -563,6 +639,11 @@ export interface components {
             environment_id?: string;
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             expected_plan_hash?: string;
+            /**
+             * Format: date-time
+             * @description If it has not started by then, it ends as cancelled. After start_at, and in the future
+             */
+            expires_at?: string;
             /** @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere, while commands that run finish; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success if any step completed */
             failure_strategy?: components["schemas"]["FailureStrategy"];
             /** @description How often a failed command is retried. When omitted, the number of each action */
@@ -571,8 +652,10 @@ export interface components {
             only_changed?: boolean;
             /** @description Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin, and an API key with scopes also deployments:override (403 otherwise, also without a freeze). Give override_reason. An admin of a tenant overrides only freezes of that tenant */
             override_freeze?: boolean;
-            /** @description Why the freeze is overridden; the audit record has it */
+            /** @description Why freezes or rules are overridden; the audit record has it */
             override_reason?: string;
+            /** @description Whether to deploy in spite of the rules of environments; false when omitted. It needs what override_freeze needs, and override_reason. An admin of a tenant overrides only rules of environments of that tenant */
+            override_rules?: boolean;
             /** @description Priority in the queue, -100 to 100; a higher number starts first */
             priority?: number;
             /** @description Values of prompted variables, by name or by id of the definition. They go before `variables` */
@@ -591,6 +674,11 @@ export interface components {
              * @description The solution to deploy, by UUID or SqId. Give exactly one source
              */
             solution_id?: string;
+            /**
+             * Format: date-time
+             * @description It starts no earlier: it waits until then. A moment in the past is now. A redeploy does not repeat it
+             */
+            start_at?: string;
             /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets, targets in more than one environment. details.warnings lists them. Freezes, capacity and stale targets do not count. */
             strict?: boolean;
             /** @description Targets by id. They run in this order, before those that tags select. A disabled target, or one of another environment, is 400 */
@@ -632,7 +720,7 @@ export interface components {
             /** @description Whether it gets events */
             enabled: boolean;
             /** @description The events that it gets */
-            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "deployment.approval_needed" | "deployment.approved" | "deployment.rejected" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
             /**
              * Format: uuid
              * @description UUID of the webhook
@@ -664,6 +752,47 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name: string;
+            /** @description What deployments to the environment, and to its targets, need before they start; null: nothing. A change replaces all of it */
+            rules?: {
+                /** @description Deployments need approvals: one of any holder of deployments:approve within a day, if nothing else is said */
+                approvals?: {
+                    /** @description Whether the author of a request may approve it */
+                    allow_author?: boolean;
+                    /** @description How many users must approve, 1 to 5 */
+                    count?: number;
+                    /** @description Seconds after which a request that still misses an approval ends, from queued_at or a later start_at */
+                    expires_in_seconds?: number;
+                    /** @description The name of the role that approvers need; null: every holder of deployments:approve approves */
+                    role?: string | null;
+                };
+                /** @description A version is deployed only if it is in force in another environment, on all its targets and without drift. Going back to what was in force here before is always allowed */
+                promotion?: {
+                    /**
+                     * Format: id-environment
+                     * @description The environment in which the version must be in force before
+                     */
+                    from_environment_id: string;
+                    /** @description For how many hours it must be in force there */
+                    hours?: number;
+                };
+                /** @description Deployments start only inside one of these windows: from its start until just before its end. The fields are those of freezes */
+                windows?: {
+                    /**
+                     * Format: date-time
+                     * @description When the first window ends; after start_time
+                     */
+                    end_time: string;
+                    /** @description The RFC 5545 RRULE that repeats the window, as for freezes */
+                    recurrence?: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the first window begins
+                     */
+                    start_time: string;
+                    /** @description The IANA time zone of the recurrence */
+                    time_zone?: string | null;
+                }[];
+            } | null;
             /**
              * @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters
              * @default []
@@ -750,7 +879,7 @@ export interface components {
              */
             name: string;
             /** @description What users with the role may do. The caller needs all of them */
-            permissions: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:override" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
+            permissions: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:approve" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:override" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
         };
         CreateSequence: {
             /** @description An ordered list of actions */
@@ -930,7 +1059,7 @@ export interface components {
             /** @description Whether it gets events; true when omitted */
             enabled?: boolean;
             /** @description Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending request. `deployment.updated`: a rollback began, or another instance took over. `release.restored`: a check found the target in sync again, or another deployment was applied. `*.deleted` contain only the id. */
-            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "deployment.approval_needed" | "deployment.approved" | "deployment.rejected" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
             /** @description Signs deliveries after Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes */
             secret?: string;
             /** @description The webhook gets the events of this tenant; without tenant, which only a user without tenant may choose, all */
@@ -1010,6 +1139,8 @@ export interface components {
             action_version: string | null;
             /** @description Whether failed commands are analysed */
             analysis_enabled: boolean;
+            /** @description The users who approved it before it started, by rules of its environments; empty if nobody had to */
+            approved_by: components["schemas"]["GivenApproval"][];
             /** @description The reason that the user gave; null: none */
             cancel_reason: string | null;
             /** @description When it was cancelled; null: it was not */
@@ -1229,6 +1360,47 @@ export interface components {
             managed_by: string | null;
             /** @description Name, unique among the records of this kind that belong to the same tenant, or to none */
             name: string;
+            /** @description What deployments to the environment, and to its targets, need before they start; null: nothing */
+            rules: {
+                /** @description The approvals that deployments need */
+                approvals?: {
+                    /** @description Whether the author of a request may approve it */
+                    allow_author: boolean;
+                    /** @description How many users must approve, 1 to 5 */
+                    count: number;
+                    /** @description Seconds after which a request that still misses an approval ends, from queued_at or a later start_at */
+                    expires_in_seconds: number;
+                    /** @description The name of the role that approvers need; null: every holder of deployments:approve approves */
+                    role: string | null;
+                };
+                /** @description Where a version must be in force before */
+                promotion?: {
+                    /**
+                     * Format: uuid
+                     * @description The environment in which the version must be in force before
+                     */
+                    from_environment_id: string;
+                    /** @description For how many hours it must be in force there */
+                    hours: number;
+                };
+                /** @description Deployments start only inside one of these windows: from its start until just before its end. The fields are those of freezes */
+                windows?: {
+                    /**
+                     * Format: date-time
+                     * @description When the first window ends; after start_time
+                     */
+                    end_time: string;
+                    /** @description The RFC 5545 RRULE that repeats the window, as for freezes */
+                    recurrence?: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the first window begins
+                     */
+                    start_time: string;
+                    /** @description The IANA time zone of the recurrence */
+                    time_zone?: string | null;
+                }[];
+            } | null;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
             /** @description Short id of the record. Paths and bodies accept it wherever they accept the UUID */
@@ -1320,6 +1492,22 @@ export interface components {
                  */
                 starts_at: string;
             }[];
+        };
+        GivenApproval: {
+            /**
+             * Format: date-time
+             * @description When it was given
+             */
+            at: string;
+            /** @description What the user wrote; null: nothing */
+            comment: string | null;
+            /**
+             * Format: uuid
+             * @description The user who approved, by UUID
+             */
+            user_id: string;
+            /** @description The name of the user */
+            user_name: string;
         };
         Installed: {
             /** @description When it was applied; null: nothing is in force */
@@ -1651,6 +1839,31 @@ export interface components {
             /** @description What was done, for people */
             message: string;
         };
+        /** @description What is missing before a version may be deployed to the next environment */
+        MissingPromotion: {
+            /** @description How many of these targets have drifted */
+            drifted_targets: number;
+            /**
+             * Format: uuid
+             * @description The environment in which the version must be in force before
+             */
+            from_environment_id: string;
+            /** @description Its name */
+            from_environment_name: string;
+            /** @description When the version may go on; null unless only time is missing */
+            ready_at: string | null;
+            /** @description Since when this is so; null: the source is not in force there */
+            since: string | null;
+            /** @description The version that was asked for */
+            version: string;
+            /** @description What is in force there */
+            versions: {
+                /** @description On how many targets */
+                targets: number;
+                /** @description A version that is in force there */
+                version: string;
+            }[];
+        };
         NewInstanceGrant: {
             /**
              * Format: date-time
@@ -1720,9 +1933,10 @@ export interface components {
             /** @description How many pages there are */
             total_pages: number;
         };
-        /** @description A create that waits in the queue, or has waited there */
-        PendingRequest: {
-            /** @description All reasons that keep it from starting, one for each code, in the order freeze, instance_pool, no_compatible_instance, tenant_limit, target_lock, capacity. Empty: it can start */
+        PendingDetail: {
+            /** @description The approvals that the request needs; absent if no rule asks for any */
+            approvals?: components["schemas"]["Approvals"];
+            /** @description All reasons that keep it from starting, one for each code, in the order start_time, approval, window, promotion, freeze, instance_pool, no_compatible_instance, tenant_limit, target_lock, capacity. Empty: it can start */
             blockers?: {
                 /** @description Whether the caller may start the deployment in spite of it. Always false in streams and webhooks */
                 can_override: boolean;
@@ -1730,9 +1944,24 @@ export interface components {
                  * @description What keeps the deployment from starting
                  * @enum {string}
                  */
-                code: "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
+                code: "start_time" | "approval" | "window" | "promotion" | "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
                 /** @description What blocks. Only the members of the code are there */
                 details: {
+                    /** @description The environments that are outside of their windows; with `window` */
+                    environments?: {
+                        /**
+                         * Format: uuid
+                         * @description The environment, by UUID
+                         */
+                        environment_id: string;
+                        /** @description Its name */
+                        environment_name: string;
+                    }[];
+                    /**
+                     * Format: date-time
+                     * @description When the request ends without them; with `approval`
+                     */
+                    expires_at?: string;
                     /** @description The freezes, without those of other tenants; with `freeze` */
                     freezes?: {
                         /**
@@ -1750,6 +1979,8 @@ export interface components {
                         /** @description The targets because of which it applies; absent if it covers the deployment itself */
                         target_ids?: string[];
                     }[];
+                    /** @description The approvals so far; with `approval` */
+                    given?: components["schemas"]["GivenApproval"][];
                     /** @description How many targets other deployments hold; with `target_lock` */
                     held_count?: number;
                     /** @description The targets that other deployments hold, at most 3, those held longest first; with `target_lock` */
@@ -1791,6 +2022,8 @@ export interface components {
                     };
                     /** @description How many a tenant may run at once; with `tenant_limit` */
                     limit?: number;
+                    /** @description What the version misses before it may go on; with `promotion` */
+                    promotions?: components["schemas"]["MissingPromotion"][];
                     /** @description How many such targets there are; with `target_lock` */
                     reserved_count?: number;
                     /** @description Free targets for which an earlier request comes first, at most 3; with `target_lock` */
@@ -1803,19 +2036,28 @@ export interface components {
                         /** @description Its name */
                         target_name: string;
                     }[];
+                    /** @description The rules that miss approvals; with `approval` */
+                    rules?: components["schemas"]["ApprovalRuleState"][];
                     /** @description How many deployments the tenant runs; with `tenant_limit` */
                     running?: number;
+                    /**
+                     * Format: date-time
+                     * @description When it may start; with `start_time`
+                     */
+                    start_at?: string;
                 };
                 /** @description The same for people, with names and numbers */
                 message: string;
                 /** @description When it blocks no more; null: nobody can know */
                 until: string | null;
             }[];
+            /** @description Whether the caller may approve it. Absent unless it waits; always false in streams and webhooks */
+            can_approve?: boolean;
             /**
-             * @description Whether a user or a newer request cancelled it
+             * @description Who or what cancelled it: a user, a newer request, an approver who rejected it, the end of the time for approvals, or `expires_at`
              * @enum {string}
              */
-            cancelled_because?: "user" | "superseded";
+            cancelled_because?: "user" | "superseded" | "rejected" | "approval_expired" | "expired";
             /** @description When the request was created, in UTC */
             created_at: string;
             /**
@@ -1839,10 +2081,15 @@ export interface components {
             environment_id?: string;
             /** @description Its name */
             environment_name?: string;
-            /** @description Why dispatching it failed, or which newer request replaced it */
+            /** @description Why dispatching it failed, which newer request replaced it, or who rejected it */
             error_message?: string;
             /** @description When it probably starts, from the usual length of runs; absent if that cannot be told, in UTC */
             estimated_start?: string;
+            /**
+             * Format: date-time
+             * @description It starts before this moment or never; absent: at any time
+             */
+            expires_at?: string;
             /** @description The targets that other deployments hold, at most 3, those held longest first; with `target_lock` */
             held_targets?: {
                 /**
@@ -1872,12 +2119,18 @@ export interface components {
             instance_pool?: components["schemas"]["InstancePool"];
             /** @description When dispatching it last failed; absent: never, in UTC */
             last_retry_at?: string;
-            /** @description Place in the queue, from 1; absent unless the request waits */
+            /** @description The plan that would run, with secrets masked; absent unless the request waits */
+            plan?: components["schemas"]["PlanView"];
+            /** @description Stands for the plan that would run. Send it with an approval */
+            plan_hash?: string;
+            /** @description Place in the queue, from 1; absent unless the request waits in the queue: not for its start time, an approval or a window */
             position?: number;
             /** @description Priority in the queue, -100 to 100; a higher number starts first */
             priority: number;
             /** @description When the request was queued, in UTC */
             queued_at: string;
+            /** @description What is in force now on the targets of the plan; absent unless the request waits */
+            replaces?: components["schemas"]["Replacement"][];
             /** @description How often dispatching it has failed */
             retry_count: number;
             /**
@@ -1891,6 +2144,11 @@ export interface components {
             source_type: components["schemas"]["SourceType"];
             /** @description The version that would be deployed */
             source_version: string;
+            /**
+             * Format: date-time
+             * @description It starts no earlier; absent: at once
+             */
+            start_at?: string;
             /** @description Where the request stands: `pending` waits, `processing` is being dispatched; the others are final */
             status: components["schemas"]["PendingStatus"];
             /**
@@ -1923,7 +2181,256 @@ export interface components {
              * @description What the request waits for; absent unless it waits
              * @enum {string}
              */
-            waiting_for?: "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
+            waiting_for?: "start_time" | "approval" | "window" | "promotion" | "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
+            /** @description The same for people, with names and numbers */
+            waiting_reason?: string;
+        };
+        /** @description A create that waits in the queue, or has waited there */
+        PendingRequest: {
+            /** @description The approvals that the request needs; absent if no rule asks for any */
+            approvals?: components["schemas"]["Approvals"];
+            /** @description All reasons that keep it from starting, one for each code, in the order start_time, approval, window, promotion, freeze, instance_pool, no_compatible_instance, tenant_limit, target_lock, capacity. Empty: it can start */
+            blockers?: {
+                /** @description Whether the caller may start the deployment in spite of it. Always false in streams and webhooks */
+                can_override: boolean;
+                /**
+                 * @description What keeps the deployment from starting
+                 * @enum {string}
+                 */
+                code: "start_time" | "approval" | "window" | "promotion" | "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
+                /** @description What blocks. Only the members of the code are there */
+                details: {
+                    /** @description The environments that are outside of their windows; with `window` */
+                    environments?: {
+                        /**
+                         * Format: uuid
+                         * @description The environment, by UUID
+                         */
+                        environment_id: string;
+                        /** @description Its name */
+                        environment_name: string;
+                    }[];
+                    /**
+                     * Format: date-time
+                     * @description When the request ends without them; with `approval`
+                     */
+                    expires_at?: string;
+                    /** @description The freezes, without those of other tenants; with `freeze` */
+                    freezes?: {
+                        /**
+                         * Format: date-time
+                         * @description When its present window ends
+                         */
+                        ends_at: string;
+                        /**
+                         * Format: uuid
+                         * @description The freeze, by UUID
+                         */
+                        id: string;
+                        /** @description Its name */
+                        name: string;
+                        /** @description The targets because of which it applies; absent if it covers the deployment itself */
+                        target_ids?: string[];
+                    }[];
+                    /** @description The approvals so far; with `approval` */
+                    given?: components["schemas"]["GivenApproval"][];
+                    /** @description How many targets other deployments hold; with `target_lock` */
+                    held_count?: number;
+                    /** @description The targets that other deployments hold, at most 3, those held longest first; with `target_lock` */
+                    held_targets?: {
+                        /**
+                         * Format: uuid
+                         * @description The deployment that holds the target; absent if it is of another tenant
+                         */
+                        deployment_id?: string;
+                        /**
+                         * Format: date-time
+                         * @description Since when that deployment holds the target
+                         */
+                        since: string;
+                        /**
+                         * Format: uuid
+                         * @description The target, by UUID
+                         */
+                        target_id: string;
+                        /** @description Its name */
+                        target_name: string;
+                    }[];
+                    /** @description The instances that the deployment needs; with `instance_pool`, `no_compatible_instance` and `capacity` */
+                    instances?: {
+                        /** @description How many of those take runs: online, compatible and not draining */
+                        accepting: number;
+                        /** @description Instances that serve the tenant */
+                        known: number;
+                        /** @description How many of them have the labels */
+                        matching: number;
+                        /** @description The selector as text; `any` if every instance will do */
+                        name: string;
+                        /** @description The labels that it needs; null: every instance will do */
+                        selector: components["schemas"]["InstanceSelector"] | null;
+                        /** @description Slots of the instances that take runs */
+                        slots: number;
+                        /** @description How many of these slots are taken */
+                        taken: number;
+                    };
+                    /** @description How many a tenant may run at once; with `tenant_limit` */
+                    limit?: number;
+                    /** @description What the version misses before it may go on; with `promotion` */
+                    promotions?: components["schemas"]["MissingPromotion"][];
+                    /** @description How many such targets there are; with `target_lock` */
+                    reserved_count?: number;
+                    /** @description Free targets for which an earlier request comes first, at most 3; with `target_lock` */
+                    reserved_targets?: {
+                        /**
+                         * Format: uuid
+                         * @description The target, by UUID
+                         */
+                        target_id: string;
+                        /** @description Its name */
+                        target_name: string;
+                    }[];
+                    /** @description The rules that miss approvals; with `approval` */
+                    rules?: components["schemas"]["ApprovalRuleState"][];
+                    /** @description How many deployments the tenant runs; with `tenant_limit` */
+                    running?: number;
+                    /**
+                     * Format: date-time
+                     * @description When it may start; with `start_time`
+                     */
+                    start_at?: string;
+                };
+                /** @description The same for people, with names and numbers */
+                message: string;
+                /** @description When it blocks no more; null: nobody can know */
+                until: string | null;
+            }[];
+            /** @description Whether the caller may approve it. Absent unless it waits; always false in streams and webhooks */
+            can_approve?: boolean;
+            /**
+             * @description Who or what cancelled it: a user, a newer request, an approver who rejected it, the end of the time for approvals, or `expires_at`
+             * @enum {string}
+             */
+            cancelled_because?: "user" | "superseded" | "rejected" | "approval_expired" | "expired";
+            /** @description When the request was created, in UTC */
+            created_at: string;
+            /**
+             * Format: uuid
+             * @description The deployment that it became; absent until it is dispatched
+             */
+            deployment_id?: string;
+            /** @description When it was dispatched, in UTC */
+            dispatched_at?: string;
+            /**
+             * Format: uuid
+             * @description The instance that took the deployment, by UUID
+             */
+            dispatched_to_instance_id?: string;
+            /** @description The latest `until` of the blockers; null if one of them has none. The present time if there is no blocker */
+            earliest_start?: string | null;
+            /**
+             * Format: uuid
+             * @description The environment that the request names; absent: none
+             */
+            environment_id?: string;
+            /** @description Its name */
+            environment_name?: string;
+            /** @description Why dispatching it failed, which newer request replaced it, or who rejected it */
+            error_message?: string;
+            /** @description When it probably starts, from the usual length of runs; absent if that cannot be told, in UTC */
+            estimated_start?: string;
+            /**
+             * Format: date-time
+             * @description It starts before this moment or never; absent: at any time
+             */
+            expires_at?: string;
+            /** @description The targets that other deployments hold, at most 3, those held longest first; with `target_lock` */
+            held_targets?: {
+                /**
+                 * Format: uuid
+                 * @description The deployment that holds the target; absent if it is of another tenant
+                 */
+                deployment_id?: string;
+                /**
+                 * Format: date-time
+                 * @description Since when that deployment holds the target
+                 */
+                since: string;
+                /**
+                 * Format: uuid
+                 * @description The target, by UUID
+                 */
+                target_id: string;
+                /** @description Its name */
+                target_name: string;
+            }[];
+            /**
+             * Format: uuid
+             * @description UUID of the request
+             */
+            id: string;
+            /** @description The instances that the request needs. Absent if any instance will do */
+            instance_pool?: components["schemas"]["InstancePool"];
+            /** @description When dispatching it last failed; absent: never, in UTC */
+            last_retry_at?: string;
+            /** @description Stands for the plan that would run. Send it with an approval */
+            plan_hash?: string;
+            /** @description Place in the queue, from 1; absent unless the request waits in the queue: not for its start time, an approval or a window */
+            position?: number;
+            /** @description Priority in the queue, -100 to 100; a higher number starts first */
+            priority: number;
+            /** @description When the request was queued, in UTC */
+            queued_at: string;
+            /** @description How often dispatching it has failed */
+            retry_count: number;
+            /**
+             * Format: uuid
+             * @description What would be deployed, by UUID
+             */
+            source_id: string;
+            /** @description Its name */
+            source_name: string;
+            /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
+            source_type: components["schemas"]["SourceType"];
+            /** @description The version that would be deployed */
+            source_version: string;
+            /**
+             * Format: date-time
+             * @description It starts no earlier; absent: at once
+             */
+            start_at?: string;
+            /** @description Where the request stands: `pending` waits, `processing` is being dispatched; the others are final */
+            status: components["schemas"]["PendingStatus"];
+            /**
+             * Format: uuid
+             * @description The newer request of the same source that replaced it, or its deployment if that one started at once
+             */
+            superseded_by?: string;
+            /** @description How many targets the plan has */
+            target_count: number;
+            /** @description The first targets of the plan, in its order, at most 5; target_count counts all */
+            targets: {
+                /**
+                 * Format: uuid
+                 * @description The record, by UUID
+                 */
+                id: string;
+                /** @description Its name */
+                name: string;
+            }[];
+            /**
+             * Format: uuid
+             * @description The tenant that the deployment is for; absent: none
+             */
+            tenant_id?: string;
+            /** @description Its name */
+            tenant_name?: string;
+            /** @description The name of the user who created it, also by an API key */
+            triggered_by?: string;
+            /**
+             * @description What the request waits for; absent unless it waits
+             * @enum {string}
+             */
+            waiting_for?: "start_time" | "approval" | "window" | "promotion" | "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
             /** @description The same for people, with names and numbers */
             waiting_reason?: string;
         };
@@ -1965,7 +2472,7 @@ export interface components {
             }[];
         };
         Preview: {
-            /** @description All reasons that keep it from starting, one for each code, in the order freeze, instance_pool, no_compatible_instance, tenant_limit, target_lock, capacity. Empty: it can start */
+            /** @description All reasons that keep it from starting, one for each code, in the order start_time, approval, window, promotion, freeze, instance_pool, no_compatible_instance, tenant_limit, target_lock, capacity. Empty: it can start */
             blockers: {
                 /** @description Whether the caller may start the deployment in spite of it. Always false in streams and webhooks */
                 can_override: boolean;
@@ -1973,9 +2480,24 @@ export interface components {
                  * @description What keeps the deployment from starting
                  * @enum {string}
                  */
-                code: "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
+                code: "start_time" | "approval" | "window" | "promotion" | "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
                 /** @description What blocks. Only the members of the code are there */
                 details: {
+                    /** @description The environments that are outside of their windows; with `window` */
+                    environments?: {
+                        /**
+                         * Format: uuid
+                         * @description The environment, by UUID
+                         */
+                        environment_id: string;
+                        /** @description Its name */
+                        environment_name: string;
+                    }[];
+                    /**
+                     * Format: date-time
+                     * @description When the request ends without them; with `approval`
+                     */
+                    expires_at?: string;
                     /** @description The freezes, without those of other tenants; with `freeze` */
                     freezes?: {
                         /**
@@ -1993,6 +2515,8 @@ export interface components {
                         /** @description The targets because of which it applies; absent if it covers the deployment itself */
                         target_ids?: string[];
                     }[];
+                    /** @description The approvals so far; with `approval` */
+                    given?: components["schemas"]["GivenApproval"][];
                     /** @description How many targets other deployments hold; with `target_lock` */
                     held_count?: number;
                     /** @description The targets that other deployments hold, at most 3, those held longest first; with `target_lock` */
@@ -2034,6 +2558,8 @@ export interface components {
                     };
                     /** @description How many a tenant may run at once; with `tenant_limit` */
                     limit?: number;
+                    /** @description What the version misses before it may go on; with `promotion` */
+                    promotions?: components["schemas"]["MissingPromotion"][];
                     /** @description How many such targets there are; with `target_lock` */
                     reserved_count?: number;
                     /** @description Free targets for which an earlier request comes first, at most 3; with `target_lock` */
@@ -2046,8 +2572,15 @@ export interface components {
                         /** @description Its name */
                         target_name: string;
                     }[];
+                    /** @description The rules that miss approvals; with `approval` */
+                    rules?: components["schemas"]["ApprovalRuleState"][];
                     /** @description How many deployments the tenant runs; with `tenant_limit` */
                     running?: number;
+                    /**
+                     * Format: date-time
+                     * @description When it may start; with `start_time`
+                     */
+                    start_at?: string;
                 };
                 /** @description The same for people, with names and numbers */
                 message: string;
@@ -2093,6 +2626,20 @@ export interface components {
             variables: components["schemas"]["Variables"];
             /** @description The warnings of a create, and a sentence for each blocker */
             warnings: string[];
+        };
+        Promotion: {
+            /** @description Why it may not go on now, in sentences. Empty: it may */
+            blockers: string[];
+            /** @description A deployment that put it in force there, for versions_of; null: there is no such version */
+            deployment_id: string | null;
+            /** @description When it may go on to the second environment; null: it may not, or at any time */
+            ready_at: string | null;
+            /** @description Since when it is in force on all its targets; null: there is no such version */
+            since: string | null;
+            /** @description The targets of the second environment on which the source is in force, by UUID */
+            target_ids: string[];
+            /** @description The version in force in the first environment; null: there is none, or there are several */
+            version: string | null;
         };
         PublishedSource: {
             /**
@@ -2153,6 +2700,11 @@ export interface components {
             environment_id?: string;
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             expected_plan_hash?: string;
+            /**
+             * Format: date-time
+             * @description If it has not started by then, it ends as cancelled. After start_at, and in the future
+             */
+            expires_at?: string;
             /** @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere, while commands that run finish; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success if any step completed */
             failure_strategy?: components["schemas"]["FailureStrategy"];
             /** @description How often a failed command is retried. When omitted, the number of each action */
@@ -2163,8 +2715,10 @@ export interface components {
             only_failed_targets?: boolean;
             /** @description Whether to deploy in spite of a freeze; false when omitted. The user of the credential needs the role admin, and an API key with scopes also deployments:override (403 otherwise, also without a freeze). Give override_reason. An admin of a tenant overrides only freezes of that tenant */
             override_freeze?: boolean;
-            /** @description Why the freeze is overridden; the audit record has it */
+            /** @description Why freezes or rules are overridden; the audit record has it */
             override_reason?: string;
+            /** @description Whether to deploy in spite of the rules of environments; false when omitted. It needs what override_freeze needs, and override_reason. An admin of a tenant overrides only rules of environments of that tenant */
+            override_rules?: boolean;
             /** @description Priority in the queue, -100 to 100; a higher number starts first */
             priority?: number;
             /** @description Values of prompted variables, by name or by id of the definition. They go before `variables` */
@@ -2173,6 +2727,11 @@ export interface components {
             };
             /** @description Whose rollback scripts run after a failure: `none` (the default); `failed_target_only`, of the targets on which a step failed; `all_executed`, of every target with executed steps */
             rollback_strategy?: components["schemas"]["RollbackStrategy"];
+            /**
+             * Format: date-time
+             * @description It starts no earlier: it waits until then. A moment in the past is now. A redeploy does not repeat it
+             */
+            start_at?: string;
             /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets, targets in more than one environment. details.warnings lists them. Freezes, capacity and stale targets do not count. */
             strict?: boolean;
             /** @description Targets by id. They run in this order, before those that tags select. A disabled target, or one of another environment, is 400 */
@@ -2195,6 +2754,8 @@ export interface components {
             action_version: string | null;
             /** @description Whether failed commands are analysed */
             analysis_enabled: boolean;
+            /** @description The users who approved it before it started, by rules of its environments; empty if nobody had to */
+            approved_by: components["schemas"]["GivenApproval"][];
             /** @description The reason that the user gave; null: none */
             cancel_reason: string | null;
             /** @description When it was cancelled; null: it was not */
@@ -2273,6 +2834,10 @@ export interface components {
              * @description The stream session, from the answer with the last token
              */
             session_id: string;
+        };
+        Reject: {
+            /** @description For people; the audit record has it */
+            comment?: string;
         };
         Release: {
             /**
@@ -2984,7 +3549,7 @@ export interface components {
             /** @description Whether it gets events */
             enabled: boolean;
             /** @description The events that it gets */
-            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "deployment.approval_needed" | "deployment.approved" | "deployment.rejected" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
             /**
              * Format: uuid
              * @description UUID of the webhook
@@ -3016,7 +3581,7 @@ export interface components {
              * @description What happened
              * @enum {string}
              */
-            event: "deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted";
+            event: "deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "deployment.approval_needed" | "deployment.approved" | "deployment.rejected" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted";
             /**
              * Format: uuid
              * @description UUID of the delivery: the `webhook-id` of every attempt
@@ -3664,7 +4229,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only records of this action */
-                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.preview" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.cancel" | "pending_request.supersede" | "pending_request.update" | "release.check" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "session.delete" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
+                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.preview" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.approve" | "pending_request.cancel" | "pending_request.reject" | "pending_request.supersede" | "pending_request.update" | "release.check" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "session.delete" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
                 /** @description Only calls of this user */
                 actor_id?: string;
                 /** @description Only calls with this API key, which may be deleted */
@@ -4614,7 +5179,7 @@ export interface operations {
                 /** @description Only requests for this tenant */
                 tenant_id?: string;
                 /** @description Only requests that wait for this first of all */
-                waiting_for?: "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
+                waiting_for?: "start_time" | "approval" | "window" | "promotion" | "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
             };
             header?: never;
             path?: never;
@@ -4651,7 +5216,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PendingRequest"];
+                    "application/json": components["schemas"]["PendingDetail"];
                 };
             };
         };
@@ -4690,6 +5255,60 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UpdatePending"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingRequest"];
+                };
+            };
+        };
+    };
+    approvePending: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Approve"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingRequest"];
+                };
+            };
+        };
+    };
+    rejectPending: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Reject"];
             };
         };
         responses: {
@@ -5145,6 +5764,35 @@ export interface operations {
                         /** @description Where this page stands in the list */
                         meta: components["schemas"]["PageMeta"];
                     };
+                };
+            };
+        };
+    };
+    getPromotion: {
+        parameters: {
+            query?: {
+                /** @description The environment that has the version */
+                from_environment_id?: string;
+                /** @description The source, by UUID or SqId */
+                source_id?: string;
+                /** @description The kind of the source: a solution (sequences), a sequence (actions) or a single action */
+                source_type?: components["schemas"]["SourceType"];
+                /** @description The environment that is to get it */
+                to_environment_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Promotion"];
                 };
             };
         };

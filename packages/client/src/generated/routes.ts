@@ -1,5 +1,6 @@
 // Made by packages/client/scripts/generate.mjs from the OpenAPI document: `make client`.
 export const ROUTES = {
+  approvePending: { method: 'POST', path: '/api/v1/deployments/pending/{id}/approve', bearer: true },
   cancelDeployment: { method: 'POST', path: '/api/v1/deployments/{id}/cancel', bearer: true },
   cancelPending: { method: 'DELETE', path: '/api/v1/deployments/pending/{id}', bearer: true },
   changePassword: { method: 'POST', path: '/api/v1/auth/password', bearer: true },
@@ -52,6 +53,7 @@ export const ROUTES = {
   getInstanceGrant: { method: 'GET', path: '/api/v1/instances/grants/{id}', bearer: true },
   getOpenApi: { method: 'GET', path: '/api/v1/openapi.json' },
   getPending: { method: 'GET', path: '/api/v1/deployments/pending/{id}', bearer: true },
+  getPromotion: { method: 'GET', path: '/api/v1/releases/promotion', bearer: true },
   getReadiness: { method: 'GET', path: '/api/v1/health/ready' },
   getReleaseMatrix: { method: 'GET', path: '/api/v1/releases/matrix', bearer: true },
   getRole: { method: 'GET', path: '/api/v1/admin/roles/{id}', bearer: true },
@@ -100,6 +102,7 @@ export const ROUTES = {
   redeployDeployment: { method: 'POST', path: '/api/v1/deployments/{id}/redeploy', bearer: true, idempotencyKey: true },
   refreshLogin: { method: 'POST', path: '/api/v1/auth/refresh' },
   refreshSseToken: { method: 'POST', path: '/api/v1/auth/sse-token/refresh', bearer: true },
+  rejectPending: { method: 'POST', path: '/api/v1/deployments/pending/{id}/reject', bearer: true },
   revokeInstanceGrant: { method: 'DELETE', path: '/api/v1/instances/grants/{id}', bearer: true },
   revokeTargetAgent: { method: 'DELETE', path: '/api/v1/targets/{id}/agent', bearer: true },
   setUpTwoFactor: { method: 'POST', path: '/api/v1/auth/2fa/setup', bearer: true },

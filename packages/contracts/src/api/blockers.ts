@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { BLOCKER_CODES, InstanceSelector } from '@slipway/domain'
 import { Count, describe, Flag, literals, Moment, Nullable, NullableMoment, Ref, Strict, Text } from '../schema.ts'
+import { ApprovalRuleState, GivenApproval, MissingPromotion } from './environment-rules.ts'
 
 /** A target that a deployment holds. */
 export const HeldTarget = Strict({
@@ -26,6 +27,24 @@ const ActiveFreeze = Strict({
 
 export const BlockerDetails = Strict(
   {
+    start_at: Type.Optional(Moment('When it may start; with `start_time`')),
+    rules: Type.Optional(describe(Type.Array(ApprovalRuleState), 'The rules that miss approvals; with `approval`')),
+    given: Type.Optional(describe(Type.Array(GivenApproval), 'The approvals so far; with `approval`')),
+    expires_at: Type.Optional(Moment('When the request ends without them; with `approval`')),
+    environments: Type.Optional(
+      describe(
+        Type.Array(
+          Strict({
+            environment_id: Ref('environment', 'The environment, by UUID'),
+            environment_name: Text('Its name', 'production'),
+          }),
+        ),
+        'The environments that are outside of their windows; with `window`',
+      ),
+    ),
+    promotions: Type.Optional(
+      describe(Type.Array(MissingPromotion), 'What the version misses before it may go on; with `promotion`'),
+    ),
     freezes: Type.Optional(
       describe(Type.Array(ActiveFreeze), 'The freezes, without those of other tenants; with `freeze`'),
     ),
@@ -82,7 +101,7 @@ export const Blocker = Strict(
 
 export const Blockers = describe(
   Type.Array(Blocker),
-  'All reasons that keep it from starting, one for each code, in the order freeze, instance_pool, no_compatible_instance, tenant_limit, target_lock, capacity. Empty: it can start',
+  'All reasons that keep it from starting, one for each code, in the order start_time, approval, window, promotion, freeze, instance_pool, no_compatible_instance, tenant_limit, target_lock, capacity. Empty: it can start',
 )
 
 export const EarliestStart = NullableMoment(

@@ -35,6 +35,7 @@ import {
 } from '../schema.ts'
 import { MOMENTS, STORY } from '../story.ts'
 import { Blockers, EarliestStart, HeldTarget } from './blockers.ts'
+import { Approvals, GivenApproval } from './environment-rules.ts'
 import { Replacement } from './releases.ts'
 
 export { FailureStrategy, RollbackStrategy, SourceType, TargetMode }
@@ -123,8 +124,27 @@ const overridable = {
   override_reason: Type.Optional(
     describe(
       Type.String({ pattern: NOT_BLANK, maxLength: 10_000 }),
-      'Why the freeze is overridden; the audit record has it',
+      'Why freezes or rules are overridden; the audit record has it',
       'Fixes the checkout',
+    ),
+  ),
+  override_rules: Type.Optional(
+    Flag(
+      'Whether to deploy in spite of the rules of environments; false when omitted. It needs what override_freeze needs, and ' +
+        'override_reason. An admin of a tenant overrides only rules of environments of that tenant',
+      false,
+    ),
+  ),
+  start_at: Type.Optional(
+    Moment(
+      'It starts no earlier: it waits until then. A moment in the past is now. A redeploy does not repeat it',
+      '2026-03-14T22:00:00Z',
+    ),
+  ),
+  expires_at: Type.Optional(
+    Moment(
+      'If it has not started by then, it ends as cancelled. After start_at, and in the future',
+      '2026-03-15T02:00:00Z',
     ),
   ),
   only_changed: Type.Optional(
@@ -366,6 +386,11 @@ export const DeploymentDetail = Strict({
   source_deployment_id: Type.Optional(
     Ref('formerDeployment', 'The deployment that was redeployed; absent if this is no redeploy'),
   ),
+  approved_by: describe(
+    Type.Array(GivenApproval),
+    'The users who approved it before it started, by rules of its environments; empty if nobody had to',
+    [],
+  ),
   cancelled_by: NullableText('The name of the user who cancelled it; null: nobody did', null),
   cancelled_at: NullableMoment('When it was cancelled; null: it was not', null),
   cancel_reason: NullableText('The reason that the user gave; null: none', null),
@@ -454,7 +479,7 @@ export const InstancePool = Strict(
   { description: 'The instances that the request needs. Absent if any instance will do' },
 )
 
-const CANCEL_CAUSES = ['user', 'superseded'] as const
+const CANCEL_CAUSES = ['user', 'superseded', 'rejected', 'approval_expired', 'expired'] as const
 
 /** How many targets a pending request names. */
 export const PENDING_TARGETS = 5
@@ -488,7 +513,11 @@ export const PendingRequest = Strict(
     status: PendingStatus,
     priority: Count('Priority in the queue, -100 to 100; a higher number starts first', 0),
     position: Type.Optional(
-      describe(Type.Integer({ minimum: 1 }), 'Place in the queue, from 1; absent unless the request waits', 1),
+      describe(
+        Type.Integer({ minimum: 1 }),
+        'Place in the queue, from 1; absent unless the request waits in the queue: not for its start time, an approval or a window',
+        1,
+      ),
     ),
     waiting_for: Type.Optional(
       describe(literals(BLOCKER_CODES), 'What the request waits for; absent unless it waits', 'target_lock'),
@@ -504,6 +533,15 @@ export const PendingRequest = Strict(
     ),
     blockers: Type.Optional(Blockers),
     earliest_start: Type.Optional(EarliestStart),
+    start_at: Type.Optional(Moment('It starts no earlier; absent: at once')),
+    expires_at: Type.Optional(Moment('It starts before this moment or never; absent: at any time')),
+    plan_hash: Type.Optional(
+      Text('Stands for the plan that would run. Send it with an approval', 'p1.3kq9vZ0aT2m.7Hc1yQxL0pRw'),
+    ),
+    approvals: Type.Optional(Approvals),
+    can_approve: Type.Optional(
+      Flag('Whether the caller may approve it. Absent unless it waits; always false in streams and webhooks', false),
+    ),
     instance_pool: Type.Optional(InstancePool),
     estimated_start: Type.Optional(
       PlainTime(
@@ -513,13 +551,20 @@ export const PendingRequest = Strict(
     ),
     last_retry_at: Type.Optional(PlainTime('When dispatching it last failed; absent: never')),
     error_message: Type.Optional(
-      Text('Why dispatching it failed, or which newer request replaced it', 'The target web-2 was deleted'),
+      Text(
+        'Why dispatching it failed, which newer request replaced it, or who rejected it',
+        'The target web-2 was deleted',
+      ),
     ),
     deployment_id: Type.Optional(Ref('deployment', 'The deployment that it became; absent until it is dispatched')),
     dispatched_at: Type.Optional(PlainTime('When it was dispatched', '2026-03-14 09:01:00')),
     dispatched_to_instance_id: Type.Optional(Ref('instance', 'The instance that took the deployment, by UUID')),
     cancelled_because: Type.Optional(
-      describe(literals(CANCEL_CAUSES), 'Whether a user or a newer request cancelled it', 'superseded'),
+      describe(
+        literals(CANCEL_CAUSES),
+        'Who or what cancelled it: a user, a newer request, an approver who rejected it, the end of the time for approvals, or `expires_at`',
+        'superseded',
+      ),
     ),
     superseded_by: Type.Optional(
       describe(
@@ -571,6 +616,19 @@ export const PendingRequest = Strict(
     ],
   },
 )
+
+export const PendingDetail = Strict({
+  ...PendingRequest.properties,
+  plan: Type.Optional(
+    describe(PlanView, 'The plan that would run, with secrets masked; absent unless the request waits'),
+  ),
+  replaces: Type.Optional(
+    describe(
+      Type.Array(Replacement),
+      'What is in force now on the targets of the plan; absent unless the request waits',
+    ),
+  ),
+})
 
 export const Analysis = Strict(
   {

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Description, describe, Name, Nullable, Strict, Text } from '../schema.ts'
+import { GivenRules, ShownRules } from './environment-rules.ts'
 import {
   ConcurrencyField,
   changeOf,
@@ -18,12 +19,14 @@ export const Environment = Strict({
   ...shownVariables,
   ...shownSelector,
   concurrency: ConcurrencyField,
+  rules: ShownRules,
 })
 export const CreateEnvironment = Strict({
   ...commonInput('production', 'What customers use'),
   ...givenVariables,
   ...givenSelector,
   concurrency: Type.Optional(ConcurrencyField),
+  rules: Type.Optional(GivenRules),
 })
 export const ChangeEnvironment = changeOf(CreateEnvironment, VARIABLES_OF_A_CHANGE)
 

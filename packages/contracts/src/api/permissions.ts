@@ -21,9 +21,10 @@ export const RESOURCES = [
 export type Resource = (typeof RESOURCES)[number]
 /**
  * `targets:local`: make a target local, or change the instance selector of a local target. Its commands then run on the machine of the orchestration instance. The permission has no
- * effect for users of a tenant. `deployments:override`: override freezes, for users with the role admin.
+ * effect for users of a tenant. `deployments:override`: override freezes and rules of environments, for users with the role admin.
+ * `deployments:approve`: approve and reject pending requests.
  */
-const SPECIAL = ['deployments:cancel', 'deployments:override', 'targets:local'] as const
+const SPECIAL = ['deployments:approve', 'deployments:cancel', 'deployments:override', 'targets:local'] as const
 
 export type Permission = `${Resource}:${(typeof READ_CREATE_UPDATE_DELETE)[number]}` | (typeof SPECIAL)[number]
 

@@ -2,7 +2,8 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { NamedRecord, Plan, PlannedAction } from '@slipway/domain'
 import { ChangeInstance } from '../api/administration.ts'
 import { CancelDeployment, CreateDeployment, Preview, RedeployDeployment, UpdatePending } from '../api/deployments.ts'
-import { Nullable, Strict, Uuid } from '../schema.ts'
+import { Approve, Reject } from '../api/environment-rules.ts'
+import { Nullable, Strict, Timestamp, Uuid } from '../schema.ts'
 
 export type CommandQueue = 'planner.commands' | 'dispatcher.commands' | 'executor.commands'
 
@@ -135,6 +136,11 @@ export const COMMANDS = {
       selection: Selection,
       source_deployment_id: Nullable(Uuid),
       freeze_override: Nullable(Strict({ reason: Type.String() })),
+      rules_override: Nullable(Strict({ reason: Type.String() })),
+      start_at: Nullable(Timestamp),
+      expires_at: Nullable(Timestamp),
+      /** Stands for the plan, for approvals. */
+      plan_hash: Type.String(),
       warnings: Warnings,
     }),
     reply: StartOutcome,
@@ -152,6 +158,16 @@ export const COMMANDS = {
   'pending.update': command({
     queue: 'dispatcher.commands',
     body: Strict({ pending_request_id: Uuid, caller: Caller, ...UpdatePending.properties }),
+    reply: Reply({ pending_request_id: Uuid }),
+  }),
+  'pending.approve': command({
+    queue: 'dispatcher.commands',
+    body: Strict({ pending_request_id: Uuid, caller: Caller, ...Approve.properties }),
+    reply: Reply({ pending_request_id: Uuid }),
+  }),
+  'pending.reject': command({
+    queue: 'dispatcher.commands',
+    body: Strict({ pending_request_id: Uuid, caller: Caller, ...Reject.properties }),
     reply: Reply({ pending_request_id: Uuid }),
   }),
   /** Checks releases in force as soon as a slot is free. Null: any source, any target. */

@@ -57,6 +57,11 @@ export const EVENTS = {
   'deployment.updated': event(deploymentChange, 'log-stream'),
   'pending.created': event(pendingChange, 'log-stream'),
   'pending.updated': event(pendingChange, 'log-stream'),
+  /** A rule of an environment asks for approvals: once for a request. */
+  'pending.approval_needed': event(pendingChange, 'log-stream'),
+  /** The last approval is given. */
+  'pending.approved': event(pendingChange, 'log-stream'),
+  'pending.rejected': event(pendingChange, 'log-stream'),
   /** A check found a target changed. The id is that of the row in `release_checks`. */
   'release.drifted': event(releaseChange, 'log-stream'),
   /** A check found the target in sync again, or another release is in force there now. */
@@ -67,6 +72,10 @@ export const EVENTS = {
   'target.created': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) }), 'log-stream'),
   'target.updated': event(Strict({ target_id: Uuid, ...ofTenant }), 'log-stream'),
   'target.deleted': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) }), 'log-stream'),
+  /** The tenant or the environment of a target is another one: other rules count for requests that select it. */
+  'target.moved': event(Strict({ target_id: Uuid }), 'dispatcher'),
+  /** The rules of an environment are others. */
+  'rules.changed': event(Strict({ environment_id: Uuid }), 'dispatcher'),
   'freeze.created': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) }), 'dispatcher', 'log-stream'),
   'freeze.updated': event(Strict({ freeze_id: Uuid, ...ofTenant }), 'dispatcher', 'log-stream'),
   'freeze.deleted': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) }), 'dispatcher', 'log-stream'),

@@ -7,6 +7,15 @@ import * as catalog from '../catalog.ts'
 import { Message, PageMeta } from '../common.ts'
 import * as content from '../content.ts'
 import * as deployments from '../deployments.ts'
+import {
+  ApprovalRuleState,
+  Approvals,
+  Approve,
+  GivenApproval,
+  MissingPromotion,
+  Promotion,
+  Reject,
+} from '../environment-rules.ts'
 import * as checks from '../release-checks.ts'
 import * as releases from '../releases.ts'
 import * as webhooks from '../webhooks.ts'
@@ -26,6 +35,13 @@ const NAMED: Record<string, unknown> = {
   ...catalog,
   ...content,
   ...deployments,
+  ApprovalRuleState,
+  Approvals,
+  Approve,
+  GivenApproval,
+  MissingPromotion,
+  Promotion,
+  Reject,
   ...checks,
   ...releases,
   ...webhooks,

@@ -3,6 +3,7 @@ import { BLOCKER_CODES, DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domai
 import { describe, Id, literals, Moment, Strict, Version } from '../../schema.ts'
 import { Page, SseToken } from '../common.ts'
 import * as deployments from '../deployments.ts'
+import * as rules from '../environment-rules.ts'
 import { LOG_HEADERS, LogQuery } from '../log-history.ts'
 import { listQueryWith, op } from './operation.ts'
 
@@ -84,10 +85,10 @@ export const deploymentOperations = {
     path: '/deployments/pending/{id}',
     summary: 'Read a pending request',
     description:
-      'Shows one request: its position and all that keeps it from starting, or how it ended. Once it is dispatched, `deployment_id` is its deployment, which has the id of the request.',
+      'Shows one request: its position, all that keeps it from starting, its plan and what that would replace now, or how it ended. Once it is dispatched, `deployment_id` is its deployment, which has the id of the request.',
     tag: 'deployments',
     access: 'deployments:read',
-    responses: { 200: deployments.PendingRequest },
+    responses: { 200: deployments.PendingDetail },
   }),
   cancelPending: op({
     method: 'DELETE',
@@ -110,6 +111,32 @@ export const deploymentOperations = {
     tag: 'deployments',
     access: 'deployments:create',
     body: deployments.UpdatePending,
+    responses: { 200: deployments.PendingRequest },
+  }),
+  approvePending: op({
+    method: 'POST',
+    path: '/deployments/pending/{id}/approve',
+    audit: 'pending_request.approve',
+    summary: 'Approve a pending request',
+    description:
+      'Gives one approval. It counts for every rule that it fits; with the last one the request goes on by itself. A second approval of the same user changes nothing. 403 `INSUFFICIENT_PERMISSIONS`: no rule of the request asks for a role of the caller. 403 `FORBIDDEN`: the caller is its author. 409: the plan is another one than that of `plan_hash`, the request asks for no approval, has all that it needs, or does not wait any more.',
+    tag: 'deployments',
+    access: 'deployments:approve',
+    body: rules.Approve,
+    bodyOptional: true,
+    responses: { 200: deployments.PendingRequest },
+  }),
+  rejectPending: op({
+    method: 'POST',
+    path: '/deployments/pending/{id}/reject',
+    audit: 'pending_request.reject',
+    summary: 'Reject a pending request, which ends it',
+    description:
+      'Ends a request that needs approvals as `cancelled`, with `cancelled_because` `rejected`. It needs the same right as an approval, and is possible as long as the request waits. Its author cancels it instead (403).',
+    tag: 'deployments',
+    access: 'deployments:approve',
+    body: rules.Reject,
+    bodyOptional: true,
     responses: { 200: deployments.PendingRequest },
   }),
   getDeployment: op({

@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { SHOWN_RELEASE_STATES } from '@slipway/domain'
 import { describe, Id, literals, Strict, Version } from '../../schema.ts'
+import { STORY } from '../../story.ts'
 import { Page, TagFilter } from '../common.ts'
 import { ofSource, SourceType } from '../deployments.ts'
+import { Promotion } from '../environment-rules.ts'
 import * as checks from '../release-checks.ts'
 import * as releases from '../releases.ts'
 import { listQueryWith, op } from './operation.ts'
@@ -46,6 +48,22 @@ export const releaseOperations = {
     access: 'deployments:read',
     query: Strict({ ...searchIn('the name of the source'), ...scope }),
     responses: { 200: Page(releases.MatrixRow) },
+  }),
+  getPromotion: op({
+    method: 'GET',
+    path: '/releases/promotion',
+    summary: 'Read which version may go from one environment to another',
+    description:
+      'Shows the version of a source that is in force in the first environment, and whether the promotion rule of the second one lets it pass now. Deploy it with `versions_of`, so that the second environment gets the very versions of the first.',
+    tag: 'releases',
+    access: 'deployments:read',
+    query: Strict({
+      source_type: SourceType,
+      source_id: describe(Type.String({ maxLength: 64 }), 'The source, by UUID or SqId', STORY.solution),
+      from_environment_id: Id('environment', 'The environment that has the version'),
+      to_environment_id: Id('environment', 'The environment that is to get it'),
+    }),
+    responses: { 200: Promotion },
   }),
   checkReleases: op({
     method: 'POST',
