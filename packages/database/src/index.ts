@@ -55,11 +55,13 @@ export {
   freezeSubject,
   MOST_STEPS,
   type NewRequest,
+  placesMatter,
   type ReadRound,
   readInstances,
   readRound,
 } from './snapshot/read-round.ts'
 export { readShown } from './snapshot/read-shown.ts'
+export { findPromotions, PARKED } from './snapshot/rules.sql.ts'
 export { ANY_ORPHAN, CHECK_INTERVAL, DUE_CHECKS, ORPHANS } from './snapshot/runs.sql.ts'
 export type { Queryable } from './sql/statement.ts'
 export {

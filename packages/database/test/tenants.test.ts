@@ -81,6 +81,7 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines) VALUES ($1, 0, 1, '[]')`,
     `INSERT INTO target_locks (target_id, deployment_id, epoch) VALUES ($1, $1, 1)`,
     `INSERT INTO pending_targets (request_id, target_id, rank) VALUES ($1, $1, 0)`,
+    `INSERT INTO approvals (request_id, user_id, user_name) VALUES ($1, $1, '')`,
     `INSERT INTO idempotency_keys (user_id, scope, key, command_id, body_hash) VALUES ($1, '', '', $1, '')`,
     `INSERT INTO content_uploads (id) VALUES ($1)`,
     `INSERT INTO content_chunks VALUES ($1, 0, '')`,

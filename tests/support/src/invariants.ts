@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { createDatabase } from '@slipway/database'
+import { createDatabase, PARKED } from '@slipway/database'
 import { verifyAudit } from '@slipway/database/audit'
 import { connectTo } from './database.ts'
 
@@ -70,7 +70,7 @@ const VIOLATIONS: Record<string, string> = {
       LEFT JOIN releases r ON r.deployment_id = s.deployment_id AND r.target_id = s.target_id
      WHERE (r.state IS NULL AND s.touched) OR r.state IN ('running', 'rolling_back') OR (r.state = 'applied') <> s.applied`,
   'in force on a target is what was applied there last and not rolled back': `
-    SELECT h.* FROM release_heads h
+    SELECT h.target_id, h.source_id, h.current_deployment_id, h.latest_deployment_id FROM release_heads h
      WHERE h.current_deployment_id IS DISTINCT FROM (
              SELECT r.deployment_id FROM releases r
               WHERE r.target_id = h.target_id AND r.source_id = h.source_id AND r.state = 'applied'
@@ -79,6 +79,12 @@ const VIOLATIONS: Record<string, string> = {
     UNION ALL
     SELECT r.target_id, r.source_id, NULL, NULL FROM releases r
      WHERE NOT EXISTS (SELECT FROM release_heads h WHERE h.target_id = r.target_id AND h.source_id = r.source_id)`,
+  'a request has a place in the queue or is parked, and its targets have the same place': `
+    SELECT p.id FROM pending_requests p
+     WHERE p.status = 'pending' AND (p.parked_for IS NOT NULL) <> (p.rank = ${PARKED})
+    UNION ALL
+    SELECT n.request_id FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
+     WHERE p.status = 'pending' AND n.rank <> p.rank`,
   'what a check found belongs to the deployment in force, and no check waits for a run that has ended': `
     SELECT c.* FROM release_checks c
       JOIN release_heads h ON h.target_id = c.target_id AND h.source_id = c.source_id

@@ -39,10 +39,12 @@ export async function addPendingRequests(db: Queryable, requests: readonly Pendi
   )
   await db.query(
     `INSERT INTO pending_requests (id, status, priority, rank, tenant_id, tenant_name, triggered_by, command, queued_at, source_type,
-       source_id, source_name, source_version, target_count, first_targets, freeze_subject, freeze_key, instance_selector, pool_key)
+       source_id, source_name, source_version, target_count, first_targets, freeze_subject, freeze_key, instance_selector, pool_key,
+       start_at, expires_at, overrides_rules, author_id, plan_hash)
      SELECT id, status, priority, ${rankOf('priority', 'since')}, tenant_id, tenant_name, 'admin', command, since, source_type,
        source_id, source_name, source_version, target_count, first_targets, subject, ${groupKey('subject', 'selector')}, selector,
-       md5(selector::text)::uuid
+       md5(selector::text)::uuid, (command ->> 'start_at')::timestamptz, (command ->> 'expires_at')::timestamptz,
+       command ->> 'rules_override' IS NOT NULL, (command #>> '{caller,user_id}')::uuid, command ->> 'plan_hash'
        FROM jsonb_to_recordset($1) AS r (id uuid, status pending_status, priority int, tenant_id uuid, tenant_name text, command jsonb,
               source_type source_kind, source_id uuid, source_name text, source_version text, target_count int, first_targets jsonb),
             LATERAL (SELECT clock_timestamp()::timestamptz(3) AS since, command #> '{plan,instance_selector}' AS selector,

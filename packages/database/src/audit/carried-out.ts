@@ -12,6 +12,8 @@ export interface CallRecord {
     | 'deployment.redeploy'
     | 'deployment.cancel'
     | 'pending_request.cancel'
+    | 'pending_request.approve'
+    | 'pending_request.reject'
     | 'pending_request.update'
     | 'release.check'
     | 'webhook.redeliver'

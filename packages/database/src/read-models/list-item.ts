@@ -1,5 +1,4 @@
 import type { ItemKind } from '@slipway/contracts'
-import type { Viewer } from '@slipway/engine'
 import { freezeItem } from './freezes.ts'
 import {
   findDeploymentItems,
@@ -10,13 +9,13 @@ import {
   type Item,
 } from './list-item.sql.ts'
 import { findRequests } from './pending.sql.ts'
-import { pendingItems } from './pending.ts'
+import { type PendingViewer, pendingItems } from './pending.ts'
 import { targetItems } from './targets.ts'
 import type { ViewContext } from './variables.ts'
 
 export interface ItemContext extends ViewContext {
-  /** Who reads the items. Streams and webhooks have many readers of a tenant: none of them may override freezes. */
-  viewer: Viewer
+  /** Who reads the items. Streams and webhooks have many readers of a tenant: none of them may override freezes, or approves. */
+  viewer: PendingViewer
 }
 
 /** Reads one list item; null if the record is deleted. See `listItems`. */

@@ -2,7 +2,7 @@ import type { PendingRequest, Static } from '@slipway/contracts'
 import type { InstanceSelector } from '@slipway/domain'
 import { statement } from '../sql/statement.ts'
 import { array, int8, json, jsonb, nullable, text, uuid } from '../sql/types.ts'
-import { jsonObject } from './json.ts'
+import { isoTime, jsonObject } from './json.ts'
 
 export type PendingItem = Static<typeof PendingRequest>
 
@@ -32,8 +32,12 @@ const REQUEST = jsonObject({
   deployment_id: 'r.deployment_id',
   dispatched_at: plainTime('r.dispatched_at'),
   dispatched_to_instance_id: 'r.dispatched_to_instance_id',
-  cancelled_because: `CASE WHEN r.status = 'cancelled' THEN CASE WHEN r.superseded_by IS NULL THEN 'user' ELSE 'superseded' END END`,
+  cancelled_because: `CASE WHEN r.status = 'cancelled' THEN coalesce(r.cancelled_because,
+    CASE WHEN r.superseded_by IS NULL THEN 'user' ELSE 'superseded' END) END`,
   superseded_by: 'r.superseded_by',
+  start_at: isoTime('r.start_at'),
+  expires_at: isoTime('r.expires_at'),
+  plan_hash: 'r.plan_hash',
 })
 
 /**

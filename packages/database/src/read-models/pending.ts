@@ -1,15 +1,22 @@
 import type { Blocker, Static } from '@slipway/contracts'
 import {
+  type Approver,
   aboutToStart,
   admit,
+  approvalProblem,
+  approvalRules,
+  approvalsExpireAt,
   blockersIn,
   type Decision,
   earliestStart,
   explain,
   poolState,
+  rulesFor,
   type ShownBlocker,
   type Snapshot,
+  shownApproval,
   shownPool,
+  shownRule,
   type Viewer,
 } from '@slipway/engine'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
@@ -19,6 +26,9 @@ import type { Queryable, RowOf } from '../sql/statement.ts'
 import { ALL_TENANTS, seeTenant } from '../tenant.ts'
 import type { findRequests, PendingItem } from './pending.sql.ts'
 import { readRunSeconds } from './run-time.ts'
+
+/** Who reads pending requests. A reader who is no user approves nothing. */
+export type PendingViewer = Viewer & { approver?: Approver }
 
 type PendingRow = RowOf<typeof findRequests>
 
@@ -35,15 +45,22 @@ interface NextRound {
  */
 export async function pendingItems(
   tx: Queryable,
-  viewer: Viewer,
+  viewer: PendingViewer,
   reading: Promise<PendingRow[]>,
 ): Promise<PendingItem[]> {
   const rows = await reading
-  const ids = rows.filter(({ position }) => position !== null).map(({ request }) => request.id)
+  const ids = rows.filter(({ request }) => request.status === 'pending').map(({ request }) => request.id)
   if (ids.length === 0) return rows.map(({ request }) => request)
   const [, round] = await Promise.all([seeTenant.run(tx, { tenant: ALL_TENANTS }), readNextRound(tx, ids)])
   await seeTenant.run(tx, { tenant: viewer.tenant_id ?? ALL_TENANTS })
-  return rows.map((row) => ({ ...row.request, ...waitingOf(row, round, viewer) }))
+  return rows.map((row) => {
+    const decision = round.decisions.get(row.request.id)
+    const item = { ...row.request, ...waitingOf(row, round, viewer) }
+    if (decision?.is !== 'wait' || !decision.isParked) return item
+    // It has no place in the queue.
+    const { position: _, ...parked } = item
+    return parked
+  })
 }
 
 async function readNextRound(tx: Queryable, pending: readonly string[]): Promise<NextRound> {
@@ -64,16 +81,19 @@ type Waiting = Pick<
   | 'earliest_start'
   | 'instance_pool'
   | 'estimated_start'
+  | 'approvals'
+  | 'can_approve'
 >
 
 /** Empty for a request that does not wait, or has left the queue since its row was read. */
 function waitingOf(
   { request, tenant_id, tenant_name, selector, pool_position: position }: PendingRow,
-  { snapshot: { now, instances }, decisions, runSeconds }: NextRound,
-  viewer: Viewer,
+  { snapshot, decisions, runSeconds }: NextRound,
+  viewer: PendingViewer,
 ): Waiting {
   const decision = decisions.get(request.id)
-  if (position === null || decision === undefined) return {}
+  if (request.status !== 'pending' || decision === undefined) return {}
+  const { now, instances } = snapshot
   const blockers = explain(blockersIn(decision), {
     viewer,
     now,
@@ -92,8 +112,28 @@ function waitingOf(
     ...(held_targets.length > 0 ? { held_targets } : {}),
     blockers: blockers.map(blockerItem),
     earliest_start: earliestStart(blockers, now)?.toISOString() ?? null,
-    ...(selector === null ? {} : { instance_pool: { ...shownPool(pool), selector, position } }),
+    ...(selector === null || position === null ? {} : { instance_pool: { ...shownPool(pool), selector, position } }),
+    ...approvalsOf(snapshot, decision, viewer.approver),
     ...(first.code === 'capacity' && first.until !== null ? { estimated_start: plainTime(first.until) } : {}),
+  }
+}
+
+/** The approvals that rules ask for, and whether the viewer may give one. */
+function approvalsOf(
+  snapshot: Snapshot,
+  { request }: Decision,
+  approver: Approver | undefined,
+): Pick<Waiting, 'approvals' | 'can_approve'> {
+  if (request.kind !== 'start') return {}
+  const rules = rulesFor(snapshot, request)
+  const asking = approvalRules(rules, request)
+  const expires_at = approvalsExpireAt(rules, request)
+  if (expires_at === null) return { can_approve: false }
+  const given = request.terms.approvals
+  const hasApproved = given.some(({ user_id }) => user_id === approver?.user_id)
+  return {
+    approvals: { rules: asking.map(shownRule), given: given.map(shownApproval), expires_at: expires_at.toISOString() },
+    can_approve: approver !== undefined && !hasApproved && approvalProblem(rules, request, approver) === null,
   }
 }
 

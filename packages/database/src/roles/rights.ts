@@ -54,19 +54,26 @@ const TARGET_SECRETS = except('connection_secrets')
 
 const MOVED_HEAD: TableRights = {
   insert: ['target_id', 'source_id'],
-  update: ['current_deployment_id', 'latest_deployment_id'],
+  update: ['current_deployment_id', 'latest_deployment_id', 'current_since'],
 }
 const NEW_CHECK = ['target_id', 'source_id', 'deployment_id', 'interval_seconds']
 const RENEWED_CHECK = [
   ...['deployment_id', 'interval_seconds', 'next_at', 'requested', 'run_id', 'result', 'checked_at', 'message'],
   'drifted_since',
+  'in_sync_since',
 ]
 
 const SERVICES_TABLES: Record<string, Table> = {
   // Identity. The log-stream checks whether the user of a stream may still see its records.
-  users: { gateway: own, 'log-stream': only('id', 'status', 'tenant_id', 'token_version') },
-  roles: { gateway: own, 'log-stream': read },
-  user_roles: { gateway: own, 'log-stream': read },
+  // The others see which approvals count.
+  users: {
+    gateway: own,
+    'log-stream': only('id', 'status', 'tenant_id', 'token_version'),
+    planner: only('id', 'status'),
+    dispatcher: only('id', 'status'),
+  },
+  roles: { gateway: own, 'log-stream': read, planner: read, dispatcher: read },
+  user_roles: { gateway: own, 'log-stream': read, planner: read, dispatcher: read },
   sessions: { gateway: own, 'log-stream': only('id', 'user_id', 'token_version', 'expires_at', 'revoked_at') },
   refresh_tokens: { gateway: own },
   recovery_codes: { gateway: own },
@@ -89,8 +96,8 @@ const SERVICES_TABLES: Record<string, Table> = {
   environments: {
     gateway: own,
     planner: read,
-    dispatcher: only('id', 'concurrency'),
-    'log-stream': only('id', 'concurrency'),
+    dispatcher: only('id', 'name', 'tenant_id', 'concurrency', 'rules'),
+    'log-stream': only('id', 'name', 'tenant_id', 'concurrency', 'rules'),
     'executor-bridge': only('id', 'name', 'instance_selector'),
   },
   targets: {
@@ -195,6 +202,8 @@ const SERVICES_TABLES: Record<string, Table> = {
     'log-stream': read,
     retention: { select: 'all', delete: true, lock: true },
   },
+  // Who may see a request sees its approvals. They go with the request.
+  approvals: { dispatcher: own, gateway: read, planner: read, 'log-stream': read },
   queue_settings: {
     dispatcher: {
       select: 'all',

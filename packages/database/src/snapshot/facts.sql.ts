@@ -2,6 +2,7 @@ import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import { statement } from '../sql/statement.ts'
 import { array, bool, int4, int8, json, nullable, uuid } from '../sql/types.ts'
 import { ANY_POLICY } from './fragments.ts'
+import { ALL_RULES, type StoredRules } from './rules.sql.ts'
 import { IS_LAST_OF_ORPHAN } from './runs.sql.ts'
 
 const nextGroup = (bound: string) =>
@@ -39,6 +40,7 @@ export const findFacts = statement({
     running: nullable(json<Record<string, number>>()),
     orphans: nullable(json<Orphan[]>()),
     groups: nullable(json<GroupRow[]>()),
+    rules: nullable(json<StoredRules[]>()),
   },
   sql: `WITH RECURSIVE found (key, subject, selector) AS (
       ${nextGroup('')}
@@ -60,6 +62,7 @@ export const findFacts = statement({
                WHERE d.id <> ALL (:held_orphans)
               WINDOW queue AS (ORDER BY (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id)
              ) o WHERE o.place_in_pool <= :limit) AS orphans,
-           (SELECT json_agg(json_build_object('key', key, 'subject', subject, 'selector', selector)) FROM found) AS groups
+           (SELECT json_agg(json_build_object('key', key, 'subject', subject, 'selector', selector)) FROM found) AS groups,
+           ${ALL_RULES} AS rules
       FROM queue_settings s`,
 })

@@ -10,12 +10,14 @@ import {
   json,
   jsonb,
   nullable,
+  present,
   targetConcurrency,
   text,
   timestamptz,
   uuid,
 } from '../sql/types.ts'
 import { ANY_POLICY, holds, POLICY, rankOf, WITH_POLICY } from './fragments.ts'
+import { PARKED, TERMS, TERMS_ROW } from './rules.sql.ts'
 
 // --- new requests --------------------------------------------------------------------------------------------------
 
@@ -74,6 +76,7 @@ const OLDER = `older AS MATERIALIZED (
       SELECT a.list, p.id, p.queued_at, ${rankOf('a.priority', 'p.queued_at')} AS rank
         FROM asked a JOIN pending_targets n ON n.target_id = a.target_id JOIN pending_requests p ON p.id = n.request_id
        WHERE a.policy = 'supersede' AND p.status = 'pending' AND p.source_id = a.source_id
+         AND (p.start_at IS NULL OR p.start_at <= now())
          AND p.tenant_id IS NOT DISTINCT FROM a.tenant_id
        GROUP BY a.list, a.priority, p.id HAVING count(*) = p.target_count)`
 
@@ -99,7 +102,7 @@ const keepersOf = (target: string, isReplaced = 'false') => `
       LEFT JOIN LATERAL (
         SELECT n.request_id, n.rank FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
          WHERE n.target_id = ${target} AND ${RESERVES} AND NOT ${isReplaced}
-         ORDER BY n.rank, n.request_id LIMIT 1) first ON true`
+         ORDER BY n.rank, n.request_id LIMIT 1) first ON first.rank < ${PARKED}`
 const KEEPERS = `k.deployment_id AS holder_id, k.tenant_id AS holder_tenant_id, k.taken_at AS since,
            first.request_id AS first_id, first.rank AS first_rank`
 const KEPT_ROW = {
@@ -129,8 +132,8 @@ export const findWanted = statement({
 // --- pending requests ----------------------------------------------------------------------------------------------
 
 /** `size`: bytes of the command. */
-const FIELDS = 'p.id, p.rank, p.freeze_key AS key, pg_column_size(p.command) AS size, p.step_count AS steps'
-const ROW = { id: uuid, rank: int8, key: uuid, size: int4, steps: int4 }
+const FIELDS = `p.id, p.rank, p.freeze_key AS key, pg_column_size(p.command) AS size, p.step_count AS steps, ${TERMS}`
+const ROW = { id: uuid, rank: int8, key: uuid, size: int4, steps: int4, ...TERMS_ROW }
 
 /** The first requests of each group that need no lock, up to its limit. Together the first ones by rank. */
 export const findFirsts = statement({
@@ -140,7 +143,7 @@ export const findFirsts = statement({
   sql: `SELECT first.* FROM :groups AS requested
      CROSS JOIN LATERAL (
        SELECT ${FIELDS} FROM pending_requests p
-        WHERE p.freeze_key = requested.key AND p.status = 'pending' AND NOT p.wants_targets
+        WHERE p.freeze_key = requested.key AND p.status = 'pending' AND p.rank < ${PARKED} AND NOT p.wants_targets
           AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))
         ORDER BY p.rank, p.id LIMIT requested.most
      ) first
@@ -165,9 +168,9 @@ export const findHeads = statement({
   sql: `WITH RECURSIVE ${EACH_REQUESTED}, heads AS (
       SELECT first.request_id, count(*) AS targets
         FROM requested CROSS JOIN LATERAL (
-          SELECT n.request_id FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
+          SELECT n.request_id, n.rank FROM pending_targets n JOIN pending_requests p ON p.id = n.request_id
            WHERE n.target_id = requested.target_id AND ${RESERVES} ORDER BY n.rank, n.request_id LIMIT 1) first
-       WHERE (SELECT true FROM target_locks k WHERE k.target_id = requested.target_id AND ${holds('k')} LIMIT 1) IS NULL
+       WHERE first.rank < ${PARKED} AND (SELECT true FROM target_locks k WHERE k.target_id = requested.target_id AND ${holds('k')} LIMIT 1) IS NULL
        GROUP BY first.request_id
     )
     SELECT ${FIELDS},
@@ -181,7 +184,7 @@ export const findHeads = statement({
 
 // --- requests that are shown ---------------------------------------------------------------------------------------
 
-/** Pending requests by id. `retry_at`: when a failed dispatch is tried again; null: it may start now. */
+/** Pending requests by id, each with its place in the queue, also if it is parked. `retry_at`: when a failed dispatch is tried again; null: it may start now. */
 export const findPending = statement({
   name: 'database.snapshot.find-pending',
   parameters: { ids: array(uuid) },
@@ -192,8 +195,10 @@ export const findPending = statement({
     selector: nullable(jsonb<InstanceSelector>()),
     wants_targets: bool,
     retry_at: nullable(timestamptz),
+    steps: int4,
+    ...TERMS_ROW,
   },
-  sql: `SELECT p.id, p.rank, p.freeze_subject AS subject, p.instance_selector AS selector, p.wants_targets,
+  sql: `SELECT p.id, ${rankOf('p.priority', 'p.queued_at')} AS rank, p.step_count AS steps, ${TERMS}, p.freeze_subject AS subject, p.instance_selector AS selector, p.wants_targets,
            CASE WHEN p.last_retry_at >= now() - make_interval(secs => p.retry_count)
                 THEN p.last_retry_at + make_interval(secs => p.retry_count) END AS retry_at
       FROM pending_requests p WHERE p.id = ANY (:ids) AND p.status = 'pending'`,
@@ -211,10 +216,18 @@ export const findWaitedFor = statement({
      ORDER BY t.name, t.id`,
 })
 
-/** How many pending requests each group has, and how many seconds the first one has waited. */
+/** How many requests of the queue each group has, and how many seconds the first one has waited. */
 export const countGroups = statement({
   name: 'database.snapshot.count-groups',
   row: { key: uuid, pending: int8, age: float8 },
   sql: `SELECT freeze_key AS key, count(*) AS pending, extract(epoch FROM now() - min(queued_at))::float8 AS age
-      FROM pending_requests WHERE status = 'pending' GROUP BY 1`,
+      FROM pending_requests WHERE status = 'pending' AND parked_for IS NULL GROUP BY 1`,
+})
+
+/** How many parked requests there are, by what they wait for first. */
+export const countParked = statement({
+  name: 'database.snapshot.count-parked',
+  row: { parked_for: present(text), pending: int8 },
+  sql: `SELECT parked_for, count(*) AS pending FROM pending_requests
+     WHERE status = 'pending' AND parked_for IS NOT NULL GROUP BY 1`,
 })

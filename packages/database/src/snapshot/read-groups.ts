@@ -2,7 +2,7 @@ import { type Blocker, groupBlockersOf } from '@slipway/engine'
 import type { Queryable } from '../sql/statement.ts'
 import { findFacts } from './facts.sql.ts'
 import { readFreezes } from './freezes.ts'
-import { countGroups } from './queue.sql.ts'
+import { countGroups, countParked } from './queue.sql.ts'
 import { type Group, groupOf, readInstances, snapshotOf } from './read-round.ts'
 
 /** Pending requests that freezes, limits and pools treat alike. */
@@ -14,13 +14,14 @@ export interface WaitingGroup extends Group {
   blockers: readonly Blocker[]
 }
 
-/** All groups of pending requests, by what holds them. The cost grows with the queue: for metrics. */
+/** All groups of pending requests, by what holds them, and the parked requests. The cost grows with the queue: for metrics. */
 export async function readGroups(db: Queryable) {
-  const [{ freezes, now }, facts, instances, counts] = await Promise.all([
+  const [{ freezes, now }, facts, instances, counts, parked] = await Promise.all([
     readFreezes(db),
     findFacts.one(db, { prepared: [], held_orphans: [], limit: 0 }),
     readInstances(db, { requested: 0, most: 0, exact: true }),
     countGroups.all(db),
+    countParked.all(db),
   ])
   const snapshot = snapshotOf({ freezes, now }, facts, instances)
   const counted = new Map(counts.map((row) => [row.key, row]))
@@ -30,5 +31,5 @@ export async function readGroups(db: Queryable) {
     if (found === undefined) return []
     return [{ ...group, pending: found.pending, age: found.age, blockers: groupBlockersOf(snapshot, group, now) }]
   })
-  return { instances, groups }
+  return { instances, groups, parked }
 }

@@ -17,7 +17,18 @@ import type { Queryable, RowOf } from '../sql/statement.ts'
 import { findFacts, type GroupRow, type Orphan } from './facts.sql.ts'
 import { type FreezesNow, readFreezes } from './freezes.ts'
 import { findInstances } from './instances.sql.ts'
-import { findFirsts, findHeads, findOlder, findPlaces, findStatus, findWanted } from './queue.sql.ts'
+import {
+  findFirsts,
+  findHeads,
+  findOlder,
+  findPending,
+  findPlaces,
+  findStatus,
+  findWaitedFor,
+  findWanted,
+} from './queue.sql.ts'
+import { findDue } from './rules.sql.ts'
+import { newTerms, rulesById, storedTerms, withRuleFacts } from './rules.ts'
 import { countRunningChecks, findDueChecks } from './runs.sql.ts'
 
 /** The most requests of a round, and the most targets that they want. */
@@ -37,9 +48,10 @@ export interface NewRequest {
   id: string
   deadline: Date | null
   plan: Plan
-  caller: FreezeSubject['caller']
+  caller: FreezeSubject['caller'] & { user_id: string }
   /** Whether the caller overrides freezes. */
   override: boolean
+  rules: { override: boolean; start_at: Date | null; expires_at: Date | null }
 }
 
 export interface RoundReading {
@@ -50,6 +62,8 @@ export interface RoundReading {
   prepared?: readonly string[]
   /** Which checks of drift are decided: those that are due by this interval, or given ones. */
   checks?: { every: number } | { given: readonly CheckRequest[] } | null
+  /** Pending requests that are decided although the round does not need them. */
+  named?: readonly string[]
   /** Whether the taken slots of each instance are counted, even if no decision needs it. */
   exact?: boolean
 }
@@ -60,19 +74,20 @@ export interface ReadRound {
   requests: Request[]
   /** How many steps each pending request has. */
   steps: ReadonlyMap<string, number>
-  /** The groups without a blocker, by key. Their requests keep the targets that they want. */
-  open: readonly string[]
+  /** The pending requests that were due for a look. */
+  due: ReadonlySet<string>
 }
 
 /**
  * Reads a snapshot, and the requests that can matter: the new ones, deployments that lost their instance, and of the pending requests
- * the first ones of each group that no freeze, pool or limit holds back. Requests that are frozen or locked hide no other. Takes two
- * round trips, or one if nothing is pending and no target has a policy.
+ * those that are due for a look, and the first ones of each group that no freeze, pool or limit holds back. Requests that are frozen,
+ * locked or parked hide no other. Takes two round trips, or one if nothing is pending and no target has a policy. A third one reads
+ * approvals and promotions, if rules of environments ask for them.
  */
 export async function readRound(db: Queryable, reading: RoundReading): Promise<ReadRound> {
-  const { arrivals, heldOrphans, prepared = [], checks = null, exact = false } = reading
+  const { arrivals, heldOrphans, prepared = [], checks = null, named = [], exact = false } = reading
   const isAskedForChecks = checks !== null
-  const [{ freezes, now }, facts, instances, statuses, runningChecks, due] = await Promise.all([
+  const [{ freezes, now }, facts, instances, statuses, runningChecks, dueChecks, due] = await Promise.all([
     readFreezes(db),
     findFacts.one(db, { prepared, held_orphans: heldOrphans, limit: MOST_REQUESTS }),
     readInstances(db, {
@@ -83,6 +98,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     readStatus(db, arrivals, prepared),
     isAskedForChecks ? countRunningChecks.all(db, { except: prepared }) : [],
     readChecks(db, checks),
+    findDue.all(db, { limit: MOST_REQUESTS }),
   ])
   const { any_policy, groups } = facts
   const orphans = resumable(instances, facts.orphans ?? [])
@@ -92,30 +108,35 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     runningChecks: new Map(runningChecks.map((row) => [row.tenant_id ?? '', row.running])),
   }
   const open = (groups ?? []).map(groupOf).filter((group) => groupBlockersOf(seen, group, now).length === 0)
-  const [places, requested, pending] = await Promise.all([
-    readPlaces(db, { freezes, now }, arrivals),
+  const [places, requested, pending, others] = await Promise.all([
+    readPlaces(db, seen, arrivals),
     any_policy && arrivals.length > 0 ? readWanted(db, arrivals, open) : null,
     readPending(db, seen, open),
+    readNamed(db, [...new Set([...due.map(({ id }) => id), ...named])], open),
   ])
   const starts = arrivals.map((arrival, index) => {
     const status = statuses[index]
     if (status === undefined) throw new Error(`The status of command ${arrival.id} was not read`)
-    return newStart(arrival, { status, places: places[index] ?? [], requested: requested?.lists[index] })
+    return newStart(arrival, { status, now, places: places[index] ?? [], requested: requested?.lists[index] })
   })
+  const isInTurn = new Set(pending.requests.map(({ id }) => id))
+  const snapshot = {
+    ...seen,
+    targets: merged(requested?.states ?? seen.targets, others.states),
+    readUpTo: Math.min(seen.readUpTo, pending.readUpTo),
+  }
+  const { requests, promotions } = await withRuleFacts(db, snapshot, [
+    ...orphans.slice(0, MOST_REQUESTS).map((orphan) => ({ kind: 'orphan' as const, ...orphan })),
+    ...starts,
+    ...pending.requests,
+    ...others.requests.filter(({ id }) => !isInTurn.has(id)),
+    ...dueChecks,
+  ])
   return {
-    snapshot: {
-      ...seen,
-      targets: requested?.states ?? seen.targets,
-      readUpTo: Math.min(seen.readUpTo, pending.readUpTo),
-    },
-    requests: [
-      ...orphans.slice(0, MOST_REQUESTS).map((orphan) => ({ kind: 'orphan' as const, ...orphan })),
-      ...starts,
-      ...pending.requests,
-      ...due,
-    ],
-    steps: pending.steps,
-    open: open.map(({ key }) => key),
+    snapshot: { ...snapshot, promotions },
+    requests,
+    steps: new Map([...others.steps, ...pending.steps]),
+    due: new Set(due.map(({ id }) => id)),
   }
 }
 
@@ -125,7 +146,7 @@ export const readInstances = (db: Queryable, asked: { requested: number; most: n
 /** A snapshot in which nobody wants a target and no check runs. */
 export const snapshotOf = (
   { freezes, now }: FreezesNow,
-  { tenant_limit, running }: RowOf<typeof findFacts>,
+  { tenant_limit, running, rules }: RowOf<typeof findFacts>,
   instances: readonly Instance[],
 ): Snapshot => ({
   now,
@@ -133,6 +154,8 @@ export const snapshotOf = (
   instances,
   tenantLimit: tenant_limit,
   running: new Map(Object.entries(running ?? {})),
+  rules: rulesById(rules),
+  promotions: new Map(),
   targets: new Map(),
   readUpTo: Number.POSITIVE_INFINITY,
   runningChecks: new Map(),
@@ -157,13 +180,30 @@ function readStatus(db: Queryable, arrivals: readonly NewRequest[], prepared: re
   })
 }
 
-/** The places of the targets. Empty if no freeze names a tenant or an environment: then they do not matter. */
+/** States of targets that were read twice, with the reservations of both. */
+function merged(
+  one: ReadonlyMap<string, TargetState>,
+  other: ReadonlyMap<string, TargetState>,
+): ReadonlyMap<string, TargetState> {
+  const states = new Map(one)
+  for (const [id, state] of other) {
+    const { reservations = [] } = states.get(id) ?? {}
+    states.set(id, { ...state, reservations: [...reservations, ...state.reservations] })
+  }
+  return states
+}
+
+/** Whether it matters in which tenants and environments the targets of a request are: a rule or a freeze asks for it. */
+export const placesMatter = ({ freezes, rules }: Pick<Snapshot, 'freezes' | 'rules'>) =>
+  rules.size > 0 || concernPlaces(freezes.all)
+
+/** The places of the targets. Empty if they do not matter. */
 async function readPlaces(
   db: Queryable,
-  { freezes, now }: FreezesNow,
+  snapshot: Snapshot,
   arrivals: readonly NewRequest[],
 ): Promise<TargetPlace[][]> {
-  if (arrivals.length === 0 || !concernPlaces(freezes.presentAt(now))) return []
+  if (arrivals.length === 0 || !placesMatter(snapshot)) return []
   const lists = arrivals.map(({ plan }) => plan.targets.map(({ id }) => id))
   const rows = await findPlaces.all(db, {
     targets: lists.flatMap((ids, list) => ids.map((target_id) => ({ list, target_id }))),
@@ -224,14 +264,18 @@ export function withKeepers(
 
 interface FactsOfNew {
   status: Status
+  now: Date
   places: TargetPlace[]
   requested: RequestedTargets | undefined
 }
 
 function newStart(
-  { id, plan, caller, override }: NewRequest,
-  { status, places, requested = { targets: [], older: [] } }: FactsOfNew,
+  request: NewRequest,
+  { status, now, places, requested = { targets: [], older: [] } }: FactsOfNew,
 ): StartRequest {
+  const { id, plan, caller, override, rules } = request
+  // A request with a start time replaces nothing: it takes no part in the queue before that time.
+  const older = rules.start_at !== null && rules.start_at > now ? [] : requested.older
   const { started, queued, late, rank } = status
   const tenant_id = plan.tenant?.id ?? null
   return {
@@ -243,7 +287,8 @@ function newStart(
     retry_at: null,
     subject: { ...freezeSubject({ plan, caller, override }), targets: places },
     targets: requested.targets,
-    arrival: { status: started ? 'started' : queued ? 'queued' : late ? 'late' : 'new', older: requested.older },
+    terms: newTerms(request, now),
+    arrival: { status: started ? 'started' : queued ? 'queued' : late ? 'late' : 'new', older },
   }
 }
 
@@ -297,11 +342,13 @@ async function readPending(db: Queryable, snapshot: Snapshot, open: readonly Gro
     of.length < limit ? Number.POSITIVE_INFINITY : (of.at(-1)?.rank ?? 0)
   const groups = new Map(open.map((group) => [group.key, group]))
   return {
-    requests: taken.flatMap(({ id, rank, key, targets }): StartRequest[] => {
+    requests: taken.flatMap(({ key, targets, ...row }): StartRequest[] => {
       const group = groups.get(key)
       if (group === undefined) return []
+      const { id, rank } = row
       const { tenant_id, subject, selector } = group
-      return [{ kind: 'start', id, tenant_id, subject, selector, rank, targets, retry_at: null, arrival: null }]
+      const terms = storedTerms(row)
+      return [{ kind: 'start', id, tenant_id, subject, selector, rank, targets, terms, retry_at: null, arrival: null }]
     }),
     readUpTo: Math.min(readUpTo, last(firsts), last(heads)),
     steps: new Map(taken.map(({ id, steps }) => [id, steps])),
@@ -348,4 +395,39 @@ function withinBounds(rows: readonly PendingRow[]): { taken: PendingRow[]; readU
     taken.push(row)
   }
   return { taken, readUpTo: Number.POSITIVE_INFINITY }
+}
+
+// --- requests by id ------------------------------------------------------------------------------------------------
+
+interface Named {
+  requests: StartRequest[]
+  states: Map<string, TargetState>
+  steps: Map<string, number>
+}
+
+/** Pending requests by id, with the targets that they want. Those that do not wait any more are left out. */
+async function readNamed(db: Queryable, ids: readonly string[], open: readonly Group[]): Promise<Named> {
+  if (ids.length === 0) return { requests: [], states: new Map(), steps: new Map() }
+  const keys = open.map(({ key }) => key)
+  const [rows, targets] = await Promise.all([findPending.all(db, { ids }), findWaitedFor.all(db, { ids, open: keys })])
+  const wanted = new Map<string, RequestedTarget[]>()
+  const states = new Map<string, TargetState>()
+  for (const row of targets) {
+    const { id, name, policy, request_ids } = row
+    states.set(id, withKeepers(states.get(id), row))
+    // A queued request still waits for a target whose policy has become `allow`.
+    const target = { id, name, policy: policy === 'allow' ? 'queue' : policy } as const
+    for (const request of request_ids) wanted.set(request, [...(wanted.get(request) ?? []), target])
+  }
+  return {
+    states,
+    steps: new Map(rows.map(({ id, steps }) => [id, steps])),
+    requests: rows.map((row): StartRequest => {
+      const { id, rank, subject, selector, retry_at } = row
+      const { tenant_id } = subject
+      const locks = wanted.get(id) ?? []
+      const terms = storedTerms(row)
+      return { kind: 'start', id, tenant_id, subject, selector, rank, targets: locks, terms, retry_at, arrival: null }
+    }),
+  }
 }
