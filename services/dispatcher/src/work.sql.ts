@@ -1,4 +1,4 @@
-import { ANY_ORPHAN, bool, statement } from '@slipway/database'
+import { ANY_ORPHAN, bool, PARKED, statement } from '@slipway/database'
 
 /**
  * Which parts of the dispatcher may have work. A part that needs more than this statement finds, for example to delete what is
@@ -11,7 +11,8 @@ export const findWork = statement({
   name: 'dispatcher.find-work',
   row: { outbox: bool, queue: bool, runs: bool, checks: bool, webhook_events: bool, deliveries: bool },
   sql: `SELECT EXISTS (SELECT FROM outbox) AS outbox,
-      EXISTS (SELECT FROM pending_requests WHERE status = 'pending') OR ${ANY_ORPHAN} AS queue,
+      EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND rank < ${PARKED})
+        OR EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND review_at <= now()) OR ${ANY_ORPHAN} AS queue,
       EXISTS (SELECT FROM leases WHERE ended_at IS NULL)
         OR EXISTS (SELECT FROM deployments WHERE completed_at IS NULL) AS runs,
       EXISTS (SELECT FROM release_checks WHERE run_id IS NOT NULL)

@@ -82,6 +82,9 @@ export interface CommandOptions {
   tenant?: boolean
   caller?: StartCommand['caller']
   freeze_override?: StartCommand['freeze_override']
+  rules_override?: StartCommand['rules_override']
+  start_at?: string
+  expires_at?: string
   /** The labels that the instance needs. */
   selector?: StartCommand['plan']['instance_selector']
 }
@@ -138,6 +141,10 @@ export function startCommand(catalog: Catalog, options: CommandOptions = {}): St
     warnings: [],
     source_deployment_id: null,
     freeze_override: options.freeze_override ?? null,
+    rules_override: options.rules_override ?? null,
+    start_at: options.start_at ?? null,
+    expires_at: options.expires_at ?? null,
+    plan_hash: 'p1.test',
   }
 }
 

@@ -104,9 +104,11 @@ async function releases(runs: readonly SeededRun[]) {
        FROM releases WHERE deployment_id = ANY ($1) ORDER BY 1, 2`,
     [ids],
   )
-  const heads = await bridge.database.query('SELECT * FROM release_heads WHERE source_id = $1 ORDER BY target_id', [
-    runs[0]?.sourceId,
-  ])
+  const heads = await bridge.database.query(
+    // Since when a release is in force does not follow from the steps.
+    `SELECT target_id, source_id, current_deployment_id, latest_deployment_id FROM release_heads WHERE source_id = $1 ORDER BY target_id`,
+    [runs[0]?.sourceId],
+  )
   return { releases: rows, heads: heads.rows }
 }
 

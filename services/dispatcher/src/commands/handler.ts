@@ -7,6 +7,7 @@ import { cancelDeployment } from '../deployments/cancel.ts'
 import { ended, requests } from '../deployments/metrics.ts'
 import { createStarter } from '../dispatch/starter.ts'
 import { requestReleaseChecks } from '../drift/request.ts'
+import { approvePending, rejectPending } from '../pending/approve.ts'
 import { cancelPending } from '../pending/cancel.ts'
 import { updatePending } from '../pending/update.ts'
 import { redeliver } from '../webhooks/redeliver.ts'
@@ -82,6 +83,8 @@ export function createCommandHandler({
     'deployment.cancel': change(cancel),
     'pending.cancel': change(cancelPending),
     'pending.update': change(updatePending),
+    'pending.approve': change(approvePending),
+    'pending.reject': change(rejectPending),
     'release.check': change(requestReleaseChecks, wakeChecks),
     'webhook.redeliver': change(redeliver),
   }

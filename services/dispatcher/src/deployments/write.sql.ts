@@ -125,3 +125,11 @@ export const markLocking = statement({
   parameters: { ids: array(uuid) },
   sql: 'UPDATE deployments SET locks_targets = true WHERE id = ANY (:ids)',
 })
+
+/** Notes who approved these deployments. */
+export const noteApprovals = statement({
+  name: 'dispatcher.deployments.note-approvals',
+  parameters: { ids: array(uuid), approved_by: array(jsonb<object[]>()) },
+  sql: `UPDATE deployments d SET approved_by = a.approved_by
+      FROM unnest(:ids::uuid[], :approved_by::jsonb[]) AS a (id, approved_by) WHERE d.id = a.id`,
+})

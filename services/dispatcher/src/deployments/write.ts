@@ -1,7 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { type DeploymentState, type PlanRows, toRows, variantOf } from '@slipway/domain'
-import type { Slot, Snapshot } from '@slipway/engine'
+import { type Approval, type Slot, type Snapshot, shownApproval } from '@slipway/engine'
 import { leaseSlots, leasesChanged } from '../leases/leases.ts'
 import { takeTargetLocks } from '../locks/take.ts'
 import {
@@ -11,6 +11,7 @@ import {
   insertTargets,
   insertTransitions,
   markLocking,
+  noteApprovals,
 } from './write.sql.ts'
 
 /** A deployment whose plan is written. */
@@ -30,6 +31,8 @@ export interface Starting extends PlannedDeployment {
   was_queued: boolean
   /** Whether its plan is written already. */
   is_planned: boolean
+  /** The approvals that a rule asked for. */
+  approvals: readonly Approval[]
 }
 
 /**
@@ -48,6 +51,12 @@ export async function writeStarted(tx: Queryable, snapshot: Snapshot, starting: 
     insertTransitions.runRows(tx, starting.flatMap(transitionRows)),
     locking.length > 0 ? markLocking.run(tx, { ids: locking }) : 0,
   ])
+  const approved = starting.filter(({ approvals }) => approvals.length > 0)
+  if (approved.length === 0) return
+  await noteApprovals.run(tx, {
+    ids: approved.map(({ deployment_id }) => deployment_id),
+    approved_by: approved.map(({ approvals }) => approvals.map(shownApproval)),
+  })
 }
 
 async function insertAndAnnounce(tx: Queryable, snapshot: Snapshot, starting: readonly Starting[]): Promise<void> {

@@ -8,9 +8,13 @@ export function callRecord({
   is,
   received: { command, request_id, api_key },
   overridden,
+  passed,
   superseded,
-}: Pick<Start | Wait, 'is' | 'overridden'> & { received: StartCommand; superseded: Superseded }): CallRecord {
-  const { command_id, caller, plan, source_deployment_id, freeze_override } = command
+}: Pick<Start | Wait, 'is' | 'overridden' | 'passed'> & {
+  received: StartCommand
+  superseded: Superseded
+}): CallRecord {
+  const { command_id, caller, plan, source_deployment_id, freeze_override, rules_override } = command
   return {
     command_id,
     action: source_deployment_id === null ? 'deployment.create' : 'deployment.redeploy',
@@ -37,6 +41,7 @@ export function callRecord({
               freezes: overridden.map(({ id, name }) => ({ id, name })),
             },
           }),
+      ...(rules_override === null ? {} : { rules_override: { reason: rules_override.reason, environments: passed } }),
     },
   }
 }

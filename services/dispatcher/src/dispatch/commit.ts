@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import { placesMatter, type Queryable } from '@slipway/database'
 import { recordCalls } from '@slipway/database/audit'
-import { concernPlaces, type Problem } from '@slipway/domain'
-import { type Decision, isNew, type Snapshot, type Start, type Wait } from '@slipway/engine'
+import type { Problem } from '@slipway/domain'
+import { countingApprovals, type Decision, isNew, type Snapshot, type Start, type Wait } from '@slipway/engine'
 import { type Starting, writeStarted } from '../deployments/write.ts'
+import { placeRequests } from '../pending/places.ts'
 import { enqueueRequests } from '../pending/queue.ts'
-import { type ClaimedRequest, markDispatched } from '../pending/status.ts'
+import { type ClaimedRequest, markDispatched, markEnded } from '../pending/status.ts'
 import { type Superseded, supersede } from '../pending/supersede.ts'
 import { resume } from '../runs/resume.ts'
 import { callRecord } from './call-record.ts'
@@ -25,6 +26,8 @@ export interface Committing {
   commands: ReadonlyMap<string, StartCommand>
   /** The deployments whose plans are written already. */
   prepared: ReadonlySet<string>
+  /** The pending requests that were due for a look. */
+  due: ReadonlySet<string>
 }
 
 export interface Committed {
@@ -47,9 +50,12 @@ export async function commit(
   decisions: readonly Decision[],
   committing: Committing,
 ): Promise<Committed> {
-  const { snapshot, commands, prepared } = committing
+  const { snapshot, commands, prepared, due } = committing
   const starts = decisions.filter((decision) => decision.is === 'start')
   const waits = decisions.filter((decision) => decision.is === 'wait')
+  const ends = decisions.filter((decision) => decision.is === 'end')
+  // Others keep their places.
+  const moved = waits.filter(({ request, isParked }) => !isNew(request) && (isParked || due.has(request.id)))
   const received = <D extends Start | Wait>(some: readonly D[]) =>
     some.flatMap((decision) => {
       const command = commandOf(decision, commands)
@@ -70,14 +76,19 @@ export async function commit(
   const stored = starts.filter(({ request }) => request.kind === 'start' && !isNew(request))
   const isPlanned = (id: string) => prepared.has(id)
 
-  const [resumed, { ready, changed }] = await Promise.all([
+  const [resumed, { ready, changed }, ended] = await Promise.all([
     resume(tx, snapshot, orphans),
     claimRequests(
       tx,
       stored.map(({ request }) => request.id),
       { placesMatter: placesMatter(snapshot) },
     ),
+    markEnded(tx, ends),
+    placeRequests(tx, moved),
   ])
+  const approvals = new Map(
+    stored.map(({ request }) => [request.id, request.kind === 'start' ? countingApprovals(snapshot, request) : []]),
+  )
   const slots = new Map(stored.map(({ request, slot }) => [request.id, slot]))
   const dispatched = ready.flatMap(({ request, locks }) => {
     const slot = slots.get(request.id)
@@ -99,6 +110,7 @@ export async function commit(
           command: withPriority(request),
           was_queued: true,
           is_planned: isPlanned(id),
+          approvals: approvals.get(id) ?? [],
         }
       }),
       ...newStarts.map(({ received: { command, request_id, traceparent }, slot, request }): Starting => {
@@ -111,6 +123,7 @@ export async function commit(
           command,
           was_queued: false,
           is_planned: isPlanned(command.command_id),
+          approvals: [],
         }
       }),
     ])
@@ -126,15 +139,17 @@ export async function commit(
     ),
     recordCalls(tx, [...newStarts, ...newWaits].map(callRecord)),
   ])
+  await placeRequests(
+    tx,
+    newWaits.filter(({ isParked, review_at }) => isParked || review_at !== null),
+    { isNew: true },
+  )
   return {
     answers: answersOf(decisions, commands),
-    changed: resumed + ready.length + changed,
+    changed: resumed + ready.length + changed + ended + moved.length,
     started: [...dispatched, ...newStarts].map(({ request }) => request.id),
   }
 }
-
-/** Whether a freeze in force names tenants or environments of targets. */
-export const placesMatter = ({ freezes, now }: Snapshot) => concernPlaces(freezes.presentAt(now))
 
 /** The new command that a decision is about. The stored request of an earlier copy has the same id. */
 const commandOf = ({ request }: Decision, commands: Committing['commands']): StartCommand | undefined =>
@@ -167,6 +182,7 @@ function answerOf(decision: Decision, command: StartBody): StartResult {
     case 'refuse':
       return decision.problem
     case 'dropped':
+    case 'end':
       return null
   }
 }

@@ -6,6 +6,7 @@ import {
   isCollision,
   isUnavailable,
   MOST_STEPS,
+  placesMatter,
   Quarantine,
   type Queryable,
   type ReadRound,
@@ -16,11 +17,11 @@ import { admit, type Decision, isNew, type Start } from '@slipway/engine'
 import type { Logger } from '@slipway/runtime'
 import { insertPlans } from '../deployments/write.ts'
 import { Moved } from '../leases/leases.ts'
+import { lockAdmission, lockCommands } from '../locks/admission.sql.ts'
 import { dropUnlocked } from '../locks/locks.sql.ts'
 import { claim, markRetry } from '../pending/status.ts'
-import { lockAdmission, lockCommands } from './admission.sql.ts'
 import { claimRequests } from './claim.ts'
-import { type Committing, commit, placesMatter, type StartResult, withPriority } from './commit.ts'
+import { type Committing, commit, type StartResult, withPriority } from './commit.ts'
 import { newRequestOf, type StartCommand } from './start-commands.ts'
 
 /** A decision whose rows have moved is made again so many times. Then it waits. */
@@ -217,6 +218,7 @@ async function decideAndCommit(
     snapshot: reading.snapshot,
     commands: new Map(commands.map((each) => [each.command.command_id, each])),
     prepared: new Set(prepared),
+    due: reading.due,
   }
   const { answers, changed, started } = await commitOrTryAgain(tx, admission, { decisions, committing, tries })
   return {
@@ -230,7 +232,7 @@ async function decideAndCommit(
 
 /** A pending request stays as it is. A new one is queued. */
 const waitInstead = ({ slot: _, ...decision }: Start): Decision[] =>
-  isNew(decision.request) ? [{ ...decision, is: 'wait', blockers: [] }] : []
+  isNew(decision.request) ? [{ ...decision, is: 'wait', blockers: [], isParked: false, review_at: null }] : []
 
 function stepsOfRequests({ steps }: ReadRound, commands: readonly StartCommand[]): (id: string) => number {
   const own = new Map(

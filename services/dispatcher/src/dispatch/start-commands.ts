@@ -16,4 +16,11 @@ export const newRequestOf = ({ command, deadline }: StartCommand): NewRequest =>
   plan: command.plan,
   caller: command.caller,
   override: command.freeze_override !== null,
+  rules: {
+    override: command.rules_override !== null,
+    start_at: momentOf(command.start_at),
+    expires_at: momentOf(command.expires_at),
+  },
 })
+
+const momentOf = (time: string | null) => (time === null ? null : new Date(time))

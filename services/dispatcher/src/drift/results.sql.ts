@@ -54,7 +54,9 @@ export const recordResults = statement({
            message = CASE WHEN v.result IS NULL THEN c.message ELSE v.message END,
            checked_at = CASE WHEN v.result IS NULL THEN c.checked_at ELSE clock_timestamp() END,
            drifted_since = CASE v.result WHEN 'drifted' THEN coalesce(c.drifted_since, clock_timestamp())
-                                         WHEN 'in_sync' THEN NULL ELSE c.drifted_since END
+                                         WHEN 'in_sync' THEN NULL ELSE c.drifted_since END,
+           in_sync_since = CASE WHEN v.result = 'in_sync' AND c.drifted_since IS NOT NULL THEN clock_timestamp()
+                                ELSE c.in_sync_since END
       FROM valid v WHERE c.target_id = v.target_id AND c.source_id = v.source_id AND c.run_id = :run_id
     RETURNING v.result`,
 })

@@ -2,8 +2,8 @@ import { attempt, type Database, enqueue, type Queryable, readRound } from '@sli
 import { admit, type CheckRequest, type Decision, type Start } from '@slipway/engine'
 import { type Logger, uuidv7 } from '@slipway/runtime'
 import { insertSteps, insertTransitions } from '../deployments/write.sql.ts'
-import { lockAdmission } from '../dispatch/admission.sql.ts'
 import { leaseSlots, leasesChanged, Moved } from '../leases/leases.ts'
+import { lockAdmission } from '../locks/admission.sql.ts'
 import { countCheckedActions, insertCheck, insertCheckedActions, insertCheckedTargets, refuseRun } from './run.sql.ts'
 import { claim, schedule } from './schedule.sql.ts'
 

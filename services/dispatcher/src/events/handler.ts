@@ -5,6 +5,7 @@ import type { Logger } from '@slipway/runtime'
 import { confirmEnds } from '../deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../deployments/finish.ts'
 import { ended } from '../deployments/metrics.ts'
+import { reviewRequestsOf, reviewRequestsWith } from '../pending/places.ts'
 import { declineRun } from '../runs/decline.ts'
 
 export interface EventOptions {
@@ -28,6 +29,14 @@ export function createEventHandler({ database, logger, onCommitted, wake }: Even
     'freeze.created': wake,
     'freeze.updated': wake,
     'freeze.deleted': wake,
+    'target.moved': async ({ target_id }) => {
+      await reviewRequestsWith(database, target_id)
+      wake()
+    },
+    'rules.changed': async ({ environment_id }) => {
+      await reviewRequestsOf(database, environment_id)
+      wake()
+    },
     'slot.freed': wake,
   }
   return handleEvents<'dispatcher'>(handlers)

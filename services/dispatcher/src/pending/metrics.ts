@@ -1,6 +1,5 @@
 import { type Database, type Queryable, readGroups, type WaitingGroup } from '@slipway/database'
 import { matchesLabels, poolName } from '@slipway/domain'
-import type { BlockerCode } from '@slipway/engine'
 import { measure } from '@slipway/runtime'
 
 /** The most pools with values of their own, those with the most requests. The others share one. */
@@ -31,7 +30,7 @@ export function measureQueue(database: Database): void {
         label: 'pool',
       },
       slipway_pending_requests_held: {
-        help: 'Requests that a freeze, missing instances or the limit of a tenant holds, by the first of these reasons',
+        help: 'Requests that wait for a start time, approvals, a window, a promotion, the end of a freeze, instances or the limit of a tenant, by the first of these',
         label: 'waiting_for',
       },
       slipway_pending_open_oldest_age_seconds: {
@@ -43,8 +42,8 @@ export function measureQueue(database: Database): void {
 }
 
 export async function measurePending(db: Queryable): Promise<QueueMeasurement> {
-  const { instances, groups } = await readGroups(db)
-  const held = new Map<BlockerCode, number>()
+  const { instances, groups, parked } = await readGroups(db)
+  const held = new Map<string, number>(parked.map(({ parked_for, pending }) => [parked_for, pending]))
   let openAge = 0
   for (const { blockers, pending, age } of groups) {
     const [first] = blockers

@@ -15,6 +15,7 @@ import {
   statement,
   targetConcurrency,
   text,
+  timestamptz,
   uuid,
 } from '@slipway/database'
 
@@ -43,6 +44,12 @@ const REQUEST = {
   triggered_by: text,
   request_id: nullable(text),
   traceparent: nullable(text),
+  start_at: nullable(timestamptz),
+  expires_at: nullable(timestamptz),
+  overrides_rules: bool,
+  author_id: uuid,
+  variant: nullable(text),
+  plan_hash: text,
 }
 
 /** Sends all commands as one jsonb value. With jsonb[], client and server escape and parse each command twice. */
@@ -76,7 +83,7 @@ export const setPriority = statement({
   name: 'dispatcher.pending-requests.set-priority',
   parameters: { id: uuid, priority: int4 },
   sql: `WITH moved AS (
-      UPDATE pending_requests SET priority = :priority, rank = ${rankOf(':priority::int', 'queued_at')} WHERE id = :id
+      UPDATE pending_requests SET priority = :priority, rank = CASE WHEN parked_for IS NULL THEN ${rankOf(':priority::int', 'queued_at')} ELSE rank END WHERE id = :id
       RETURNING id, rank, wants_targets)
     UPDATE pending_targets n SET rank = moved.rank FROM moved WHERE moved.wants_targets AND n.request_id = moved.id`,
 })

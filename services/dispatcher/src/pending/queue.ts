@@ -1,5 +1,6 @@
 import { type CommandBody, PENDING_TARGETS } from '@slipway/contracts'
 import { enqueue, eventMessage, freezeSubject, type Queryable } from '@slipway/database'
+import { variantOf } from '@slipway/domain'
 import { storeRequestedTargets } from '../locks/requested-targets.ts'
 import { addRequests } from './queue.sql.ts'
 
@@ -62,5 +63,13 @@ function toRow({ command, request_id, traceparent, queued_at }: QueuedRequest) {
     request_id,
     traceparent,
     queued_at,
+    start_at: momentOf(command.start_at),
+    expires_at: momentOf(command.expires_at),
+    overrides_rules: command.rules_override !== null,
+    author_id: command.caller.user_id,
+    variant: variantOf(source, actions),
+    plan_hash: command.plan_hash,
   }
 }
+
+const momentOf = (time: string | null) => (time === null ? null : new Date(time))

@@ -47,6 +47,22 @@ export const failRequests = statement({
     WHERE p.id = f.id AND p.status = ANY (:from::pending_status[])`),
 })
 
+/** Ends requests that start no more. */
+export const endRequests = statement({
+  name: 'dispatcher.pending_requests.end',
+  parameters: {
+    ids: array(uuid),
+    statuses: array(pendingStatus),
+    reasons: array(text),
+    causes: array(nullable(text)),
+    from: array(pendingStatus),
+  },
+  row: left,
+  sql: leaving(`UPDATE pending_requests p SET status = e.status, error_message = e.reason, cancelled_because = e.cause
+     FROM unnest(:ids::uuid[], :statuses::pending_status[], :reasons::text[], :causes::text[]) AS e (id, status, reason, cause)
+    WHERE p.id = e.id AND p.status = ANY (:from::pending_status[])`),
+})
+
 export const cancelRequest = statement({
   name: 'dispatcher.pending-requests.cancel',
   parameters: { id: uuid, from: array(pendingStatus) },

@@ -1,7 +1,7 @@
 import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
 import { pendingSourcesOf } from '@slipway/domain'
-import type { Slot } from '@slipway/engine'
-import { claimRequests, dispatchRequests, failRequests, retryRequest } from './status.sql.ts'
+import type { End, Slot } from '@slipway/engine'
+import { claimRequests, dispatchRequests, endRequests, failRequests, retryRequest } from './status.sql.ts'
 
 /** A request that a dispatch transaction has locked. */
 export type ClaimedRequest = RowOf<typeof claimRequests>
@@ -54,6 +54,34 @@ export async function markFailed(
   )
 }
 
+/** Ends requests that start no more. Returns how many: one that is being cancelled is left alone. */
+export async function markEnded(tx: Queryable, ends: readonly End[]): Promise<number> {
+  if (ends.length === 0) return 0
+  const claimed = await claim(
+    tx,
+    ends.map(({ request }) => request.id),
+  )
+  const ended = claimed.flatMap((request) => {
+    const end = ends.find((one) => one.request.id === request.id)
+    return end === undefined ? [] : [{ request, end }]
+  })
+  await endRequests.all(tx, {
+    ids: ended.map(({ request }) => request.id),
+    statuses: ended.map(({ end }) => end.status),
+    reasons: ended.map(({ end }) => end.message),
+    causes: ended.map(({ end }) => end.because),
+    from: IN_HAND,
+  })
+  for (const status of ['cancelled', 'failed'] as const) {
+    await announce(
+      tx,
+      ended.flatMap(({ request, end }) => (end.status === status ? [request] : [])),
+      status,
+    )
+  }
+  return ended.length
+}
+
 /** Returns a request to the queue after a failed dispatch. After the last attempt the request fails. */
 export async function markRetry(tx: Queryable, request: ClaimedRequest, reason: string): Promise<void> {
   const status = request.retry_count + 1 >= MAX_RETRIES ? 'failed' : 'pending'
@@ -64,7 +92,7 @@ export async function markRetry(tx: Queryable, request: ClaimedRequest, reason: 
 async function announce(
   tx: Queryable,
   requests: readonly ClaimedRequest[],
-  status: 'dispatched' | 'failed' | 'pending',
+  status: 'dispatched' | 'failed' | 'cancelled' | 'pending',
 ): Promise<void> {
   await enqueue(
     tx,

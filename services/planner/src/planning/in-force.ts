@@ -1,8 +1,7 @@
 import type { Queryable, RowOf } from '@slipway/database'
-import type { Viewer } from '@slipway/database/read-models'
+import { findInForce as findReleases, type Viewer } from '@slipway/database/read-models'
 import { isUnchanged, type Plan, type ReplacedTarget } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import { findReleases } from '../records/releases.sql.ts'
 import { keyOfHash, valuesHashes } from './values-hash.ts'
 
 type Release = RowOf<typeof findReleases>

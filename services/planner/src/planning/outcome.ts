@@ -6,7 +6,7 @@ import { comparedDeployments, conflict, missingRecords, notFound, Problem, toErr
 import { type Logger, SecretError } from '@slipway/runtime'
 import { findOriginal } from '../records/original.sql.ts'
 import { planTooLarge } from '../records/targets.ts'
-import { checkOverride, overrideOf } from './freeze-override.ts'
+import { checkOverride, freezeOverrideOf, rulesOverrideOf } from './freeze-override.ts'
 import { checkPlanHash, planHash } from './plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest, type Unchanged } from './planning.ts'
 import { previewOf } from './preview.ts'
@@ -121,7 +121,11 @@ async function start(
   const start: CommandBody<'deployment.start'> = {
     command_id,
     caller,
-    freeze_override: overrideOf(request),
+    freeze_override: freezeOverrideOf(request),
+    rules_override: rulesOverrideOf(request),
+    start_at: request.start_at ?? null,
+    expires_at: request.expires_at ?? null,
+    plan_hash: planHash(keyRing, planned.plan),
     plan: sealPlan(keyRing, planned.plan),
     selection: { ...planned.selection, target_ids: [...new Set(planned.selection.target_ids)] },
     source_deployment_id: sourceDeploymentId,
@@ -136,7 +140,12 @@ const newRequest = ({ command_id, caller, request }: Command, { plan }: Planned)
   deadline: null,
   plan,
   caller,
-  override: overrideOf(request) !== null,
+  override: request.override_freeze === true,
+  rules: {
+    override: request.override_rules === true,
+    start_at: request.start_at === undefined ? null : new Date(request.start_at),
+    expires_at: request.expires_at === undefined ? null : new Date(request.expires_at),
+  },
 })
 
 /** The error for the caller. Undefined for a temporary failure: then the message is retried. */

@@ -1,0 +1,30 @@
+import { array, bool, int8, nullable, pendingStatus, statement, text, uuid } from '@slipway/database'
+
+export const lockForApproval = statement({
+  name: 'dispatcher.pending_requests.lock-for-approval',
+  parameters: { id: uuid },
+  row: { tenant_id: nullable(uuid), status: pendingStatus, plan_hash: nullable(text) },
+  sql: 'SELECT tenant_id, status, plan_hash FROM pending_requests WHERE id = :id FOR UPDATE',
+})
+
+/** What a user may approve by now. The credential was checked before; the rights of the user may be fewer since. */
+export const findApprover = statement({
+  name: 'dispatcher.approvals.find-approver',
+  parameters: { user_id: uuid },
+  row: { may_approve: bool, role_ids: array(uuid) },
+  sql: `SELECT EXISTS (SELECT FROM user_roles m JOIN roles r ON r.id = m.role_id JOIN users u ON u.id = m.user_id
+                    WHERE m.user_id = :user_id AND u.status = 'active'
+                      AND 'deployments:approve' = ANY (r.permissions)) AS may_approve,
+           ARRAY(SELECT m.role_id FROM user_roles m WHERE m.user_id = :user_id) AS role_ids`,
+})
+
+/** A second approval of the same user changes nothing. Returns whether it is the first. */
+export const addApproval = statement({
+  name: 'dispatcher.approvals.add',
+  parameters: { request_id: uuid, user_id: uuid, user_name: text, comment: nullable(text) },
+  row: { added: int8 },
+  sql: `WITH added AS (
+      INSERT INTO approvals (request_id, user_id, user_name, comment) VALUES (:request_id, :user_id, :user_name, :comment)
+      ON CONFLICT DO NOTHING RETURNING 1)
+    SELECT count(*) AS added FROM added`,
+})

@@ -1,0 +1,169 @@
+import type { CommandBody, CommandReply } from '@slipway/contracts'
+import {
+  type Database,
+  enqueue,
+  eventMessage,
+  isPast,
+  type Queryable,
+  type ReceivedCommand,
+  readShown,
+} from '@slipway/database'
+import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/database/audit'
+import { requireChangeable } from '@slipway/database/read-models'
+import { conflict, insufficientPermissions, Problem, pendingSourcesOf } from '@slipway/domain'
+import {
+  approvalProblem,
+  approvalRules,
+  type RuledEnvironment,
+  rejectionProblem,
+  rulesFor,
+  type StartRequest,
+} from '@slipway/engine'
+import { lockAdmission } from '../locks/admission.sql.ts'
+import { addApproval, findApprover, lockForApproval } from './approve.sql.ts'
+import { reviewRequest } from './places.sql.ts'
+import { endRequests } from './status.sql.ts'
+
+type Approving = CommandBody<'pending.approve'>
+type Rejecting = CommandBody<'pending.reject'>
+
+/**
+ * Gives an approval to a pending request. With the last one it goes on by itself. A second approval of the same user changes nothing.
+ * Returns null without effect after the deadline or a refusal.
+ * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, FORBIDDEN, CONFLICT
+ */
+export function approvePending(
+  database: Database,
+  { pending_request_id: id, caller, plan_hash, comment }: Approving,
+  { command_id, deadline, request_id, api_key }: ReceivedCommand,
+): Promise<CommandReply<'pending.approve'> | null> {
+  const reply = { pending_request_id: id }
+  const approved = database.transaction(async (tx) => {
+    if (await isPast(tx, deadline)) return null
+    const asked = await readAsked(tx, id, caller)
+    if (await wasCarriedOut(tx, command_id)) return reply
+    const { stored, request, rules, approver } = asked
+    refuseIf(rejectionProblem(rules, request, approver))
+    if (plan_hash !== undefined && plan_hash !== stored.plan_hash) {
+      throw conflict('The plan of the request is another one than that of plan_hash: look at it again', {
+        plan_hash: stored.plan_hash,
+      })
+    }
+    if (request.terms.approvals.some(({ user_id }) => user_id === caller.user_id)) return reply
+    refuseIf(approvalProblem(rules, request, approver))
+    await addApproval.one(tx, {
+      request_id: id,
+      user_id: caller.user_id,
+      user_name: caller.username,
+      comment: comment ?? null,
+    })
+    await reviewRequest.run(tx, { id })
+    const own = {
+      user_id: caller.user_id,
+      user_name: caller.username,
+      at: new Date(),
+      comment: comment ?? null,
+      counts: true,
+    }
+    const approvals = [...request.terms.approvals, { ...own, role_ids: approver.role_ids }]
+    const left = approvalRules(rules, { ...request, terms: { ...request.terms, approvals } })
+    const change = { pending_request_id: id, tenant_id: stored.tenant_id, status: 'pending' } as const
+    const isLast = left.every(({ missing }) => missing === 0)
+    await enqueue(tx, [
+      eventMessage('pending.updated', change),
+      ...(isLast ? [eventMessage('pending.approved', change)] : []),
+    ])
+    await recordCall(tx, {
+      command_id,
+      action: 'pending_request.approve',
+      caller,
+      api_key,
+      request_id,
+      resource_id: id,
+      tenant_id: stored.tenant_id,
+      details: { plan_hash: stored.plan_hash, ...(comment === undefined ? {} : { comment }) },
+    })
+    return reply
+  })
+  return unlessRefused(approved)
+}
+
+/**
+ * Ends a request that needs approvals.
+ * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, FORBIDDEN, CONFLICT
+ */
+export function rejectPending(
+  database: Database,
+  { pending_request_id: id, caller, comment }: Rejecting,
+  { command_id, deadline, request_id, api_key }: ReceivedCommand,
+): Promise<CommandReply<'pending.reject'> | null> {
+  const reply = { pending_request_id: id }
+  const rejected = database.transaction(async (tx) => {
+    if (await isPast(tx, deadline)) return null
+    if (await wasCarriedOut(tx, command_id)) return reply
+    const { stored, request, rules, approver } = await readAsked(tx, id, caller)
+    refuseIf(rejectionProblem(rules, request, approver))
+    const reason = comment === undefined ? '' : `: ${comment}`
+    await endRequests.all(tx, {
+      ids: [id],
+      statuses: ['cancelled'],
+      reasons: [`Rejected by ${caller.username}${reason}`],
+      causes: ['rejected'],
+      from: pendingSourcesOf('cancelled'),
+    })
+    const change = { pending_request_id: id, tenant_id: stored.tenant_id, status: 'cancelled' } as const
+    await enqueue(tx, [eventMessage('pending.updated', change), eventMessage('pending.rejected', change)])
+    await recordCall(tx, {
+      command_id,
+      action: 'pending_request.reject',
+      caller,
+      api_key,
+      request_id,
+      resource_id: id,
+      tenant_id: stored.tenant_id,
+      details: { plan_hash: stored.plan_hash, ...(comment === undefined ? {} : { comment }) },
+    })
+    return reply
+  })
+  return unlessRefused(rejected)
+}
+
+interface Asked {
+  stored: { tenant_id: string | null; plan_hash: string | null }
+  request: StartRequest
+  rules: RuledEnvironment[]
+  approver: { user_id: string; may_approve: boolean; role_ids: readonly string[] }
+}
+
+/** Under the lock of admission, so that no round decides with the approvals of before. */
+async function readAsked(tx: Queryable, id: string, caller: Approving['caller']): Promise<Asked> {
+  await lockAdmission.run(tx, { command_ids: [] })
+  const found = await lockForApproval.first(tx, { id })
+  const stored = requireChangeable(caller, found, 'deployments:approve', 'The pending request')
+  const [{ snapshot, requests }, approver] = await Promise.all([
+    readShown(tx, { pending: [id], arrivals: [] }),
+    findApprover.one(tx, { user_id: caller.user_id }),
+  ])
+  const request = requests.find((each) => each.kind === 'start' && each.id === id)
+  if (request?.kind !== 'start') {
+    throw conflict(`The request does not wait any more: its status is ${stored.status}`, { status: stored.status })
+  }
+  return { stored, request, rules: rulesFor(snapshot, request), approver: { user_id: caller.user_id, ...approver } }
+}
+
+/** @throws Problem */
+function refuseIf(problem: ReturnType<typeof approvalProblem>): void {
+  switch (problem) {
+    case null:
+      return
+    case 'rights':
+      throw insufficientPermissions('deployments:approve, and a role that a rule of the request asks for')
+    case 'author':
+      throw new Problem(
+        'FORBIDDEN',
+        'You asked for this deployment: somebody else must approve or reject it. Cancel it instead',
+      )
+    case 'not_needed':
+      throw conflict('The request needs no approval, or has all that it needs')
+  }
+}
