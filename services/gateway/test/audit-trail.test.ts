@@ -268,6 +268,8 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
     path: `/deployments/pending/${await addPending(gateway.database)}`,
     body: { priority: 7 },
   }),
+  approvePending: async () => ({ path: `/deployments/pending/${await addPending(gateway.database)}/approve` }),
+  rejectPending: async () => ({ path: `/deployments/pending/${await addPending(gateway.database)}/reject` }),
 }
 
 test('every operation that changes something has a call in this file', () => {

@@ -38,7 +38,7 @@ test('pending requests are ordered by position; ended requests are listed only o
     [
       ...['id', 'triggered_by', 'queued_at', 'created_at', 'retry_count', 'status', 'priority', 'position'],
       ...['source_type', 'source_id', 'source_name', 'source_version', 'target_count', 'targets'],
-      ...['waiting_for', 'waiting_reason', 'blockers', 'earliest_start'],
+      ...['waiting_for', 'waiting_reason', 'blockers', 'earliest_start', 'can_approve'],
     ].sort(),
   )
   expect(body[0].queued_at).toMatch(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)

@@ -48,6 +48,9 @@ export function roleHandlers(dependencies: Dependencies): HandlersOf<RoleOperati
       requireOwnRole(old)
       const used = await prisma.userRole.findFirst({ where: { role_id: old.id } })
       if (used !== null) throw conflict('The role is in use: remove it from its users first')
+      const rule = { path: ['approvals', 'role'], equals: old.id }
+      const asking = await prisma.environment.findFirst({ where: { rules: rule }, select: { name: true } })
+      if (asking !== null) throw conflict(`The role is in use by the rules of the environment "${asking.name}"`)
     },
     deleted: ({ name }) => ({ name }),
   })

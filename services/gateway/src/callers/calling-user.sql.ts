@@ -16,12 +16,14 @@ const USER = {
     last_login_at: nullable(timestamptz),
     roles: array(text),
     permissions: array(text),
+    role_ids: array(uuid),
   },
   columns: `u.id AS user_id, u.username, u.email, u.display_name, u.status, u.tenant_id, u.token_version, u.email_verified,
        u.totp_enabled, u.created_at, u.last_login_at,
        ARRAY(SELECT r.name FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id ORDER BY 1) AS roles,
        ARRAY(SELECT DISTINCT p FROM user_roles ur JOIN roles r ON r.id = ur.role_id, unnest(r.permissions) p
-              WHERE ur.user_id = u.id ORDER BY 1) AS permissions`,
+              WHERE ur.user_id = u.id ORDER BY 1) AS permissions,
+       ARRAY(SELECT ur.role_id FROM user_roles ur WHERE ur.user_id = u.id) AS role_ids`,
 }
 
 /** SQL: whether the session `s` of the user `u` is valid. The only place with this rule. */

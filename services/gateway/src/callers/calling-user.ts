@@ -24,6 +24,16 @@ export const freezeCaller = (caller: CallingUser) => ({
   may_override_freezes: mayOverrideFreezes(caller),
 })
 
+/** The caller as a reader of pending requests. */
+export const pendingViewer = (caller: CallingUser) => ({
+  ...freezeCaller(caller),
+  approver: {
+    user_id: caller.user_id,
+    may_approve: caller.permissions.includes('deployments:approve'),
+    role_ids: caller.role_ids,
+  },
+})
+
 export const messageCaller = (caller: CallingUser) => ({
   user_id: caller.user_id,
   username: caller.username,

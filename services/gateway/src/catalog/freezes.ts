@@ -10,7 +10,7 @@ import {
   uuid,
 } from '@slipway/database'
 import { type FreezeRow, freezeItem } from '@slipway/database/read-models'
-import { conflict, endOfRecurrence, isTimeZone, offsetOf, recurrenceProblem, validationProblem } from '@slipway/domain'
+import { conflict, endOfRecurrence, offsetOf, validationProblem } from '@slipway/domain'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../handler.ts'
 import { changesOf, orNull, pickGiven } from '../records/changes.ts'
@@ -20,6 +20,7 @@ import { keyOfName, OF_TENANT } from '../records/names.ts'
 import { SHARED } from '../records/ownership.ts'
 import type { References } from '../records/references.ts'
 import { tableOf } from '../records/table.ts'
+import { windowProblems } from './window-times.ts'
 
 const LIVE = notEndedAt('now()')
 
@@ -40,35 +41,8 @@ const countBeside = statement({
         ON others.tenant_id IS NOT DISTINCT FROM written.tenant_id`,
 })
 
-type Times = Record<'start_time' | 'end_time' | 'recurrence' | 'time_zone', unknown>
-const isMoment = (time: unknown): time is string | Date => !Number.isNaN(new Date(time as string).getTime())
-
-/** Checks times that are well-formed, alone and together. Absent times are allowed. */
-function timeProblems({ start_time, end_time, recurrence, time_zone }: Times, start_offset: string | null) {
-  const times = Object.entries({ start_time, end_time }).filter(([, time]) => typeof time === 'string')
-  // A well-formed time may not exist, such as a leap second.
-  const problems = times.flatMap(([field, time]) =>
-    isMoment(time) ? [] : [{ path: `/${field}`, message: 'must be a moment that exists' }],
-  )
-  if (typeof time_zone === 'string' && !isTimeZone(time_zone)) {
-    problems.push({ path: '/time_zone', message: 'must be the name of a time zone, such as Europe/Berlin' })
-  }
-  if (problems.length > 0 || start_time === undefined || end_time === undefined) return problems
-  if (!isMoment(start_time) || !isMoment(end_time)) return []
-  if (new Date(end_time) <= new Date(start_time)) return [{ path: '/end_time', message: 'must be after start_time' }]
-  if (typeof recurrence !== 'string') return []
-  const problem = recurrenceProblem({
-    start_time,
-    end_time,
-    recurrence,
-    start_offset,
-    time_zone: typeof time_zone === 'string' ? time_zone : null,
-  })
-  return problem === null ? [] : [{ path: '/recurrence', message: problem }]
-}
-
 const checkTimes: Check = ({ start_time, end_time, recurrence, time_zone }) =>
-  timeProblems(
+  windowProblems(
     { start_time, end_time, recurrence, time_zone },
     typeof start_time === 'string' ? offsetOf(start_time) : null,
   )
@@ -121,7 +95,7 @@ export function freezeHandlers(dependencies: Dependencies): HandlersOf<FreezeOpe
       const freeze = { ...old, ...fields }
       const changesTimes = TIME_FIELDS.some((field) => fields[field] !== undefined)
       // A later release may refuse times that an earlier one accepted. Such a freeze can still be renamed.
-      const problems = changesTimes ? timeProblems(freeze, freeze.start_offset) : []
+      const problems = changesTimes ? windowProblems(freeze, freeze.start_offset) : []
       if (problems.length > 0) throw validationProblem(problems)
       await requireFittingScope(prisma, freeze)
       const { start_offset: _, ...audited } = fields

@@ -1,5 +1,5 @@
 import type { ChangeTarget, CreateTarget, Static } from '@slipway/contracts'
-import { eventMessage, type Prisma, type Records, type Transaction } from '@slipway/database'
+import { enqueue, eventMessage, type Prisma, type Records, type Transaction } from '@slipway/database'
 import { targetItems } from '@slipway/database/read-models'
 import { validationProblem } from '@slipway/domain'
 import { isObject } from '@slipway/http'
@@ -77,6 +77,9 @@ export function targetHandlers(dependencies: Dependencies): HandlersOf<TargetOpe
     async update({ tx, prisma, caller, old, tenant_id, body, references }: Change<TargetRow, TargetChange>) {
       const environment_id = body.environment_id === undefined ? old.environment_id : references.id('/environment_id')
       if (tenant_id !== old.tenant_id) await requireUnused(tx, TARGET, old.id)
+      if (tenant_id !== old.tenant_id || environment_id !== old.environment_id) {
+        await enqueue(tx, [eventMessage('target.moved', { target_id: old.id })])
+      }
       const path = body.environment_id === undefined ? '/tenant_id' : '/environment_id'
       await requireFittingEnvironment(prisma, { tenant_id, environment_id }, path)
       requireMayPlaceLocal(caller, old, { connection: body.connection ?? old.connection, ...changedSelector(body) })

@@ -6,7 +6,7 @@ import { FIRST_STEPS, type FirstSteps } from './steps.sql.ts'
 
 export type Detail = Static<typeof DeploymentDetail>
 type Cancellation = Pick<Detail, 'cancelled_by' | 'cancelled_at' | 'cancel_reason'>
-type OwnFields = 'config' | 'plan' | 'error_message' | 'analysis_enabled' | 'source_deployment_id'
+type OwnFields = 'approved_by' | 'config' | 'plan' | 'error_message' | 'analysis_enabled' | 'source_deployment_id'
 type Summary = Omit<Detail, keyof Cancellation | OwnFields>
 
 const CANCELLATION = jsonObject({
@@ -28,13 +28,14 @@ const detail = (name: string, summary: Record<string, string>, cancellation: str
       error_message: nullable(text),
       analysis_enabled: bool,
       source_deployment_id: nullable(uuid),
+      approved_by: jsonb<Detail['approved_by']>(),
       created_at: timestamptz,
       cancellation: json<Cancellation>(),
       steps: nullable(json<FirstSteps>()),
       target_count: int8,
     },
     sql: `SELECT ${jsonObject(summary)} AS summary,
-       d.plan_head, d.selection, d.error_message, d.analysis_enabled, d.source_deployment_id, d.created_at,
+       d.plan_head, d.selection, d.error_message, d.analysis_enabled, d.source_deployment_id, d.approved_by, d.created_at,
        ${cancellation} AS cancellation, ${steps} AS steps,
        (SELECT count(*) FROM deployment_targets t WHERE t.deployment_id = d.id) AS target_count
       FROM ${withProgress('deployments')} WHERE d.id = :id AND ${ownSql('d')}`,

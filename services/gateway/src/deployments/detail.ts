@@ -40,6 +40,7 @@ export async function readDetail(
     error_message: asStarted ? null : row.error_message,
     analysis_enabled: row.analysis_enabled,
     ...(row.source_deployment_id === null ? {} : { source_deployment_id: row.source_deployment_id }),
+    approved_by: row.approved_by,
     plan: row.steps && planView(db, id, row, row.steps, asStarted),
   }
 }

@@ -3,6 +3,7 @@ import { answerStream } from '@slipway/http'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import { listCommandResults } from './analysis.ts'
+import { approvalHandlers } from './approve.ts'
 import { cancelHandlers } from './cancel.ts'
 import { createHandlers } from './create.ts'
 import { readDetail } from './detail.ts'
@@ -43,4 +44,5 @@ export const deploymentHandlers = (dependencies: Dependencies) => ({
   ...createHandlers(dependencies),
   ...cancelHandlers(dependencies),
   ...updatePendingHandlers(dependencies),
+  ...approvalHandlers(dependencies),
 })

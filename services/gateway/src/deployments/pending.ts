@@ -3,10 +3,11 @@ import { listItem, ownSql, PENDING, pendingItems } from '@slipway/database/read-
 import { isFinalPendingState } from '@slipway/domain'
 import type { Answer } from '@slipway/http'
 import { answerStream, Batches } from '@slipway/http'
-import { type CallingUser, freezeCaller } from '../callers/calling-user.ts'
+import { type CallingUser, pendingViewer } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call } from '../handler.ts'
 import { recordFilter } from '../records/filters.ts'
+import { readPendingPlan } from './pending-plan.ts'
 import { requireVisible } from './visible-deployment.ts'
 
 /**
@@ -41,7 +42,7 @@ export async function listPending(database: Database, { caller, query }: Call<'l
   const limit = query.status !== undefined && isFinalPendingState(query.status) ? NEWEST_ENDED : null
   const statuses = query.status === undefined ? (['pending', 'processing'] as const) : [query.status]
   const items = await database.snapshot((tx) =>
-    pendingItems(tx, freezeCaller(caller), listRequests.all(tx, { ...scope, statuses, limit })),
+    pendingItems(tx, pendingViewer(caller), listRequests.all(tx, { ...scope, statuses, limit })),
   )
   const { waiting_for } = query
   const matching = waiting_for === undefined ? items : items.filter((item) => item.waiting_for === waiting_for)
@@ -50,14 +51,18 @@ export async function listPending(database: Database, { caller, query }: Call<'l
 
 export async function getPending(dependencies: Reading, { caller, params }: Call<'getPending'>): Promise<Answer> {
   const { id } = await requireVisible(dependencies.database, caller, 'pending request', params['id'] ?? '')
-  return { status: 200, body: await readItem(dependencies, caller, id) }
+  const [item, plan] = await Promise.all([
+    readItem(dependencies, caller, id),
+    readPendingPlan(dependencies.database, caller, id),
+  ])
+  return answerStream(200, { ...item, ...plan })
 }
 
 type Reading = Pick<Dependencies, 'database' | 'keys'>
 
 /** A pending request as this caller sees it. */
 export const readItem = ({ database, keys }: Reading, caller: CallingUser, id: string) =>
-  database.snapshot((tx) => listItem({ db: tx, keys, viewer: freezeCaller(caller) }, 'pending', id))
+  database.snapshot((tx) => listItem({ db: tx, keys, viewer: pendingViewer(caller) }, 'pending', id))
 
 /** Without batches, thousands of items would keep other requests from the event loop. */
 const BATCH = 500

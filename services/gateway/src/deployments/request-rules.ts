@@ -1,4 +1,4 @@
-import { Problem } from '@slipway/domain'
+import { type FieldError, Problem } from '@slipway/domain'
 import { isObject } from '@slipway/http'
 import { type CallingUser, mayOverrideFreezes } from '../callers/calling-user.ts'
 import { valueProblems } from '../catalog/variable-rules.ts'
@@ -26,21 +26,37 @@ export const createRules: Check = (body) => {
 }
 
 export const redeployRules: Check = (body) => {
-  const problems = [
+  const problems: FieldError[] = [
     ...valueProblems(body['variables'], 'variables'),
     ...valueProblems(body['prompted_values'], 'prompted_values'),
   ]
-  if (body['override_freeze'] === true && body['override_reason'] === undefined) {
-    problems.push(missing('override_reason'))
+  if (overrides(body) && body['override_reason'] === undefined) problems.push(missing('override_reason'))
+  return [...problems, ...timeProblems(body)]
+}
+
+const overrides = (body: Record<string, unknown>) => body['override_freeze'] === true || body['override_rules'] === true
+
+/** A start time in the past is now; an end must lie after it. */
+function timeProblems({ start_at, expires_at }: Record<string, unknown>): FieldError[] {
+  const times = Object.entries({ start_at, expires_at }).flatMap(([field, time]) =>
+    typeof time === 'string' ? [{ field, at: new Date(time).getTime() }] : [],
+  )
+  const unreal = times.filter(({ at }) => Number.isNaN(at))
+  if (unreal.length > 0) {
+    return unreal.map(({ field }) => ({ path: `/${field}`, message: 'must be a moment that exists' }))
   }
-  return problems
+  const end = times.find(({ field }) => field === 'expires_at')
+  if (end === undefined) return []
+  if (end.at <= Date.now()) return [{ path: '/expires_at', message: 'must be in the future' }]
+  const isLate = times.some(({ field, at }) => field === 'start_at' && at >= end.at)
+  return isLate ? [{ path: '/expires_at', message: 'must be after start_at' }] : []
 }
 
 /** Refuses an override of other users even without a freeze: a field must never be ignored. */
 export function authorizeOverride(caller: CallingUser, body: unknown): void {
-  if (!isObject(body) || body['override_freeze'] !== true || mayOverrideFreezes(caller)) return
+  if (!isObject(body) || !overrides(body) || mayOverrideFreezes(caller)) return
   throw new Problem(
     'INSUFFICIENT_PERMISSIONS',
-    'Overriding a freeze needs the role admin, and for an API key the scope deployments:override',
+    'Overriding a freeze or a rule needs the role admin, and for an API key the scope deployments:override',
   )
 }

@@ -3,12 +3,14 @@ import type { HandlersOf } from '../handler.ts'
 import { getDeploymentChanges } from './changes.ts'
 import { checkReleases } from './checks.ts'
 import { getReleaseMatrix, listReleases, listTargetReleases } from './list.ts'
+import { getPromotion } from './promotion.ts'
 
 type ReleaseOperation =
   | 'listReleases'
   | 'getReleaseMatrix'
   | 'listTargetReleases'
   | 'getDeploymentChanges'
+  | 'getPromotion'
   | 'checkReleases'
 
 export const releaseHandlers = (dependencies: Dependencies): HandlersOf<ReleaseOperation> => {
@@ -18,6 +20,7 @@ export const releaseHandlers = (dependencies: Dependencies): HandlersOf<ReleaseO
     getReleaseMatrix: { handle: (call) => getReleaseMatrix(database, call) },
     listTargetReleases: { handle: (call) => listTargetReleases(database, call) },
     getDeploymentChanges: { handle: (call) => getDeploymentChanges(database, call) },
+    getPromotion: { handle: (call) => getPromotion(database, call) },
     checkReleases: { handle: (call) => checkReleases(dependencies, call) },
   }
 }
