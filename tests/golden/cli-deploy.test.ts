@@ -57,7 +57,7 @@ describe('the exit code', () => {
   test('is 3 during a freeze, until the freeze is overridden or deleted', async () => {
     await cli.succeed('freeze', 'create', 'closing', '-e', 'production', '--start', 'now', '--end', '+1h')
     const check = async (...args: string[]) => (await cli.run(['freeze', 'check', ...args])).code
-    expect([await check(), await check('-t', 'held'), await check('-t', 'one')]).toEqual([3, 3, 0])
+    expect([await check(), await check('-t', 'held'), await check('-t', 'one')]).toEqual([7, 7, 0])
     const refused = await cli.run(['deploy', 'greet', '-t', 'held'])
     expectExit(refused, 3)
     expect(refused.stderr).toMatch(/DEPLOYMENT_FROZEN[\s\S]*closing, until .*, by targets held\n/)

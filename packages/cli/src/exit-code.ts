@@ -9,6 +9,8 @@ export const EXIT_CODES = {
   cancelled: 4,
   timeout: 5,
   unreachable: 6,
+  /** Something keeps a deployment from starting now. */
+  blocked: 7,
   /** 128 + SIGINT, as in shells. The command line stopped watching. The deployment goes on. */
   interrupted: 130,
 } as const

@@ -94,10 +94,10 @@ test.each([
 })
 
 test.each([
-  [[], 3, ['of production', 'of shop']],
-  [['-e', 'production'], 3, ['of production']],
-  [['-t', 'web-1'], 3, ['of production']],
-  [['--solution', 'shop'], 3, ['of shop']],
+  [[], 7, ['of production', 'of shop']],
+  [['-e', 'production'], 7, ['of production']],
+  [['-t', 'web-1'], 7, ['of production']],
+  [['--solution', 'shop'], 7, ['of shop']],
 ])('freeze check %j exits with %i and lists %j', async (options, code, names) => {
   const { stdout, ...ended } = await slipway('freeze', 'check', ...options, '-o', 'name')
   expect([ended.code, stdout.trim().split('\n')]).toEqual([code, names])

@@ -31,6 +31,7 @@ export function addDeploy(program: Command): void {
     .action(provideContext(succeedIfUnchanged(deploy)))
   addSelection(program.command('preview'))
     .description('show the plan and the warnings of a deploy; creates nothing')
+    .option('--blocked-exit-code', 'exit with 7 if anything keeps it from starting now')
     .action(provideContext(succeedIfUnchanged(preview)))
   addWaitOptions(addCreateOptions(addOverrides(program.command('redeploy'))))
     .argument('<deployment>', DEPLOYMENT_ARGUMENT)
@@ -74,11 +75,16 @@ function getUnchanged(error: unknown): unknown {
   return error instanceof ConflictError ? error.details['unchanged_target_ids'] : undefined
 }
 
-async function preview(context: Context, source: string, options: Selection): Promise<number> {
+async function preview(
+  context: Context,
+  source: string,
+  options: Selection & { blockedExitCode?: boolean },
+): Promise<number> {
   const { client, output } = context
   const body = await buildSelection(context, source, options)
-  await printPlan(output, await client.call('previewDeployment', { body }))
-  return EXIT_CODES.success
+  const plan = await client.call('previewDeployment', { body })
+  printPlan(output, plan)
+  return options.blockedExitCode && plan.blockers.length > 0 ? EXIT_CODES.blocked : EXIT_CODES.success
 }
 
 export const printPlan = (output: Output, plan: Schema<'Preview'>) =>
@@ -86,7 +92,14 @@ export const printPlan = (output: Output, plan: Schema<'Preview'>) =>
 
 async function deploy(context: Context, source: string, options: DeployOptions): Promise<number> {
   if (options.dryRun) return await preview(context, source, options)
-  const body = await buildSelection(context, source, options)
+  return await startCreate(context, await buildSelection(context, source, options), options)
+}
+
+export async function startCreate(
+  context: Context,
+  body: Schema<'CreateDeployment'>,
+  options: WaitOptions & { idempotencyKey?: string },
+): Promise<number> {
   return await startDeployment(context, options, async () => {
     const request = { body, ...getIdempotencyKey(options) }
     const answer = await context.client.call('createDeployment', request)

@@ -1,5 +1,6 @@
 import type { Schema, SlipwayClient } from '@slipway/client'
 import { type Command, Option } from 'commander'
+import { UsageError } from '../exit-code.ts'
 import type { Context } from './context.ts'
 import { findId, findSource, SOURCES, type SourceKind } from './records.ts'
 import { DEPLOYMENT_ARGUMENT, withDeployment } from './references.ts'
@@ -8,6 +9,7 @@ import {
   omitUndefined,
   parseAssignment,
   parseDuration,
+  parseFutureTime,
   parseIntegerBetween,
   parseTag,
   parseTargetMode,
@@ -31,6 +33,10 @@ export interface Overrides {
   environment?: string
   bypassCache?: boolean
   overrideFreeze?: string
+  overrideRules?: boolean
+  reason?: string
+  at?: string
+  expires?: string
   expectPlan?: string
   strict?: boolean
   onlyChanged?: boolean
@@ -53,7 +59,8 @@ export function addCreateOptions(command: Command): Command {
 }
 
 /** Adds the options that a redeploy can change. */
-export function addOverrides(command: Command): Command {
+export function addOverrides(command: Command, { environment = true } = {}): Command {
+  if (environment) command.option('-e, --environment <name>', 'the environment, by name or id')
   return command
     .option('-t, --target <name>', 'a target by name or id (repeatable)', collect(String))
     .option('--tag <key=value>', 'targets with this tag (repeatable)', collect(parseTag))
@@ -90,9 +97,15 @@ export function addOverrides(command: Command): Command {
     )
     .option('--var-file <file>', 'variables from YAML, JSON or NAME=TEXT lines (repeatable)', collect(String))
     .option('--prompted <name=text>', 'the value of a prompted variable (repeatable)', collect(parseAssignment))
-    .option('-e, --environment <name>', 'the environment, by name or id')
     .option('--bypass-cache', 'download all files again from the content store')
     .option('--override-freeze <reason>', 'deploy in spite of a freeze, as an administrator')
+    .option(
+      '--override-rules',
+      'deploy in spite of approvals, windows and promotion, as an administrator; needs --reason',
+    )
+    .option('--reason <text>', 'why freezes or rules are overridden')
+    .option('--at <time>', 'start no earlier: 14:30, tomorrow 02:00, +2h, or a timestamp with a zone', parseFutureTime)
+    .option('--expires <time>', 'cancel it if it has not started by then', parseFutureTime)
     .option('--only-changed', 'leave out targets that have the same versions with the same values already')
     .option('--strict', 'refuse instead of warning about templates, variables and offline targets')
 }
@@ -129,6 +142,8 @@ type Redeploy = Schema<'RedeployDeployment'>
 
 export async function buildOverrides(client: SlipwayClient, options: Overrides): Promise<Redeploy> {
   const { target, environment } = options
+  const reason = options.reason ?? options.overrideFreeze
+  if (options.overrideRules && reason === undefined) throw new UsageError('--override-rules needs --reason TEXT')
   const findTargetId = (name: string) => findId(client, 'target', name)
   return omitUndefined<Redeploy>({
     target_ids: target && (await Promise.all(target.map(findTargetId))),
@@ -144,7 +159,10 @@ export async function buildOverrides(client: SlipwayClient, options: Overrides):
     environment_id: environment === undefined ? undefined : await findId(client, 'environment', environment),
     bypass_cache: options.bypassCache,
     override_freeze: options.overrideFreeze === undefined ? undefined : true,
-    override_reason: options.overrideFreeze,
+    override_rules: options.overrideRules,
+    override_reason: reason,
+    start_at: options.at,
+    expires_at: options.expires,
     expected_plan_hash: options.expectPlan,
     strict: options.strict,
     only_changed: options.onlyChanged,

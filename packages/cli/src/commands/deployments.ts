@@ -86,6 +86,7 @@ async function showDeployment({ client, output }: Context, id: string): Promise<
       ['created', formatTime(deployment.created_at)],
       ['took', formatDuration(deployment.duration_ms)],
       ['run again from', deployment.source_deployment_id],
+      ['approved by', deployment.approved_by.map(({ user_name }) => sanitize(user_name)).join(', ') || undefined],
       ['cancelled by', deployment.cancelled_by],
       ['reason', sanitize(deployment.cancel_reason ?? '')],
       ['error', deployment.error_message],

@@ -48,7 +48,7 @@ export function addFreeze(program: Command): void {
   addScopeOptions(freeze.command('check'))
     .option('-t, --target <name>', 'on this target, by name or id (repeatable)', collect(String))
     .description(
-      'list the active freezes for a deployment, or without options all active ones; exit with 3 if there is one',
+      'list the active freezes for a deployment, or without options all active ones; exit with 7 if there is one',
     )
     .action(provideContext(check))
 }
@@ -117,5 +117,5 @@ async function check(context: Context, options: CheckOptions): Promise<number> {
   const freezes = await take(client.each('listFreezes'))
   const found = freezes.filter(applies)
   await printRecords(context, 'freeze', found, 'no freeze is active')
-  return found.length > 0 ? EXIT_CODES.refused : EXIT_CODES.success
+  return found.length > 0 ? EXIT_CODES.blocked : EXIT_CODES.success
 }

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/controls.ts'
 import { formatNames } from '../terminal/name-list.ts'
 import { formatFacts, formatTime, localizeTimes, toIsoTime } from '../terminal/table.ts'
+import { formatApprovals } from './approvals.ts'
 import { type Context, provideContext } from './context.ts'
 import { findId } from './records.ts'
 import { resolveRequestId } from './references.ts'
@@ -15,6 +16,10 @@ type Pending = Schema<'PendingRequest'>
 const REQUEST_ARGUMENT = 'id of the request, the beginning of it, or @last'
 /** A record, so that the compiler tells of a code that is missing. */
 const CODES: Record<NonNullable<Pending['waiting_for']>, true> = {
+  start_time: true,
+  approval: true,
+  window: true,
+  promotion: true,
   freeze: true,
   instance_pool: true,
   no_compatible_instance: true,
@@ -33,6 +38,7 @@ export function addPending(program: Command): void {
     .addOption(
       new Option('--waiting-for <code>', 'only those that wait for this first of all').choices(Object.keys(CODES)),
     )
+    .option('--for-me', 'only those that you may approve')
     .option('--tenant <name>', 'only those of this tenant, by name or id')
   addListAction(listing, list)
   pending
@@ -110,16 +116,18 @@ interface ListOptions {
   status?: Pending['status']
   waitingFor?: NonNullable<Pending['waiting_for']>
   tenant?: string
+  forMe?: boolean
 }
 
-async function list({ client, output }: Context, { status, waitingFor, tenant }: ListOptions): Promise<void> {
+async function list({ client, output }: Context, { status, waitingFor, tenant, forMe }: ListOptions): Promise<void> {
   const query = {
     ...(status === undefined ? {} : { status }),
     ...(waitingFor === undefined ? {} : { waiting_for: waitingFor }),
     ...(tenant === undefined ? {} : { tenant_id: await findId(client, 'tenant', tenant) }),
   }
+  const requests = await client.call('listPending', { query })
   output.printList(
-    (await client.call('listPending', { query })).map(withIsoTimes),
+    requests.filter(({ can_approve }) => !forMe || can_approve === true).map(withIsoTimes),
     [
       ['POSITION', ({ position }) => position],
       ['ID', ({ id }) => id],
@@ -160,6 +168,11 @@ export async function printPending({ output }: Context, pending: Pending): Promi
       ['waits for', request.status === 'pending' ? getWaitingReason(request) : undefined],
       ...formatOtherBlockers(request),
       ...formatPool(request),
+      ...(request.approvals === undefined
+        ? []
+        : formatApprovals(request).map((line): [string, string] => ['approvals', sanitize(line)])),
+      ['starts at', request.start_at && formatTime(request.start_at)],
+      ['expires', request.expires_at && formatTime(request.expires_at)],
       ...heldTargets(request).map(({ target_name, deployment_id, since }): [string, string] => [
         'held target',
         sanitize(`${target_name}, by ${deployment_id ?? 'another tenant'} since ${formatTime(since)}`),
@@ -171,6 +184,7 @@ export async function printPending({ output }: Context, pending: Pending): Promi
       ['estimated start', request.estimated_start && formatTime(request.estimated_start)],
       ['deployment', request.deployment_id],
       ['superseded by', request.superseded_by],
+      ['plan', request.plan_hash],
       ['error', request.error_message],
     ]),
   )

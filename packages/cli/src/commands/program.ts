@@ -3,6 +3,7 @@ import type { Io } from '../io.ts'
 import { parsePaths } from '../terminal/fields.ts'
 import { FORMATS } from '../terminal/output.ts'
 import { addApply } from './apply.ts'
+import { addApprovals } from './approvals.ts'
 import { addAudit } from './audit.ts'
 import { addCatalog, addRoles } from './catalog.ts'
 import { addCompletion } from './completion.ts'
@@ -16,6 +17,7 @@ import { addInstances } from './instances.ts'
 import { addKeys } from './keys.ts'
 import { addLogin } from './login.ts'
 import { addPending } from './pending.ts'
+import { addPromote } from './promote.ts'
 import { addReleases } from './releases.ts'
 import { addRollback } from './rollback.ts'
 import { RootCommand } from './root.ts'
@@ -26,7 +28,7 @@ import { addWebhooks } from './webhooks.ts'
 
 const AFTER = `
 Exit codes: 0 success, 1 failed, 2 wrong usage, 3 refused (freeze, validation, permission), 4 cancelled,
-5 --timeout is over, 6 the server cannot be reached, 130 stopped watching.
+5 --timeout is over, 6 the server cannot be reached, 7 blocked now, 130 stopped watching.
 Settings: SLIPWAY_URL or SLIPWAY_CONTEXT, SLIPWAY_API_KEY or SLIPWAY_TOKEN, SLIPWAY_CA_FILE, HTTPS_PROXY, NO_PROXY, NO_COLOR.`
 
 /** Builds the tree of all commands. */
@@ -57,11 +59,13 @@ export function buildProgram(io: Io): RootCommand {
   addContexts(program)
   addApply(program)
   addDeploy(program)
+  addPromote(program)
   addRollback(program)
   addDeployments(program)
   addReleases(program)
   addDrift(program)
   addPending(program)
+  addApprovals(program)
   addFreeze(program)
   addTargets(program)
   addCatalog(program)

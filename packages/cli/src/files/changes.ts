@@ -5,7 +5,7 @@ import { buildDesiredBody, type IdResolver, isSource, normalizeDefinition, norma
 import { compareValues, type Difference, MASKED } from './difference.ts'
 import { InvalidFilesError, type YamlDocument } from './document.ts'
 import { buildNameKey, type FileKind, KINDS } from './kinds.ts'
-import type { CatalogEntry } from './load.ts'
+import { type CatalogEntry, promotesFrom } from './load.ts'
 import { Catalog, OPERATIONS, type ServerRecord } from './server.ts'
 import { markTakeOver } from './take-over.ts'
 
@@ -138,6 +138,7 @@ export class Reconciler {
       add(kind, name)
       add('tenant', tenant)
       add('environment', value['environment'])
+      add('environment', promotesFrom(value))
       add('solution', value['solution'])
       const { actions = [], sequences = [] } = (value['definition'] ?? {}) as Record<string, Record<string, unknown>[]>
       for (const one of actions) add('action', one['action'])

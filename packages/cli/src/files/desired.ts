@@ -30,7 +30,13 @@ export function buildDesiredBody({ kind, value, tenant }: CatalogEntry, resolve:
     case 'tenant':
       return { variables: {}, instance_selector: null, ...common }
     case 'environment':
-      return { variables: {}, instance_selector: null, concurrency: null, ...common }
+      return {
+        variables: {},
+        instance_selector: null,
+        concurrency: null,
+        ...common,
+        rules: wantedRules(value['rules'], resolve),
+      }
     case 'target':
       return {
         tags: [],
@@ -49,6 +55,21 @@ export function buildDesiredBody({ kind, value, tenant }: CatalogEntry, resolve:
       }
     default:
       return { ...common, definition: buildWantedDefinition(kind, definition as Body, resolve) }
+  }
+}
+
+/** The rules with all their defaults, as the server shows them. */
+function wantedRules(given: unknown, resolve: IdResolver): Body | null {
+  if (given === undefined || given === null) return null
+  const { approvals, windows, promotion } = given as { approvals?: Body; windows?: Body[]; promotion?: Body }
+  const from =
+    promotion && resolve('environment', String(promotion['from_environment']), '/rules/promotion/from_environment')
+  return {
+    ...(approvals && {
+      approvals: { count: 1, role: null, allow_author: false, expires_in_seconds: 86_400, ...approvals },
+    }),
+    ...(windows && { windows: windows.map((window) => ({ recurrence: null, time_zone: null, ...window })) }),
+    ...(promotion && { promotion: { from_environment_id: from ?? NOT_CREATED_YET, hours: promotion['hours'] ?? 0 } }),
   }
 }
 

@@ -78,7 +78,11 @@ async function buildDocument(
     case 'tenant':
       return { ...head, ...pick('slug', 'variables', 'sensitive_variables', 'instance_selector') }
     case 'environment':
-      return { ...head, ...pick('variables', 'sensitive_variables', 'instance_selector', 'concurrency') }
+      return {
+        ...head,
+        ...pick('variables', 'sensitive_variables', 'instance_selector', 'concurrency'),
+        ...exportRules(record['rules'], names),
+      }
     case 'target':
       return {
         ...head,
@@ -95,6 +99,26 @@ async function buildDocument(
       }
     default:
       return { ...head, ...(isSource(kind) ? await readLatestVersion(catalog, kind, record, names) : {}) }
+  }
+}
+
+/** Without the fields that have their defaults. */
+function exportRules(rules: unknown, names: ReadonlyMap<string, string>): Body {
+  if (rules === null || rules === undefined) return {}
+  const { approvals, windows, promotion } = rules as { approvals?: Body; windows?: Body[]; promotion?: Body }
+  const from = String(promotion?.['from_environment_id'])
+  return {
+    rules: {
+      ...(approvals && { approvals }),
+      ...(windows && {
+        windows: windows.map(({ recurrence, time_zone, ...times }) => ({
+          ...times,
+          ...(recurrence === null ? {} : { recurrence }),
+          ...(time_zone === null ? {} : { time_zone }),
+        })),
+      }),
+      ...(promotion && { promotion: { from_environment: names.get(from) ?? from, hours: promotion['hours'] } }),
+    },
   }
 }
 

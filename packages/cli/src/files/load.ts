@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { compile } from '@slipway/contracts'
+import { compile, nameKey } from '@slipway/contracts'
 import type { Io } from '../io.ts'
 import { InvalidFilesError, readDocuments, type YamlDocument } from './document.ts'
 import { buildNameKey, type FileKind, KINDS } from './kinds.ts'
@@ -72,7 +72,7 @@ export function loadFileSet(
   // Files that name a manager alone say that it has no records left: --prune deletes them.
   if (entries.length === 0 && manager === null)
     throw new InvalidFilesError([`${paths.join(', ')}: there is no YAML document`])
-  return { entries: KINDS.flatMap((kind) => entries.filter((entry) => entry.kind === kind)), manager, reads }
+  return { entries: KINDS.flatMap((kind) => inOrder(entries.filter((entry) => entry.kind === kind))), manager, reads }
 }
 
 interface FoundFile {
@@ -124,6 +124,27 @@ function refuseExposed(document: YamlDocument, allowedVariables: ReadonlySet<str
       return document.describeProblem(pointer, `would show !env ${variable} to readers of the record: ${next}`)
     })
   if (problems.length > 0) throw new InvalidFilesError(problems)
+}
+
+/** The environment from which versions are promoted to the one of a document. */
+export function promotesFrom(value: Record<string, unknown>): string | undefined {
+  const { promotion } = (value['rules'] ?? {}) as { promotion?: { from_environment?: unknown } }
+  const from = promotion?.from_environment
+  return typeof from === 'string' ? from : undefined
+}
+
+/** An environment comes after the one from which its versions are promoted. In a circle, which the server refuses, as they stand. */
+function inOrder(entries: readonly CatalogEntry[]): CatalogEntry[] {
+  const ordered = new Set<CatalogEntry>()
+  const visit = (entry: CatalogEntry, path: readonly CatalogEntry[]) => {
+    if (ordered.has(entry) || path.includes(entry)) return
+    const from = promotesFrom(entry.value)
+    const before = from === undefined ? [] : entries.filter(({ name }) => nameKey(name) === nameKey(from))
+    for (const one of before) visit(one, [...path, entry])
+    ordered.add(entry)
+  }
+  for (const entry of entries) visit(entry, [])
+  return [...ordered]
 }
 
 const isKind = (value: unknown): value is FileKind => KINDS.includes(value as FileKind)

@@ -9,6 +9,7 @@ import {
   CreateTenant,
   describe,
   Name,
+  RULES,
   SequenceDefinition,
   SolutionDefinition,
   Strict,
@@ -37,6 +38,27 @@ const createDefinitionSchema = (schema: TObject, list: string, field: string, ex
   return Strict({ ...schema.properties, [list]: { ...given, items } }, { description: schema.description ?? '' })
 }
 
+const { from_environment_id: _from, ...promotion } = RULES.promotion.properties
+const rules = Strict(
+  {
+    ...RULES,
+    promotion: Type.Optional(
+      Strict(
+        {
+          from_environment: describe(
+            Name,
+            'Name of the environment in which the version must be in force before',
+            'staging',
+          ),
+          ...promotion,
+        },
+        { description: RULES.promotion.description ?? '' },
+      ),
+    ),
+  },
+  { description: 'What deployments to the environment, and to its targets, need before they start' },
+)
+
 const version = describe(
   Version,
   'A full semantic version. A published version never changes: a changed definition needs a higher version',
@@ -49,8 +71,9 @@ const createKindSchema = (name: FileKind, properties: TProperties) =>
 export const SCHEMAS: Record<FileKind, TObject> = {
   tenant: createKindSchema('tenant', omitFields(CreateTenant, ['managed_by'])),
   environment: createKindSchema('environment', {
-    ...omitFields(CreateEnvironment, ['tenant_id', 'managed_by']),
+    ...omitFields(CreateEnvironment, ['tenant_id', 'managed_by', 'rules']),
     ...tenant,
+    rules: Type.Optional(rules),
   }),
   action: createKindSchema('action', { ...omitFields(CreateAction, ['tenant_id', 'managed_by']), ...tenant, version }),
   sequence: createKindSchema('sequence', {
