@@ -1,5 +1,5 @@
 // Real deployments that fill the screens: some have ended well, some failed, some run, some wait.
-import { waitFor } from '../../tests/support/dist/index.js'
+import { loginToSuite, waitFor } from '../../tests/support/dist/index.js'
 
 const HOUR_MS = 3_600_000
 /** Seconds that each step of a running deployment takes, so that it still runs when its picture is taken. */
@@ -124,4 +124,27 @@ export async function makeData(api) {
     environment_id: environments['staging'],
   })
   return { running: running.deployment_id, storefront, health }
+}
+
+/** Production asks for approvals of what staging has. Another user asks for a deployment. Returns its request. */
+export async function askForApproval(api, { url, storefront }) {
+  const production = await idOf(api, '/environments', 'production')
+  const from_environment_id = await idOf(api, '/environments', 'staging')
+  const rules = { approvals: { count: 2 }, promotion: { from_environment_id } }
+  const { status } = await api.call('PATCH', `/environments/${production}`, { rules })
+  if (status !== 200) throw new Error(`the rules were refused: ${status}`)
+  const nina = { email: 'nina@example.com', password: 'correct horse battery staple' }
+  await post(api, '/admin/users', { ...nina, username: 'nina', roles: ['operator'] })
+  const own = await loginToSuite({ url, admin: nina })
+  const request = {
+    solution_id: storefront,
+    environment_id: production,
+    target_tags: [
+      { key: 'app', value: 'storefront' },
+      { key: 'stage', value: 'production' },
+    ],
+    target_tags_match_all: true,
+  }
+  const { pending_request_id } = await post(own, '/deployments', request)
+  return pending_request_id
 }

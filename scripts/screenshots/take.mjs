@@ -13,7 +13,7 @@ const PATIENCE_MS = 120_000
 const exports = execFileSync('bash', ['scripts/infra.sh', 'env'], { cwd: root, encoding: 'utf8' })
 for (const [, name, url] of exports.matchAll(/^export (\w+)='(.*)'$/gm)) process.env[name] ??= url
 const { loginToSuite, startSuite, waitFor } = await import('../../tests/support/dist/index.js')
-const { makeData } = await import('./deployments.mjs')
+const { askForApproval, makeData } = await import('./deployments.mjs')
 
 const suite = await startSuite({ capacity: 2 })
 const executablePath = execFileSync('sh', ['-c', 'command -v chromium-headless-shell || command -v chromium'], {
@@ -30,7 +30,12 @@ try {
   const { running, storefront, health } = await makeData(api)
   const hasBegun = async () => (await api.get(`/deployments/${running}`)).body.completed_steps >= 6
   await waitFor(hasBegun, { timeoutMs: 300_000 })
-  await takeAll({ running, storefront, health })
+  const page = await takeAll({ running, storefront, health })
+  const request = await askForApproval(api, { url: suite.url, storefront })
+  await page.goto(`${suite.url}/queue/${request}`)
+  await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
+  await page.getByRole('link', { name: /Queue.*to approve/ }).waitFor()
+  await take(page, 'request')
 } finally {
   await browser.close()
   await suite.stop()
@@ -87,6 +92,7 @@ async function takeAll({ running, storefront, health }) {
   await page.getByRole('button', { name: 'Preview', exact: true }).click()
   await heading('Preview: storefront 1.5.0')
   await take(page, 'preview')
+  return page
 }
 
 async function login() {

@@ -200,6 +200,7 @@ test('every screen shows a command that works', async () => {
   const target = await stage.ground.createLocalTarget()
   const deployment = await stage.start({ action_id, target_ids: [target] })
   await deploymentEnd(stage.api, deployment)
+  const later = await stage.start({ action_id, target_ids: [target], start_at: '2099-01-01T00:00:00Z' })
 
   const visitor = await stage.login('/', 'Now')
   const { page } = visitor
@@ -216,6 +217,7 @@ test('every screen shows a command that works', async () => {
     `/deploy?kind=action&id=${action_id}&targets=${target}`,
     '/queue',
     '/queue?status=dispatched',
+    `/queue/${later}`,
     '/targets',
     `/targets/${target}`,
     '/matrix',

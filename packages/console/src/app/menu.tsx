@@ -1,5 +1,7 @@
-import { NavLink, ScrollArea, Text } from '@mantine/core'
+import { Badge, NavLink, ScrollArea, Text } from '@mantine/core'
 import { Link, useLocation } from '@tanstack/react-router'
+import { useRead } from '../api/queries.ts'
+import { counted } from '../components/counted.ts'
 import { useSession } from '../session/session.tsx'
 import { visibleScreens } from './navigation.ts'
 
@@ -23,6 +25,7 @@ export function Menu({ onChosen }: { onChosen: () => void }) {
               label={label}
               title={`g ${key}`}
               py={5}
+              rightSection={path === '/queue' && <ToApprove />}
               active={isCurrent(path)}
               aria-current={isCurrent(path) ? 'page' : undefined}
               onClick={onChosen}
@@ -31,5 +34,28 @@ export function Menu({ onChosen }: { onChosen: () => void }) {
         </div>
       ))}
     </ScrollArea>
+  )
+}
+
+const EVERY_MS = 30_000
+
+/** How many requests wait for an approval that the user may give. It shares the list that the queue and Now read. */
+function ToApprove() {
+  const { can } = useSession()
+  const enabled = can('deployments:approve')
+  const pending = useRead('listPending', { query: { status: 'pending' } }, { enabled, everyMs: EVERY_MS })
+  const count = pending.data?.filter(({ can_approve }) => can_approve).length ?? 0
+  if (count === 0) return null
+  return (
+    <Badge
+      variant="filled"
+      color="#a8460b"
+      c="white"
+      autoContrast={false}
+      title={`${counted(count, 'request')} to approve`}
+    >
+      {count.toLocaleString()}
+      <span className="visually-hidden"> to approve</span>
+    </Badge>
   )
 }

@@ -28,6 +28,7 @@ const routes = [
   screen('/deployments/$id', () => import('../screens/deployment/deployment.tsx'), 'Deployment'),
   screen('/deploy', () => import('../screens/deploy/deploy.tsx'), 'Deploy'),
   screen('/queue', () => import('../screens/queue/queue.tsx'), 'Queue'),
+  screen('/queue/$id', () => import('../screens/request/request.tsx'), 'Request'),
   screen('/targets', () => import('../screens/targets/targets.tsx'), 'Targets'),
   screen('/targets/$id', () => import('../screens/targets/target.tsx'), 'Target'),
   screen('/matrix', () => import('../screens/releases/matrix.tsx'), 'Matrix'),

@@ -1,4 +1,5 @@
 import { Badge } from '@mantine/core'
+import type { ReactNode } from 'react'
 
 /** Dark enough for white text in both themes. */
 export const STATE_COLOURS: Record<string, string> = {
@@ -28,7 +29,7 @@ export const STATE_COLOURS: Record<string, string> = {
 interface Props {
   state: string
   /** Stands in place of the state, such as "2 failed". */
-  label?: string
+  label?: ReactNode
 }
 
 export function StateBadge({ state, label = state.replaceAll('_', ' ') }: Props) {

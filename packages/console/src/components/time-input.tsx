@@ -2,13 +2,15 @@ import { TextInput } from '@mantine/core'
 
 interface Props {
   label: string
+  description?: string
+  error?: string | undefined
   /** With its zone, as the API takes it. */
   value: string | undefined
   onChange: (value: string | undefined) => void
 }
 
 /** A moment in the time zone of the browser. It takes effect when the input loses the focus, or on Enter. */
-export function TimeInput({ label, value, onChange }: Props) {
+export function TimeInput({ value, onChange, ...input }: Props) {
   const report = (text: string) => {
     const next = text === '' ? undefined : new Date(text).toISOString()
     if (next !== value) onChange(next)
@@ -19,7 +21,7 @@ export function TimeInput({ label, value, onChange }: Props) {
       key={value ?? ''}
       type="datetime-local"
       step={1}
-      label={label}
+      {...input}
       defaultValue={toLocalText(value)}
       onBlur={(event) => report(event.currentTarget.value)}
       onKeyDown={(event) => event.key === 'Enter' && report(event.currentTarget.value)}

@@ -14,7 +14,7 @@ const VERBS = {
   freeze: ['create', 'update', 'delete'],
   instance: ['join', 'update', 'delete'],
   instance_grant: ['create', 'delete'],
-  pending_request: ['update', 'cancel', 'supersede'],
+  pending_request: ['update', 'approve', 'reject', 'cancel', 'supersede'],
   release: ['check'],
   role: ['create', 'update', 'delete'],
   sequence: ['create', 'update', 'publish', 'delete'],

@@ -1,39 +1,23 @@
-import { Alert, List, Text } from '@mantine/core'
-import type { Answer } from '@slipway/client'
-import { TimeAgo } from '../../components/time-ago.tsx'
+import { Alert, Text } from '@mantine/core'
+import { BlockerList } from '../../components/blocker-list.tsx'
+import { exactTime, TimeAgo } from '../../components/time-ago.tsx'
+import type { Previewed } from './previewed.ts'
+import { type Blocker, refusingOf } from './refusing.ts'
 
-type Preview = Answer<'previewDeployment'>
-
-const REASONS: Record<Preview['blockers'][number]['code'], string> = {
-  freeze: 'A freeze',
-  instance_pool: 'No instance with the labels that it needs',
-  no_compatible_instance: 'No instance that takes runs',
-  tenant_limit: 'The limit of the tenant',
-  target_lock: 'Targets that are in use',
-  capacity: 'No free slot',
-}
-
-/** What keeps the deployment from starting now, and until when. The warnings say it in sentences. */
-export function Blockers({ plan: { blockers, earliest_start } }: { plan: Preview }) {
+/** What keeps the deployment from starting, until when, and when it starts at the earliest. */
+export function Blockers({ previewed: { request, plan } }: { previewed: Previewed }) {
+  const { blockers, earliest_start } = plan
   if (blockers.length === 0) return null
+  const [refusing] = refusingOf(blockers, request, Date.now())
   return (
-    <Alert color="orange" title="It would not start now" role="status">
-      <List size="sm">
-        {blockers.map(({ code, until, can_override }) => (
-          <List.Item key={code}>
-            {REASONS[code]},{' '}
-            {until === null ? (
-              'with no known end'
-            ) : (
-              <>
-                until <TimeAgo at={until} />
-              </>
-            )}
-            {can_override && ' (you may override it)'}
-          </List.Item>
-        ))}
-      </List>
+    <Alert color="orange" title={refusing === undefined ? 'It would wait' : refusalTitle(refusing)} role="status">
+      <BlockerList blockers={blockers} />
       <Text size="sm">Earliest start: {earliest_start === null ? 'not known' : <TimeAgo at={earliest_start} />}</Text>
     </Alert>
   )
+}
+
+function refusalTitle({ code, until }: Blocker): string {
+  const end = until === null ? '' : ` until ${exactTime(until)}`
+  return code === 'freeze' ? `Frozen${end}` : `Not promoted${end}`
 }

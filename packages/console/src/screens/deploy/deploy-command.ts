@@ -16,6 +16,7 @@ export function deployCommand(
   return [
     `slipway ${subcommand} ${shellQuoted(name)} --kind ${kind}`,
     option('--source-version', request.version_requirement),
+    option('--versions-of', request.versions_of),
     ...(request.target_ids ?? []).map((id) => option('-t', id)),
     ...(request.target_tags ?? []).map(({ key, value }) => option('--tag', `${key}=${value}`)),
     request.target_tags_match_all ? '--all-tags' : '',
@@ -30,6 +31,8 @@ export function deployCommand(
     option('--max-retries', request.max_retries),
     option('--deployment-timeout', seconds(request.deployment_timeout_seconds)),
     request.bypass_cache ? '--bypass-cache' : '',
+    option('--at', request.start_at),
+    option('--expires', request.expires_at),
     ...assignments('--var', request.variables, variables),
     ...assignments('--prompted', request.prompted_values, variables),
   ]

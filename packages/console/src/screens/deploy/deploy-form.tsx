@@ -14,6 +14,7 @@ import { ScopeFields } from './scope-fields.tsx'
 import { SourceFields } from './source-fields.tsx'
 import { StrategyFields } from './strategy-fields.tsx'
 import { TargetFields } from './target-fields.tsx'
+import { TimeFields } from './time-fields.tsx'
 import { VariableFields } from './variable-fields.tsx'
 import { type Variable, valueProblem } from './variable-values.ts'
 
@@ -30,9 +31,10 @@ export function DeployForm({ form, onChange, onPreviewed }: Props) {
   const known = sourceId === null ? undefined : source.data
   // The count needs the variables and the variables need the version, so the newest version stands in at first.
   const [counted, setCounted] = useState<{ for: string; version: string } | null>(null)
-  const versionKey = JSON.stringify([kind, sourceId, form.version])
+  const wanted = form.versionsOf?.version ?? form.version
+  const versionKey = JSON.stringify([kind, sourceId, wanted])
   const version =
-    counted?.for === versionKey ? counted.version : known && likelyVersion(known, form.version.trim() || undefined)
+    counted?.for === versionKey ? counted.version : known && likelyVersion(known, wanted.trim() || undefined)
   const declared = useDeclaredVariables(kind, sourceId, version)
   const variables: Variable[] = (sourceId !== null && declared.data) || []
   const counting = useCounting(declared.isLoading ? null : countingRequest(form, variables))
@@ -77,6 +79,7 @@ export function DeployForm({ form, onChange, onPreviewed }: Props) {
           />
           <TargetFields form={form} onChange={onChange} counting={counting} />
           <ScopeFields form={form} onChange={onChange} />
+          <TimeFields form={form} onChange={onChange} error={preview.error} />
           <VariableFields form={form} onChange={onChange} declared={declared} version={version} error={preview.error} />
           <StrategyFields form={form} onChange={onChange} />
           {preview.error && <ErrorAlert error={preview.error} />}

@@ -4,11 +4,12 @@ import { useState } from 'react'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
-import { KINDS, parseKind } from '../../components/source-kinds.ts'
+import { KINDS, type Kind, parseKind } from '../../components/source-kinds.ts'
+import type { Search } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 import { useUsualKind } from '../sources/totals.ts'
 import { DeployForm } from './deploy-form.tsx'
-import { type Form, formFromAddress, formFromDeployment } from './form.ts'
+import { type Form, formFromAddress, formFromDeployment, formFromPromotion } from './form.ts'
 import { PlanPreview } from './plan-preview.tsx'
 import type { Previewed } from './previewed.ts'
 
@@ -35,6 +36,9 @@ export function Deploy() {
       </Page>
     )
   }
+  if (search['from_environment'] !== undefined) {
+    return <DeployPromotion key={JSON.stringify(search)} search={search} kind={kind} />
+  }
   // A link with other values starts again with these values.
   return <DeploySteps key={JSON.stringify(search)} start={formFromAddress(search, kind)} />
 }
@@ -47,6 +51,27 @@ function DeployFrom({ id }: { id: string }) {
   return (
     <Page title="Deploy">
       <Loaded read={earlier}>{() => null}</Loaded>
+    </Page>
+  )
+}
+
+/** The form as a promotion fills it: what is in force in one environment, on the targets of another one. */
+function DeployPromotion({ search, kind }: { search: Search; kind: Kind }) {
+  const { id = '', from_environment = '', environment = '' } = search
+  const query = {
+    source_type: kind,
+    source_id: id,
+    from_environment_id: from_environment,
+    to_environment_id: environment,
+  }
+  // What a user changes in the form must not be lost when an answer comes later.
+  const promotion = useRead('getPromotion', { query })
+  const [start, setStart] = useState<Form | null>(null)
+  if (start === null && promotion.data !== undefined) setStart(formFromPromotion(search, kind, promotion.data))
+  if (start !== null) return <DeploySteps start={start} />
+  return (
+    <Page title="Deploy">
+      <Loaded read={promotion}>{() => null}</Loaded>
     </Page>
   )
 }

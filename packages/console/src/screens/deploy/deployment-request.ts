@@ -35,21 +35,25 @@ export function deploymentRequest(form: Form, variables: readonly Variable[]): R
       deployment_timeout_seconds: form.deploymentTimeoutSeconds,
     }),
     ...(form.bypassCache ? { bypass_cache: true } : {}),
+    ...(form.startAt === '' ? {} : { start_at: form.startAt }),
+    ...(form.expiresAt === '' ? {} : { expires_at: form.expiresAt }),
   }
 }
 
 function selectionOf(form: Form): Request | null {
-  const { kind, sourceId, version, targetsBy, targetIds, matchAll, tenantId, environmentId } = form
+  const { kind, sourceId, version, versionsOf, targetsBy, targetIds, matchAll, tenantId, environmentId } = form
   const tags = form.tags.filter(({ key }) => key !== '').map(({ key, value }) => ({ key, value }))
   if (sourceId === null || (targetsBy === 'ids' ? targetIds : tags).length === 0) return null
   return {
     [`${kind}_id`]: sourceId,
-    ...(version.trim() === '' ? {} : { version_requirement: version.trim() }),
+    ...(versionsOf === null ? requirementOf(version) : { versions_of: versionsOf.deploymentId }),
     ...(targetsBy === 'ids' ? { target_ids: targetIds } : { target_tags: tags, target_tags_match_all: matchAll }),
     ...(tenantId === null ? {} : { tenant_id: tenantId }),
     ...(environmentId === null ? {} : { environment_id: environmentId }),
   }
 }
+
+const requirementOf = (version: string) => (version.trim() === '' ? {} : { version_requirement: version.trim() })
 
 const valuesOf = (pairs: readonly Pair[]) =>
   Object.fromEntries(pairs.filter(({ key }) => key !== '').map(({ key, value }) => [key, value]))

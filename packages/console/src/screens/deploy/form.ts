@@ -16,6 +16,8 @@ export interface Form {
   kind: Kind
   sourceId: string | null
   version: string
+  /** Takes the versions of an earlier deployment, in place of `version`. */
+  versionsOf: VersionsOf | null
   targetsBy: 'ids' | 'tags'
   targetIds: string[]
   tags: Pair[]
@@ -33,6 +35,15 @@ export interface Form {
   maxRetries: number | string
   deploymentTimeoutSeconds: number | string
   bypassCache: boolean
+  startAt: string
+  expiresAt: string
+}
+
+export interface VersionsOf {
+  deploymentId: string
+  version: string
+  /** Where that deployment is in force. */
+  environmentId: string
 }
 
 export type ChangeForm = (changes: Partial<Form>) => void
@@ -43,6 +54,7 @@ export function formFromAddress(search: Record<string, string | undefined>, kind
     kind,
     sourceId: search['id'] ?? null,
     version: search['version'] ?? '',
+    versionsOf: null,
     targetsBy: 'ids',
     targetIds: [...new Set((search['targets'] ?? '').split(',').filter((id) => id !== ''))],
     tags: [{ row: 0, key: '', value: '' }],
@@ -60,7 +72,22 @@ export function formFromAddress(search: Record<string, string | undefined>, kind
     maxRetries: '',
     deploymentTimeoutSeconds: '',
     bypassCache: false,
+    startAt: search['start_at'] ?? '',
+    expiresAt: '',
   }
+}
+
+/** The form that deploys what is in force in one environment to the targets of another one that have the source. */
+export function formFromPromotion(
+  search: Record<string, string | undefined>,
+  kind: Kind,
+  { version, deployment_id, target_ids }: Answer<'getPromotion'>,
+): Form {
+  const versionsOf =
+    deployment_id === null || version === null
+      ? null
+      : { deploymentId: deployment_id, version, environmentId: search['from_environment'] ?? '' }
+  return { ...formFromAddress(search, kind), versionsOf, targetIds: target_ids }
 }
 
 /**

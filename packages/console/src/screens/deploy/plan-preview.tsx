@@ -24,8 +24,11 @@ interface Props {
 
 /** Step 2: the plan, and what it replaces. Only from here a deployment starts. */
 export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
-  const { plan, warnings, target_summary, source_type, source_name, source_version, variables, replaces } =
+  const { plan, blockers, target_summary, source_type, source_name, source_version, variables, replaces } =
     previewed.plan
+  // The blockers stand above, with their ends and links.
+  const told = new Set(blockers.map(({ message }) => message))
+  const warnings = previewed.plan.warnings.filter((warning) => !told.has(warning))
   const again = useWrite('previewDeployment')
   const preview = (onlyChanged: boolean) => {
     const { only_changed: _, ...rest } = previewed.request
@@ -47,7 +50,7 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
         </Text>
         <Text size="sm">{strategyOf(previewed.request)}</Text>
         <QueuePlace priority={previewed.request.priority ?? 0} />
-        <Blockers plan={previewed.plan} />
+        <Blockers previewed={previewed} />
         {warnings.length > 0 && (
           <Alert color="yellow" title={warnings.length === 1 ? 'Warning' : `${warnings.length} warnings`} role="status">
             <List size="sm">
@@ -102,7 +105,7 @@ function QueuePlace({ priority }: { priority: number }) {
   useLive('listPending')
   const pending = useRead('listPending', { query: { status: 'pending' } }, { enabled: can('deployments:read') })
   if (pending.data === undefined) return null
-  const before = pending.data.filter((request) => request.priority >= priority).length
+  const before = pending.data.filter((request) => request.position !== undefined && request.priority >= priority).length
   if (before === 0) return <Text size="sm">No request in the queue comes before it.</Text>
   return (
     <Text size="sm">

@@ -1,13 +1,13 @@
-import { Anchor, Autocomplete, Fieldset, Input, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Anchor, Autocomplete, Button, Fieldset, Input, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
 import { fieldProblem } from '../../components/field-problem.ts'
-import { RecordSelect } from '../../components/record-select.tsx'
+import { RecordName, RecordSelect } from '../../components/record-select.tsx'
 import { KINDS, type Kind } from '../../components/source-kinds.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
 import { useSourceTotals } from '../sources/totals.ts'
-import type { ChangeForm, Form } from './form.ts'
+import type { ChangeForm, Form, VersionsOf } from './form.ts'
 
 interface Props {
   form: Form
@@ -28,7 +28,7 @@ export function SourceFields({ form, onChange, resolved, versions, error }: Prop
   const { kind, sourceId, version } = form
   const totals = useSourceTotals()
   const problem = fieldProblem(error, '/version_requirement')
-  const choose = (changes: Partial<Form>) => onChange({ ...changes, version: '', values: {} })
+  const choose = (changes: Partial<Form>) => onChange({ ...changes, version: '', versionsOf: null, values: {} })
   return (
     <Fieldset legend="Source">
       <Stack>
@@ -51,21 +51,25 @@ export function SourceFields({ form, onChange, resolved, versions, error }: Prop
             value={sourceId}
             onChange={(id) => choose({ sourceId: id })}
           />
-          <Autocomplete
-            label="Version requirement"
-            description={
-              resolved === undefined || problem !== undefined
-                ? 'A version or a range as npm writes it, for example ^1.2.0. Empty: the newest that is not a prerelease'
-                : `Resolves to ${resolved}. A version or a range such as ^1.2.0; empty: the newest`
-            }
-            placeholder="newest"
-            data={versions}
-            maxDropdownHeight={240}
-            value={version}
-            onChange={(text) => onChange({ version: text })}
-            error={problem}
-            inputWrapperOrder={['label', 'input', 'description', 'error']}
-          />
+          {form.versionsOf === null ? (
+            <Autocomplete
+              label="Version requirement"
+              description={
+                resolved === undefined || problem !== undefined
+                  ? 'A version or a range as npm writes it, for example ^1.2.0. Empty: the newest that is not a prerelease'
+                  : `Resolves to ${resolved}. A version or a range such as ^1.2.0; empty: the newest`
+              }
+              placeholder="newest"
+              data={versions}
+              maxDropdownHeight={240}
+              value={version}
+              onChange={(text) => onChange({ version: text })}
+              error={problem}
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
+            />
+          ) : (
+            <FixedVersion versionsOf={form.versionsOf} onRelease={() => onChange({ versionsOf: null })} />
+          )}
         </SimpleGrid>
         {sourceId !== null && <LastDeployment kind={kind} id={sourceId} />}
         {totals[kind] === 0 && (
@@ -96,5 +100,19 @@ function LastDeployment({ kind, id }: { kind: Kind; id: string }) {
       </Anchor>
       , <TimeAgo at={last.created_at} />
     </Text>
+  )
+}
+
+/** The versions of an earlier deployment, which take the place of a requirement. */
+function FixedVersion({ versionsOf, onRelease }: { versionsOf: VersionsOf; onRelease: () => void }) {
+  return (
+    <Input.Wrapper label="Version" labelElement="div">
+      <Text size="sm">
+        {versionsOf.version}, with all its parts as in <RecordName kind="environment" id={versionsOf.environmentId} />
+      </Text>
+      <Button size="compact-xs" variant="default" mt={4} onClick={onRelease}>
+        Choose another version
+      </Button>
+    </Input.Wrapper>
   )
 }

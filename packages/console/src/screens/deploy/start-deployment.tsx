@@ -1,13 +1,14 @@
-import { Button, Group, Stack } from '@mantine/core'
-import { type Answer, ConflictError, FrozenError, isNothingToDeploy } from '@slipway/client'
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { type Answer, ConflictError, isNothingToDeploy } from '@slipway/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
-import { FrozenAlert } from './frozen-alert.tsx'
 import { NothingToDeploy } from './only-changed.tsx'
+import { type OverrideFields, OverrideForm } from './override.tsx'
 import { differencesOf, PlanChanged } from './plan-changed.tsx'
 import type { Previewed } from './previewed.ts'
+import { neededOverrides, type Override, overridesOf, refusingOf, startLabel } from './refusing.ts'
 
 interface Props {
   previewed: Previewed
@@ -25,8 +26,13 @@ export function StartDeployment({ previewed, isPreviewing, onPreview, onBack }: 
   const [idempotencyKey] = useState(newKey)
   const create = useWrite('createDeployment', 'listDeployments', 'listPending')
 
-  const start = (overrideReason?: string) => {
-    const override = overrideReason === undefined ? {} : { override_freeze: true, override_reason: overrideReason }
+  const { blockers } = plan
+  const needed = neededOverrides(refusingOf(blockers, request, Date.now()))
+  const available = overridesOf(blockers)
+  const mayPass = needed.every((one) => available.includes(one))
+  const [isOverriding, setOverriding] = useState(false)
+
+  const start = (override: OverrideFields = {}) => {
     create.mutate(
       { body: { ...request, expected_plan_hash: plan.plan_hash, ...override }, idempotencyKey },
       {
@@ -36,42 +42,69 @@ export function StartDeployment({ previewed, isPreviewing, onPreview, onBack }: 
       },
     )
   }
+  const preview = (onlyChanged: boolean) => {
+    create.reset()
+    onPreview(onlyChanged)
+  }
   const { error } = create
   const differences = error instanceof ConflictError ? differencesOf(error) : []
   const isChanged = differences.length > 0
   const nothing = create.data !== undefined && isNothingToDeploy(create.data) ? create.data : null
   const unchanged = nothing?.unchanged_target_ids ?? null
-  const isToldElsewhere = isChanged || error instanceof FrozenError
   return (
     <Stack gap="sm">
-      {error instanceof FrozenError && <FrozenAlert error={error} busy={create.isPending} onOverride={start} />}
       {isChanged && (
         <PlanChanged
           differences={differences}
           busy={isPreviewing}
-          onPreview={() => onPreview(request.only_changed === true)}
+          onPreview={() => preview(request.only_changed === true)}
         />
       )}
       {unchanged !== null && (
-        <NothingToDeploy count={unchanged.length} busy={isPreviewing} onPreviewAll={() => onPreview(false)} />
+        <NothingToDeploy count={unchanged.length} busy={isPreviewing} onPreviewAll={() => preview(false)} />
       )}
-      {error && !isToldElsewhere && <ErrorAlert error={error} />}
+      {error && !isChanged && <ErrorAlert error={error} />}
+      {isOverriding && !isChanged && (
+        <OverrideForm available={available} needed={needed} busy={create.isPending} onOverride={start} />
+      )}
+      {!mayPass && (
+        <Text size="sm">
+          It would be refused. Only an administrator can override {needed.map((one) => NAMES[one]).join(' and ')}.
+        </Text>
+      )}
       <Group>
         <Button variant="default" onClick={onBack}>
           Back to the form
         </Button>
         {!isChanged && unchanged === null && (
-          <Button loading={create.isPending} disabled={isPreviewing} onClick={() => start()}>
-            Start
-          </Button>
+          <>
+            {needed.length === 0 && (
+              <Button loading={create.isPending} disabled={isPreviewing} onClick={() => start()}>
+                {startLabel(blockers)}
+              </Button>
+            )}
+            {mayPass && available.length > 0 && !isOverriding && (
+              <Button variant="default" disabled={isPreviewing} onClick={() => setOverriding(true)}>
+                {available.length === 1 && available[0] === 'rules' ? 'Override rules…' : 'Override…'}
+              </Button>
+            )}
+            {(error instanceof ConflictError || needed.length > 0) && (
+              <Button variant="default" loading={isPreviewing} onClick={() => preview(request.only_changed === true)}>
+                Preview again
+              </Button>
+            )}
+          </>
         )}
       </Group>
     </Stack>
   )
 }
 
+const NAMES: Record<Override, string> = { freeze: 'a freeze', rules: 'the rules of an environment' }
+
 function addressOf(answer: Answer<'createDeployment'>): string {
-  return 'deployment_id' in answer ? `/deployments/${answer.deployment_id}` : '/queue'
+  if ('deployment_id' in answer) return `/deployments/${answer.deployment_id}`
+  return 'pending_request_id' in answer ? `/queue/${answer.pending_request_id}` : '/queue'
 }
 
 /** `crypto.randomUUID` does not exist on pages without HTTPS. */

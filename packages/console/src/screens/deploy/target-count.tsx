@@ -11,7 +11,7 @@ export function TargetCount({ counting }: { counting: Counting }) {
       {!isReady && 'Choose a source and targets to see how many targets this selects.'}
       {isReady && error !== null && reasonOf(error)}
       {isReady && error === null && preview !== undefined && <>Selects {summary(preview.target_summary)} </>}
-      {isBusy && <Loader size="xs" ml="xs" aria-label="Counting targets" />}
+      {isBusy && <Loader role="img" size="xs" ml="xs" aria-label="Counting targets" />}
     </Text>
   )
 }

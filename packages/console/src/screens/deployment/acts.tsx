@@ -65,11 +65,15 @@ function Redeploy({ id, onlyFailed }: { id: string; onlyFailed: boolean }) {
         const answer = await redeploy.mutateAsync({ params: { id }, body })
         // The dialog shows it.
         if (isNothingToDeploy(answer)) throw new Error(answer.message)
-        const started = 'id' in answer ? answer.id : null
-        await navigate({ to: started === null ? '/queue' : `/deployments/${started}` })
+        await navigate({ to: addressOf(answer) })
       }}
     />
   )
+}
+
+function addressOf(answer: Answer<'redeployDeployment'>): string {
+  if ('id' in answer) return `/deployments/${answer.id}`
+  return 'pending_request_id' in answer ? `/queue/${answer.pending_request_id}` : '/queue'
 }
 
 interface OutlookProps {

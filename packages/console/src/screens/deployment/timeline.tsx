@@ -4,11 +4,15 @@ import { duration, TimeAgo } from '../../components/time-ago.tsx'
 
 type Deployment = Answer<'getDeployment'>
 
-/** When the deployment was created, started, cancelled and over, and by whom. */
+/** When the deployment was created, approved, started, cancelled and over, and by whom. */
 export function Timeline({ deployment }: { deployment: Deployment }) {
   const { created_at, started_at, completed_at, triggered_by, cancelled_at, cancelled_by, cancel_reason } = deployment
   const events = [
     { name: `created by ${triggered_by ?? 'nobody known'}`, at: created_at },
+    ...deployment.approved_by.map(({ user_name, comment, at }) => ({
+      name: `approved by ${user_name}${comment ? ` (${comment})` : ''}`,
+      at,
+    })),
     { name: 'started', at: started_at },
     {
       name: `cancelled by ${cancelled_by ?? 'nobody known'}${cancel_reason ? ` (${cancel_reason})` : ''}`,

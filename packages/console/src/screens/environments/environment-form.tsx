@@ -6,6 +6,8 @@ import { TenantSelect } from '../../components/record-select.tsx'
 import { SelectorInput, selectorChange, selectorText } from '../../components/selector-input.tsx'
 import { rowsOf, variablesChange } from '../../components/variables.ts'
 import { VariablesEditor } from '../../components/variables-editor.tsx'
+import { draftOf, type RulesDraft, rulesOf } from './rules-draft.ts'
+import { RulesFields } from './rules-fields.tsx'
 
 interface Props {
   /** Null for a new one. */
@@ -27,6 +29,7 @@ export function EnvironmentForm({ environment, onClose }: Props) {
         concurrency: environment?.concurrency ?? null,
         selector: selectorText(environment),
         rows: rowsOf(environment),
+        rules: draftOf(environment?.rules ?? null),
       }}
       fields={[
         ...NAME_FIELDS,
@@ -38,11 +41,12 @@ export function EnvironmentForm({ environment, onClose }: Props) {
         ),
         ({ bind }) => <ConcurrencySelect otherwise="As the settings say" {...bind('concurrency')} />,
         ({ bind }) => <SelectorInput kind="environment" {...bind('selector')} />,
+        ({ bind }) => <RulesFields {...bind('rules')} />,
         ({ values, set }) => <VariablesEditor rows={values.rows} onChange={(rows) => set({ rows })} />,
       ]}
       writes={[create, update]}
-      save={({ name }, { selector, rows, ...changed }) => {
-        const body = { ...changed, ...selectorChange(selector), ...variablesChange(rows) }
+      save={({ name }, { selector, rows, rules, ...changed }) => {
+        const body = { ...changed, ...selectorChange(selector), ...variablesChange(rows), ...rulesChange(rules) }
         const done = { onSuccess: onClose }
         if (environment) update.mutate({ params: { id: environment.id }, body }, done)
         else create.mutate({ body: { ...body, name } }, done)
@@ -51,3 +55,5 @@ export function EnvironmentForm({ environment, onClose }: Props) {
     />
   )
 }
+
+const rulesChange = (rules: RulesDraft | undefined) => (rules === undefined ? {} : { rules: rulesOf(rules) })

@@ -12,6 +12,7 @@ import { useAddress } from '../../components/use-address.ts'
 import { VariableNames } from '../../components/variable-names.tsx'
 import { useSession } from '../../session/session.tsx'
 import { EnvironmentForm } from './environment-form.tsx'
+import { ruleSentences } from './rules-words.ts'
 
 type Environment = Item<'listEnvironments'>
 
@@ -28,10 +29,11 @@ export function Environments() {
       permission="environments:create"
       read={environments}
       form={(environment, onClose) => <EnvironmentForm environment={environment} onClose={onClose} />}
-      minWidth={760}
+      minWidth={960}
       columns={[
         { head: 'Name', cell: ({ name, description }) => <Named name={name}>{description}</Named> },
         { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} /> },
+        { head: 'Rules', maxWidth: 360, cell: ({ rules }) => <RuleWords rules={rules} /> },
         { head: 'Variables', cell: ({ variables }) => <VariableNames variables={variables} /> },
         ...(can('targets:read') ? [TARGETS] : []),
         { head: 'Changed', cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
@@ -49,6 +51,15 @@ export function Environments() {
       )}
     />
   )
+}
+
+/** The rules in sentences. The name of the environment before is read for the few environments with such a rule. */
+function RuleWords({ rules }: Pick<Environment, 'rules'>) {
+  const before = rules?.promotion?.from_environment_id ?? null
+  const found = useRead('getEnvironment', { params: { id: before ?? '' } }, { enabled: before !== null })
+  const sentences = ruleSentences(rules, (id) => found.data?.name ?? id)
+  if (sentences.length === 0) return '–'
+  return sentences.map((sentence) => <div key={sentence}>{sentence}</div>)
 }
 
 const TARGETS: Column<Environment> = {

@@ -4,6 +4,7 @@ import { ZONES } from './zones.ts'
 
 const EXAMPLES = [
   { label: 'Every day', rule: 'FREQ=DAILY' },
+  { label: 'Monday to Friday', rule: 'FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR' },
   { label: 'Every Friday', rule: 'FREQ=WEEKLY;BYDAY=FR' },
   { label: 'Every second week', rule: 'FREQ=WEEKLY;INTERVAL=2' },
   { label: 'Last day of the month', rule: 'FREQ=MONTHLY;BYMONTHDAY=-1' },

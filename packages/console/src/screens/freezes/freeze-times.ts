@@ -16,9 +16,12 @@ export interface Times {
   recurrence: string
 }
 
-export function timesOf(freeze: Item<'listFreezes'> | null): Times {
+/** A freeze, or a window of an environment. */
+export type StoredTimes = TimeFields | Item<'listFreezes'>
+
+export function timesOf(freeze: StoredTimes | null): Times {
   const nextHour = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
-  const zone = freeze === null ? BROWSER_ZONE : freeze.time_zone
+  const zone = freeze === null ? BROWSER_ZONE : (freeze.time_zone ?? null)
   const start = freeze === null ? nextHour : Date.parse(freeze.start_time)
   const end = freeze === null ? nextHour + TWO_DAYS_MS : Date.parse(freeze.end_time)
   return {

@@ -11,6 +11,10 @@ import { Section } from './section.tsx'
 
 /** Without the place in the queue, which is in the sentence of the API. */
 const REASONS: Partial<Record<string, string>> = {
+  start_time: 'for their start time',
+  approval: 'for approvals',
+  window: 'for a window of their environment',
+  promotion: 'until they may be promoted',
   capacity: 'for a free slot',
   no_compatible_instance: 'for an instance that fits',
   target_lock: 'for targets that other deployments hold',

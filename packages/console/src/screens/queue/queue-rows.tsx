@@ -1,15 +1,16 @@
 import { Anchor, Group, Table, Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
-import { useWrite } from '../../api/queries.ts'
-import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { BlockerList } from '../../components/blocker-list.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
 import { Named } from '../../components/named.tsx'
 import { requestSourceName } from '../../components/source-name.ts'
 import { TargetNames } from '../../components/target-names.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
+import { CancelRequest } from './cancel-request.tsx'
 import { ChangePriority } from './change-priority.tsx'
+import { placeOf } from './waiting.ts'
 
 type Request = Answer<'listPending'>[number]
 
@@ -35,39 +36,27 @@ function SourceCell({ request }: { request: Request }) {
         }
       >
         <TargetNames targets={targets} count={target_count} size="xs" />
+        <div>
+          <RequestLink request={request} />
+        </div>
       </Named>
     </Table.Td>
   )
 }
 
-/** The deployments that hold targets of the request. */
-function Holders({ request: { blockers = [] } }: { request: Request }) {
-  const held_targets = blockers.flatMap(({ details }) => details.held_targets ?? [])
-  const names = new Map(held_targets.map(({ deployment_id, target_name }) => [deployment_id, target_name]))
-  return [...names].map(
-    ([id, name]) =>
-      id !== undefined && (
-        <Anchor key={id} component={Link} to={`/deployments/${id}`} size="xs" display="block">
-          Show the deployment that holds {name}
-        </Anchor>
-      ),
-  )
-}
-
-/** All that keeps the request from starting. The sentence of a freeze tells its end. */
+/** All that keeps the request from starting. */
 function Blockers({ request: { blockers = [], waiting_reason } }: { request: Request }) {
   if (blockers.length === 0) return <Text size="sm">{withLocalTimes(waiting_reason ?? 'Its turn has not come')}</Text>
-  return blockers.map(({ code, message, until }) => (
-    <Text key={code} size="sm">
-      {withLocalTimes(message)}
-      {until !== null && code !== 'freeze' && (
-        <>
-          {', until about '}
-          <TimeAgo at={until} />
-        </>
-      )}
-    </Text>
-  ))
+  return <BlockerList blockers={blockers} />
+}
+
+/** Leads to the page of the request: its plan, and its approvals. */
+function RequestLink({ request: { id, can_approve } }: { request: Request }) {
+  return (
+    <Anchor component={Link} to={`/queue/${id}`} size="xs">
+      {can_approve ? 'Approve…' : 'Plan and details'}
+    </Anchor>
+  )
 }
 
 /** Where the request comes from, since when it is here, and when it starts or has started. */
@@ -89,30 +78,17 @@ function OriginCells({ request, start }: { request: Request; start: string | und
 /** `highest` is the priority of the request that starts next. */
 export function WaitingRow({ request, highest }: { request: Request; highest: number }) {
   const { can } = useSession()
-  const cancel = useWrite('cancelPending', 'listPending')
-  const isBlockedBy = (code: Request['waiting_for']) => request.blockers?.some((blocker) => blocker.code === code)
   return (
     <Table.Tr>
-      <Table.Td>{request.position ?? '–'}</Table.Td>
+      <Table.Td>{placeOf(request)}</Table.Td>
       <Table.Td>{request.priority}</Table.Td>
       <SourceCell request={request} />
       <Table.Td>
         <Blockers request={request} />
-        {isBlockedBy('freeze') && can('freezes:read') && (
-          <Anchor component={Link} to="/freezes" size="xs" display="block">
-            Show the freezes
-          </Anchor>
-        )}
-        <Holders request={request} />
         {request.instance_pool && (
           <Text size="xs">
             pool {request.instance_pool.name}, place {request.instance_pool.position.toLocaleString()} in it
           </Text>
-        )}
-        {isBlockedBy('instance_pool') && can('instances:read') && (
-          <Anchor component={Link} to="/instances" size="xs">
-            Show the instances
-          </Anchor>
         )}
         {request.retry_count > 0 && (
           <Text size="xs">
@@ -120,18 +96,12 @@ export function WaitingRow({ request, highest }: { request: Request; highest: nu
           </Text>
         )}
       </Table.Td>
-      <OriginCells request={request} start={request.estimated_start} />
+      <OriginCells request={request} start={request.earliest_start ?? request.estimated_start} />
       <Table.Td>
         {can('deployments:cancel') && (
           <Group gap={4} justify="flex-end">
             <ChangePriority id={request.id} priority={request.priority} highest={highest} />
-            <ConfirmButton
-              size="compact-xs"
-              variant="default"
-              label="Cancel request"
-              question="The request leaves the queue and does not start."
-              onConfirm={() => cancel.mutateAsync({ params: { id: request.id } })}
-            />
+            <CancelRequest id={request.id} size="compact-xs" />
           </Group>
         )}
       </Table.Td>

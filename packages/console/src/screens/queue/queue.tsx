@@ -54,7 +54,8 @@ export function Queue() {
           if (status !== 'pending') return <Empty title={NOTHING[status]} />
           return (
             <Empty title="Nothing waits">
-              Deployments wait here while no orchestration instance has a free slot, or while a freeze is in force.
+              Deployments wait here for a free slot, a target, a start time, an approval or a window, or while a freeze
+              is in force.
             </Empty>
           )
         }}
@@ -75,7 +76,7 @@ function Requests({ requests, isWaiting }: { requests: Answer<'listPending'>; is
               {isWaiting && <Table.Th>Place</Table.Th>}
               <Table.Th>Priority</Table.Th>
               <Table.Th miw={160}>What</Table.Th>
-              <Table.Th miw={220}>{isWaiting ? 'Why it waits' : 'What became of it'}</Table.Th>
+              <Table.Th miw={200}>{isWaiting ? 'Why it waits' : 'What became of it'}</Table.Th>
               <Table.Th>Where</Table.Th>
               <Table.Th>By</Table.Th>
               <Table.Th>Since</Table.Th>

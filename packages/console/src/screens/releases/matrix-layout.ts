@@ -15,9 +15,35 @@ export interface Line {
   cells: readonly Cell[]
 }
 
-/** The environments in these rows by name; at the end what has none. */
-export const environmentsOf = (rows: readonly Row[]): Place[] =>
-  placesOf(rows.flatMap(({ cells }) => cells.map(environmentOf)))
+/** A promotion rule: `to` takes only what is in force in `from`. */
+interface Promotion {
+  from: { id: string; name: string }
+  to: { id: string; name: string }
+}
+
+/** The promotion rules by the environment that has them. */
+export type Promotions = ReadonlyMap<string | null, Promotion>
+
+/**
+ * The environments in these rows, and those that take versions of one of them, by name. Each stands after the one that its versions come
+ * from; at the end what has none.
+ */
+export function environmentsOf(rows: readonly Row[], promotions: Promotions = new Map()): Place[] {
+  const own = placesOf(rows.flatMap(({ cells }) => cells.map(environmentOf)))
+  const ids = new Set(own.map(({ id }) => id))
+  const next = [...promotions.values()].filter(({ from, to }) => ids.has(from.id) && !ids.has(to.id))
+  const all = placesOf([...own, ...next.map(({ to }) => to)])
+  const placed: Place[] = []
+  const seen = new Set<Place>()
+  const place = (environment: Place | undefined) => {
+    if (environment === undefined || seen.has(environment)) return
+    seen.add(environment)
+    place(all.find(({ id }) => id !== null && id === promotions.get(environment.id)?.from.id))
+    placed.push(environment)
+  }
+  for (const environment of all) place(environment)
+  return placed
+}
 
 /** A line for each tenant that deploys the source. */
 export function linesOf({ cells }: Row): Line[] {

@@ -2,7 +2,10 @@ import { Table, Text } from '@mantine/core'
 import type { CSSProperties } from 'react'
 import { useSession } from '../../session/session.tsx'
 import { MatrixCell } from './matrix-cell.tsx'
-import { environmentsOf, hasTenants, linesOf, type Row } from './matrix-layout.ts'
+import type { Promotions } from './matrix-layout.ts'
+import { environmentsOf, hasTenants, type Line, linesOf, type Row } from './matrix-layout.ts'
+import { PromotionMark } from './promotion-mark.tsx'
+import { candidateFor } from './promotions.ts'
 import { SourceLink } from './source-link.tsx'
 
 /** On a phone there is room for an environment beside the source. */
@@ -21,11 +24,12 @@ const STAYS: CSSProperties = {
 const AT_THE_TOP: CSSProperties = { verticalAlign: 'top' }
 
 /** Sources × environments. Where tenants deploy, each of them has a line below the source. */
-export function MatrixTable({ rows }: { rows: readonly Row[] }) {
+export function MatrixTable({ rows, promotions }: { rows: readonly Row[]; promotions: Promotions }) {
   const { user } = useSession()
-  const environments = environmentsOf(rows)
+  const environments = environmentsOf(rows, promotions)
   // A tenant's user sees only what the own tenant deploys.
   const byTenant = user.tenant_id === null && hasTenants(rows)
+  const askedAtOnce = firstCandidates(rows, environments, promotions)
   const width = CELL_WIDTH * environments.length + (byTenant ? TENANT_WIDTH : 0)
   return (
     <Table.ScrollContainer minWidth={`calc(${SOURCE_WIDTH} + ${width}px)`}>
@@ -49,29 +53,68 @@ export function MatrixTable({ rows }: { rows: readonly Row[] }) {
         </Table.Thead>
         <Table.Tbody>
           {rows.map((row) =>
-            linesOf(row).map(({ tenant, cells }, index, lines) => (
-              <Table.Tr key={`${row.source_id} ${tenant.id}`}>
-                {index === 0 && (
-                  <Table.Th scope="rowgroup" rowSpan={lines.length} style={STAYS}>
-                    <SourceLink kind={row.source_type} id={row.source_id} name={row.source_name} />
-                    <Text size="xs">{row.source_type}</Text>
-                  </Table.Th>
-                )}
-                {byTenant && (
-                  <Table.Th scope="row" fw={400} style={AT_THE_TOP}>
-                    {tenant.name}
-                  </Table.Th>
-                )}
-                {environments.map(({ id }) => (
-                  <Table.Td key={id} style={AT_THE_TOP}>
-                    <MatrixCell row={row} cell={cells.find(({ environment_id }) => environment_id === id)} />
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            )),
+            linesOf(row).map((line, index, lines) => {
+              const { tenant, cells } = line
+              return (
+                <Table.Tr key={`${row.source_id} ${tenant.id}`}>
+                  {index === 0 && (
+                    <Table.Th scope="rowgroup" rowSpan={lines.length} style={STAYS}>
+                      <SourceLink kind={row.source_type} id={row.source_id} name={row.source_name} />
+                      <Text size="xs">{row.source_type}</Text>
+                    </Table.Th>
+                  )}
+                  {byTenant && (
+                    <Table.Th scope="row" fw={400} style={AT_THE_TOP}>
+                      {tenant.name}
+                    </Table.Th>
+                  )}
+                  {environments.map(({ id }) => (
+                    <Table.Td key={id} style={AT_THE_TOP}>
+                      <MatrixCell row={row} cell={cells.find(({ environment_id }) => environment_id === id)} />
+                      <Promotion {...{ row, line, promotions, askedAtOnce }} to={id} />
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              )
+            }),
           )}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
   )
+}
+
+interface PromotionProps {
+  row: Row
+  line: Line
+  to: string | null
+  promotions: Promotions
+  askedAtOnce: ReadonlySet<string>
+}
+
+function Promotion({ row, line, to, promotions, askedAtOnce }: PromotionProps) {
+  const { user } = useSession()
+  // The answer is about what the user deploys: not about each tenant that the user sees.
+  const candidate = line.tenant.id === user.tenant_id ? candidateFor(promotions, line, to) : null
+  if (candidate === null || to === null) return null
+  return <PromotionMark {...{ row, candidate, to }} isAskedAtOnce={askedAtOnce.has(keyOf(row, line, to))} />
+}
+
+/** One call for each of them. The others are asked for when the pointer is on them. */
+const MAX_ASKED_AT_ONCE = 12
+
+const keyOf = (row: Row, { tenant }: Line, to: string | null) => [row.source_id, tenant.id, to].join(' ')
+
+/** The first cells before which a new version stands. */
+function firstCandidates(
+  rows: readonly Row[],
+  environments: readonly { id: string | null }[],
+  promotions: Promotions,
+): ReadonlySet<string> {
+  const keys = rows.flatMap((row) =>
+    linesOf(row).flatMap((line) =>
+      environments.flatMap(({ id }) => (candidateFor(promotions, line, id)?.isNew ? [keyOf(row, line, id)] : [])),
+    ),
+  )
+  return new Set(keys.slice(0, MAX_ASKED_AT_ONCE))
 }

@@ -1,6 +1,7 @@
 import { Button, Group } from '@mantine/core'
 import type { Input } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { Page } from '../../components/page.tsx'
@@ -8,15 +9,19 @@ import { RecordList } from '../../components/record-list.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
 import { parseKind } from '../../components/source-kinds.ts'
 import { filtersOf, useAddress, withoutFilters } from '../../components/use-address.ts'
+import { useSession } from '../../session/session.tsx'
 import { matrixCommand } from './commands.ts'
 import { MatrixTable } from './matrix-table.tsx'
 import { NothingDeployed } from './nothing-deployed.tsx'
 import { PlaceFilters } from './place-filters.tsx'
+import { promotionsOf } from './promotions.ts'
 import { KindFilter } from './source-filter.tsx'
 
 const FILTERS = ['search', 'source_type', 'environment_id', 'tenant_id']
 /** With ten environments, these are hundreds of cells. */
 const PAGE_SIZE = 25
+/** Rules of more environments are not shown. */
+const MAX_ENVIRONMENTS = 100
 type Query = NonNullable<Input<'getReleaseMatrix'>['query']>
 
 /** Which version of each source is in force in each environment. */
@@ -26,6 +31,16 @@ export function Matrix() {
   const filters = filtersOf(search, FILTERS)
   const query: Query = { ...filters, ...listQuery, limit: PAGE_SIZE }
   const matrix = useRead('getReleaseMatrix', { query }, { keep: true })
+  const { can } = useSession()
+  const environments = useRead(
+    'listEnvironments',
+    { query: { limit: MAX_ENVIRONMENTS } },
+    { enabled: can('environments:read') },
+  )
+  // The rows of a filter do not tell what the other environments have.
+  const isWhole = filters['environment_id'] === undefined
+  const known = isWhole ? environments.data?.data : undefined
+  const promotions = useMemo(() => promotionsOf(known ?? []), [known])
   return (
     <Page
       title="Matrix"
@@ -60,7 +75,7 @@ export function Matrix() {
         }
         onPage={toPage}
       >
-        {(data) => <MatrixTable rows={data} />}
+        {(data) => <MatrixTable rows={data} promotions={promotions} />}
       </RecordList>
     </Page>
   )

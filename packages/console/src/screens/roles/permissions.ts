@@ -20,7 +20,7 @@ const RESOURCES = [
   'audit',
 ] as const
 export const ACTIONS = ['read', 'create', 'update', 'delete'] as const
-const SPECIAL = ['deployments:cancel', 'deployments:override', 'targets:local'] as const
+const SPECIAL = ['deployments:cancel', 'deployments:approve', 'deployments:override', 'targets:local'] as const
 
 type Listed = `${(typeof RESOURCES)[number]}:${(typeof ACTIONS)[number]}` | (typeof SPECIAL)[number]
 

@@ -5,6 +5,9 @@ export type WebhookEvent = Item<'listWebhooks'>['events'][number]
 /** What each event tells. */
 export const EVENTS: Record<WebhookEvent, string> = {
   'deployment.queued': 'A deployment waits in the queue',
+  'deployment.approval_needed': 'A deployment needs approvals',
+  'deployment.approved': 'A deployment has all its approvals',
+  'deployment.rejected': 'A deployment was rejected',
   'deployment.started': 'A deployment has started',
   'deployment.updated': 'A rollback began, or another instance took the deployment over',
   'deployment.finished': 'A deployment has reached a final state',

@@ -1,0 +1,101 @@
+import { Alert, Group, Stack, Text, Textarea } from '@mantine/core'
+import { type Answer, ConflictError } from '@slipway/client'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { readAgain, useWrite } from '../../api/queries.ts'
+import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { useSession } from '../../session/session.tsx'
+import { approvalStand } from './approval-stand.ts'
+
+interface Props {
+  /** The request as it is shown: its plan is what the user approves. */
+  request: Answer<'getPending'>
+}
+
+/** Approve and Reject, or why the user may not. */
+export function Decision({ request }: Props) {
+  const { user, can } = useSession()
+  const stand = approvalStand(request, { ...user, mayApprove: can('deployments:approve') })
+  const [outdated, setOutdated] = useState<ConflictError | null>(null)
+  if (stand === null) return null
+  return (
+    <Stack gap="xs">
+      {outdated !== null && <Outdated error={outdated} />}
+      {stand.why !== null && <Text size="sm">{stand.why}</Text>}
+      {/* Nothing that a user has begun goes on with another plan. */}
+      <Group gap="xs" key={request.plan_hash}>
+        {stand.mayApprove && <Approve request={request} onOutdated={setOutdated} />}
+        {stand.mayReject && <Reject id={request.id} />}
+      </Group>
+    </Stack>
+  )
+}
+
+/** Why nothing was approved. The page has been read again. */
+function Outdated({ error: { details, message } }: { error: ConflictError }) {
+  const isOfPlan = 'plan_hash' in details
+  return (
+    <Alert
+      color="orange"
+      title={`${isOfPlan ? 'The plan is another one' : 'The request has changed'}. Nothing was approved.`}
+      role="alert"
+    >
+      {isOfPlan ? 'The page shows the plan that would run now. Look at it before you approve it.' : message}
+    </Alert>
+  )
+}
+
+function Approve({ request, onOutdated }: Props & { onOutdated: (error: ConflictError | null) => void }) {
+  const { id, plan_hash, source_name, source_version } = request
+  const [comment, setComment] = useState('')
+  const queries = useQueryClient()
+  const approve = useWrite('approvePending', 'getPending', 'listPending')
+  const body = { ...(plan_hash === undefined ? {} : { plan_hash }), ...given(comment) }
+  return (
+    <ConfirmButton
+      label="Approve"
+      isHarmless
+      question={`You approve ${source_name} ${source_version} with the plan that this page shows.`}
+      inputs={<Comment value={comment} onChange={setComment} />}
+      onConfirm={async () => {
+        onOutdated(null)
+        try {
+          await approve.mutateAsync({ params: { id }, body })
+        } catch (error) {
+          if (!(error instanceof ConflictError)) throw error
+          onOutdated(error)
+          await readAgain(queries, ['getPending', 'listPending'])
+        }
+      }}
+    />
+  )
+}
+
+function Reject({ id }: { id: string }) {
+  const [comment, setComment] = useState('')
+  const reject = useWrite('rejectPending', 'getPending', 'listPending')
+  return (
+    <ConfirmButton
+      label="Reject"
+      variant="default"
+      question="The request ends as cancelled and does not start. Its author sees your comment."
+      inputs={<Comment value={comment} onChange={setComment} />}
+      onConfirm={() => reject.mutateAsync({ params: { id }, body: given(comment) })}
+    />
+  )
+}
+
+const given = (comment: string) => (comment.trim() === '' ? {} : { comment: comment.trim() })
+
+function Comment({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+  return (
+    <Textarea
+      label="Comment"
+      description="For people; the audit log keeps it"
+      maxLength={10_000}
+      autosize
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  )
+}
