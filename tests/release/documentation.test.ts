@@ -51,7 +51,15 @@ const isRunHere = (block: string) => !ELSEWHERE.some(([contains]) => block.inclu
 test('every document with shell blocks is run by this file', () => {
   const files = execFileSync(
     'git',
-    ['ls-files', 'README.md', 'docs/cli.md', 'docs/client.md', 'docs/tutorial.md', 'examples/**.md'],
+    [
+      'ls-files',
+      'README.md',
+      'docs/cli.md',
+      'docs/client.md',
+      'docs/promotion.md',
+      'docs/tutorial.md',
+      'examples/**.md',
+    ],
     {
       cwd: repositoryRoot,
       encoding: 'utf8',
@@ -64,6 +72,7 @@ test('every document with shell blocks is run by this file', () => {
   expect(withBlocks).toEqual([
     'README.md',
     'docs/cli.md',
+    'docs/promotion.md',
     'docs/tutorial.md',
     'examples/pipelines/README.md',
     'examples/storefront/README.md',
@@ -316,20 +325,34 @@ describe('examples/pipelines', () => {
   })
 })
 
+/** The lines of a text without parts that differ in each run: ids, times, ports, process ids, widths of columns. */
+const lines = (text: string) =>
+  text
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}/g, 'ID')
+    .replace(/\d+(\.\d+)? (ms|s|min)( \d+ s)?$/gm, 'TIME')
+    .replace(/\d+(\.\d+)? (ms|s|min)( \d+ s)? /g, 'TIME ')
+    .replace(/\d+/g, 'N')
+    .split('\n')
+    .map((line) => line.trim().replace(/\s+/g, ' '))
+    .filter((line) => line !== '')
+
+describe('docs/promotion.md', () => {
+  test('its commands promote a version that somebody else approves, and print what the page shows', async () => {
+    fs.cpSync(path.join(repositoryRoot, 'examples'), path.join(repository(), 'examples'), { recursive: true })
+    const script = `exec 2>&1\n${blocks('docs/promotion.md', 'sh').join('\n')}`
+    const ended = await shell(script, { TZ: 'UTC' }, repository())
+    expect(ended).toMatchObject({ code: 0 })
+    const printed = lines(ended.stdout)
+    const shown = blocks('docs/promotion.md', 'text').flatMap(lines)
+    // The line of a table is shown without its other columns.
+    expect(shown.filter((line) => !printed.some((one) => one.includes(line)))).toEqual([])
+    expect(ended.stdout).toContain('Tested on staging')
+  })
+})
+
 describe('docs/tutorial.md', () => {
   const servers = () => path.join(repository(), 'examples/tutorial/servers.sh')
   afterAll(() => shell(`sh ${servers()} stop`, {}, repository()))
-
-  /** The lines of a text without parts that differ in each run: ids, times, ports, process ids, widths of columns. */
-  const lines = (text: string) =>
-    text
-      .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}/g, 'ID')
-      .replace(/\d+(\.\d+)? (ms|s|min)( \d+ s)?$/gm, 'TIME')
-      .replace(/\d+(\.\d+)? (ms|s|min)( \d+ s)? /g, 'TIME ')
-      .replace(/\d+/g, 'N')
-      .split('\n')
-      .map((line) => line.trim().replace(/\s+/g, ' '))
-      .filter((line) => line !== '')
 
   test('its commands print every output that the page shows, from the first release to the freeze', async () => {
     fs.cpSync(path.join(repositoryRoot, 'examples'), path.join(repository(), 'examples'), { recursive: true })
@@ -363,7 +386,7 @@ describe('docs/catalog.md', () => {
       'slipway apply -f all.yaml --dry-run --exit-code',
     ].join('\n')
     const ended = await shell(script, { SLIPWAY_TOKEN: api.token, ORDERS_KEY: newKey() }, folder)
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('11 created') })
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('12 created') })
   })
 })
 
