@@ -5,8 +5,8 @@ import { formFromPromotion } from '../src/screens/deploy/form.ts'
 import { type Blocker, neededOverrides, overridesOf, refusingOf, startLabel } from '../src/screens/deploy/refusing.ts'
 import { draftOf, newWindow, type Rules, rulesOf } from '../src/screens/environments/rules-draft.ts'
 import { ruleSentences } from '../src/screens/environments/rules-words.ts'
-import { environmentsOf, linesOf, type Row } from '../src/screens/releases/matrix-layout.ts'
-import { candidateFor, promotionsOf } from '../src/screens/releases/promotions.ts'
+import { candidateFor, environmentsOf, linesOf, type Row } from '../src/screens/releases/matrix-layout.ts'
+import { promotionsOf } from '../src/screens/releases/promotions.ts'
 import { approvalStand } from '../src/screens/request/approval-stand.ts'
 
 const RULES: Rules = {

@@ -33,7 +33,11 @@ export function Environments() {
       columns={[
         { head: 'Name', cell: ({ name, description }) => <Named name={name}>{description}</Named> },
         { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} /> },
-        { head: 'Rules', maxWidth: 360, cell: ({ rules }) => <RuleWords rules={rules} /> },
+        {
+          head: 'Rules',
+          maxWidth: 360,
+          cell: ({ rules }) => <RuleWords rules={rules} listed={environments.data?.data ?? []} />,
+        },
         { head: 'Variables', cell: ({ variables }) => <VariableNames variables={variables} /> },
         ...(can('targets:read') ? [TARGETS] : []),
         { head: 'Changed', cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
@@ -53,11 +57,12 @@ export function Environments() {
   )
 }
 
-/** The rules in sentences. The name of the environment before is read for the few environments with such a rule. */
-function RuleWords({ rules }: Pick<Environment, 'rules'>) {
-  const before = rules?.promotion?.from_environment_id ?? null
-  const found = useRead('getEnvironment', { params: { id: before ?? '' } }, { enabled: before !== null })
-  const sentences = ruleSentences(rules, (id) => found.data?.name ?? id)
+/** The rules in sentences. The environment before is read if it is on another page of the list. */
+function RuleWords({ rules, listed }: Pick<Environment, 'rules'> & { listed: readonly Environment[] }) {
+  const id = rules?.promotion?.from_environment_id
+  const before = listed.find((environment) => environment.id === id)
+  const read = useRead('getEnvironment', { params: { id: id ?? '' } }, { enabled: id !== undefined && !before })
+  const sentences = ruleSentences(rules, (wanted) => (before ?? read.data)?.name ?? wanted)
   if (sentences.length === 0) return '–'
   return sentences.map((sentence) => <div key={sentence}>{sentence}</div>)
 }

@@ -51,10 +51,11 @@ function Blockers({ request: { blockers = [], waiting_reason } }: { request: Req
 }
 
 /** Leads to the page of the request: its plan, and its approvals. */
-function RequestLink({ request: { id, can_approve } }: { request: Request }) {
+function RequestLink({ request: { id, status, can_approve } }: { request: Request }) {
+  const details = status === 'pending' ? 'Plan and details' : 'Details'
   return (
     <Anchor component={Link} to={`/queue/${id}`} size="xs">
-      {can_approve ? 'Approve…' : 'Plan and details'}
+      {can_approve ? 'Approve…' : details}
     </Anchor>
   )
 }

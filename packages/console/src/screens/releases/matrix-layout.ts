@@ -1,4 +1,5 @@
 import type { Item } from '@slipway/client'
+import type { Promotion, Promotions } from './promotions.ts'
 
 export type Row = Item<'getReleaseMatrix'>
 export type Cell = Row['cells'][number]
@@ -14,15 +15,6 @@ export interface Line {
   tenant: Place
   cells: readonly Cell[]
 }
-
-/** A promotion rule: `to` takes only what is in force in `from`. */
-interface Promotion {
-  from: { id: string; name: string }
-  to: { id: string; name: string }
-}
-
-/** The promotion rules by the environment that has them. */
-export type Promotions = ReadonlyMap<string | null, Promotion>
 
 /**
  * The environments in these rows, and those that take versions of one of them, by name. Each stands after the one that its versions come
@@ -54,6 +46,26 @@ export function linesOf({ cells }: Row): Line[] {
 /** Whether the rows are of more than one tenant, or of one among records without tenant. */
 export const hasTenants = (rows: readonly Row[]): boolean =>
   rows.some(({ cells }) => cells.some(({ tenant_id }) => tenant_id !== null))
+
+/** What stands in the environment before a cell. */
+export interface Candidate {
+  environment: Promotion['from']
+  cell: Cell
+  /** Whether a version is in force there that is not the only one here. */
+  isNew: boolean
+}
+
+/** What may go on into an environment; null without a promotion rule, or if nothing is in force before it. */
+export function candidateFor(promotions: Promotions, { cells }: Line, to: string | null): Candidate | null {
+  const environment = promotions.get(to)?.from
+  const cell = cells.find(({ environment_id }) => environment_id === environment?.id)
+  if (environment === undefined || cell === undefined || cell.versions.length === 0) return null
+  const here = cells.find(({ environment_id }) => environment_id === to)
+  return { environment, cell, isNew: versionsIn(cell) !== versionsIn(here) }
+}
+
+const versionsIn = (cell: Cell | undefined): string =>
+  (cell?.versions ?? []).map(({ version, variants }) => `${version} ${variants}`).join(', ')
 
 const environmentOf = ({ environment_id: id, environment_name }: Cell): Place => ({
   id,

@@ -2,10 +2,9 @@ import { Table, Text } from '@mantine/core'
 import type { CSSProperties } from 'react'
 import { useSession } from '../../session/session.tsx'
 import { MatrixCell } from './matrix-cell.tsx'
-import type { Promotions } from './matrix-layout.ts'
-import { environmentsOf, hasTenants, type Line, linesOf, type Row } from './matrix-layout.ts'
+import { candidateFor, environmentsOf, hasTenants, type Line, linesOf, type Row } from './matrix-layout.ts'
 import { PromotionMark } from './promotion-mark.tsx'
-import { candidateFor } from './promotions.ts'
+import type { Promotions } from './promotions.ts'
 import { SourceLink } from './source-link.tsx'
 
 /** On a phone there is room for an environment beside the source. */

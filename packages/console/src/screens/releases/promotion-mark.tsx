@@ -7,8 +7,7 @@ import { withLocalTimes } from '../../components/local-times.ts'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
-import type { Row } from './matrix-layout.ts'
-import type { Candidate } from './promotions.ts'
+import type { Candidate, Row } from './matrix-layout.ts'
 
 interface Props {
   row: Row

@@ -1,9 +1,17 @@
 import type { Item } from '@slipway/client'
-import type { Cell, Line, Promotions } from './matrix-layout.ts'
 
 type Environment = Pick<Item<'listEnvironments'>, 'id' | 'name' | 'rules'>
 
+/** A promotion rule: `to` takes only what is in force in `from`. */
+export interface Promotion {
+  from: Place
+  to: Place
+}
+
 type Place = Pick<Environment, 'id' | 'name'>
+
+/** The promotion rules by the environment that has them. */
+export type Promotions = ReadonlyMap<string | null, Promotion>
 
 export function promotionsOf(environments: readonly Environment[]): Promotions {
   const names = new Map(environments.map(({ id, name }) => [id, name]))
@@ -15,23 +23,3 @@ export function promotionsOf(environments: readonly Environment[]): Promotions {
     }),
   )
 }
-
-/** What stands in the environment before a cell. */
-export interface Candidate {
-  environment: Place
-  cell: Cell
-  /** Whether a version is in force there that is not the only one here. */
-  isNew: boolean
-}
-
-/** What may go on into an environment; null without a promotion rule, or if nothing is in force before it. */
-export function candidateFor(promotions: Promotions, { cells }: Line, to: string | null): Candidate | null {
-  const environment = promotions.get(to)?.from
-  const cell = cells.find(({ environment_id }) => environment_id === environment?.id)
-  if (environment === undefined || cell === undefined || cell.versions.length === 0) return null
-  const here = cells.find(({ environment_id }) => environment_id === to)
-  return { environment, cell, isNew: versionsIn(cell) !== versionsIn(here) }
-}
-
-const versionsIn = (cell: Cell | undefined): string =>
-  (cell?.versions ?? []).map(({ version, variants }) => `${version} ${variants}`).join(', ')
