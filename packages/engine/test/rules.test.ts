@@ -157,15 +157,65 @@ describe('windows', () => {
     expect(earliestStart(shown, NOW)).toEqual(minutes(40))
   })
 
-  test('recur in their time zone, on both sides of a clock change', () => {
+  /** The next window of 22:00 to 23:00 each day, seen at noon before and after both changes of the clocks of 2026. */
+  test.each<[string, string, [from: string, next: string][]]>([
+    [
+      'Europe/Zurich',
+      '+01:00',
+      [
+        ['2026-03-28T12:00:00Z', '2026-03-28T21:00:00.000Z'],
+        ['2026-03-29T12:00:00Z', '2026-03-29T20:00:00.000Z'],
+        ['2026-10-24T12:00:00Z', '2026-10-24T20:00:00.000Z'],
+        ['2026-10-25T12:00:00Z', '2026-10-25T21:00:00.000Z'],
+      ],
+    ],
+    [
+      'America/New_York',
+      '-05:00',
+      [
+        ['2026-03-07T17:00:00Z', '2026-03-08T03:00:00.000Z'],
+        ['2026-03-08T17:00:00Z', '2026-03-09T02:00:00.000Z'],
+        ['2026-10-31T17:00:00Z', '2026-11-01T02:00:00.000Z'],
+        ['2026-11-01T17:00:00Z', '2026-11-02T03:00:00.000Z'],
+      ],
+    ],
+    [
+      'Australia/Lord_Howe',
+      '+11:00',
+      [
+        ['2026-04-04T02:00:00Z', '2026-04-04T11:00:00.000Z'],
+        ['2026-04-05T02:00:00Z', '2026-04-05T11:30:00.000Z'],
+        ['2026-10-03T02:00:00Z', '2026-10-03T11:30:00.000Z'],
+        ['2026-10-04T02:00:00Z', '2026-10-04T11:00:00.000Z'],
+      ],
+    ],
+    [
+      'America/Santiago',
+      '-03:00',
+      [
+        ['2026-04-04T15:00:00Z', '2026-04-05T01:00:00.000Z'],
+        ['2026-04-05T16:00:00Z', '2026-04-06T02:00:00.000Z'],
+        ['2026-09-05T16:00:00Z', '2026-09-06T02:00:00.000Z'],
+        ['2026-09-06T15:00:00Z', '2026-09-07T01:00:00.000Z'],
+      ],
+    ],
+    [
+      'Asia/Kolkata',
+      '+05:30',
+      [
+        ['2026-03-29T06:00:00Z', '2026-03-29T16:30:00.000Z'],
+        ['2026-10-25T06:00:00Z', '2026-10-25T16:30:00.000Z'],
+      ],
+    ],
+  ])('recur in the zone %s, on both sides of a clock change', (time_zone, start_offset, moments) => {
     const nights = environment('production', {
       windows: [
         {
-          start_time: '2026-03-01T22:00:00+01:00',
-          end_time: '2026-03-01T23:00:00+01:00',
-          start_offset: '+01:00',
+          start_time: `2026-01-10T22:00:00${start_offset}`,
+          end_time: `2026-01-10T23:00:00${start_offset}`,
+          start_offset,
           recurrence: 'FREQ=DAILY',
-          time_zone: 'Europe/Zurich',
+          time_zone,
         },
       ],
     })
@@ -174,9 +224,7 @@ describe('windows', () => {
       const [first] = blockersOf({ ...free([nights]), now: at }, inProduction(), at)
       return first?.code === 'window' ? first.until?.toISOString() : first?.code
     }
-    expect(next('2026-03-28T12:00:00Z')).toBe('2026-03-28T21:00:00.000Z')
-    expect(next('2026-03-29T12:00:00Z')).toBe('2026-03-29T20:00:00.000Z')
-    expect(next('2026-10-25T12:00:00Z')).toBe('2026-10-25T21:00:00.000Z')
+    expect(moments.map(([from]) => next(from))).toEqual(moments.map(([, expected]) => expected))
   })
 })
 
