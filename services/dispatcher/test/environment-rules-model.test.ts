@@ -269,6 +269,6 @@ test('over random rules, approvals, drift and hours, requests start exactly when
         await settle(model)
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 25, endOnFailure: true },
   )
 })
