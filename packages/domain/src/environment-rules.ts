@@ -36,6 +36,16 @@ export type WindowOutlook =
 /** Windows of two environments may meet seldom or never. This bounds the search. */
 const MOST_STEPS = 1_000
 
+/** When the first of these lists closes its present window; null: none has an open one that ends. */
+export function closesAt(lists: readonly (readonly RuleWindow[])[], at: Date): Date | null {
+  const ends = lists.flatMap((windows) => {
+    const open = windows.map((window) => windowOutlook(window, at)).filter(({ isOpen }) => isOpen)
+    return open.length === 0 ? [] : [Math.max(...open.map(({ until }) => until))]
+  })
+  const first = Math.min(...ends)
+  return Number.isFinite(first) ? new Date(first) : null
+}
+
 /** Looks for the first moment from `from` on that lies in a window of each list. */
 export function outlookOf(lists: readonly (readonly RuleWindow[])[], from: Date): WindowOutlook {
   let moment = from.getTime()

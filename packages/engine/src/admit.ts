@@ -3,7 +3,7 @@ import { type Blocker, blockersOf, isParked, ownBlockersOf, reserves } from './b
 import { Bookings, type Slot } from './bookings.ts'
 import { type Ending, endingOf, reviewAt } from './endings.ts'
 import { refusalOf } from './refusals.ts'
-import { judgedAt, type PassedRules, passedRules } from './rules.ts'
+import { judgedAt, type PassedRules, passedRules, rulesFor } from './rules.ts'
 import { type CheckRequest, isNew, type Request, type Snapshot, type StartRequest } from './snapshot.ts'
 
 export type Decision = Start | Wait | End | Refuse | Known | Dropped
@@ -143,7 +143,7 @@ class Round {
       return
     }
     if (request.kind === 'start' && reserves(blockers)) this.#bookings.reserve(request)
-    const review_at = request.kind === 'start' ? reviewAt(request, blockers, this.#at) : null
+    const review_at = request.kind === 'start' ? this.#reviewAt(request, blockers) : null
     this.decisions.push({ is: 'wait', blockers, isParked: isParked(blockers), review_at, ...decision })
   }
 
@@ -155,6 +155,10 @@ class Round {
     else if (status !== 'new') this.decisions.push({ is: 'known', request, outcome: status })
     else return false
     return true
+  }
+
+  #reviewAt(request: StartRequest, blockers: readonly Blocker[]): Date | null {
+    return reviewAt(request, blockers, { at: this.#at, rules: rulesFor(this.#bookings.snapshot, request) })
   }
 
   /** Whether a request is refused whatever others take. */
@@ -173,7 +177,10 @@ class Round {
   #supersede(request: Request): Pick<Start, 'supersedes' | 'queued_at'> {
     const older = isNew(request) ? request.arrival.older.filter(({ id }) => !this.#superseded.has(id)) : []
     for (const { id } of older) this.#superseded.add(id)
-    return { supersedes: older.map(({ id }) => id), queued_at: older.map((one) => one.queued_at).sort()[0] ?? null }
+    return {
+      supersedes: older.map(({ id }) => id),
+      queued_at: older.flatMap((one) => one.queued_at ?? []).sort()[0] ?? null,
+    }
   }
 
   #mayBeReplaced(id: string): boolean {

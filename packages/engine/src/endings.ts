@@ -1,6 +1,7 @@
+import { closesAt } from '@slipway/domain'
 import type { Blocker } from './blockers.ts'
-import { judgedAt, type MissingPromotion } from './rules.ts'
-import type { StartRequest } from './snapshot.ts'
+import { fitsAny, judgedAt, type MissingPromotion } from './rules.ts'
+import type { RuledEnvironment, StartRequest } from './snapshot.ts'
 
 /** How a request ends that starts no more. */
 export interface Ending {
@@ -76,10 +77,17 @@ const FAR_MS = 24 * 3_600_000
 
 /**
  * The next moment at which a waiting request must be judged although nobody changes anything. Null: only a change can matter. What is
- * in the queue is judged in its turn, so only its end counts.
+ * in the queue is judged in its turn, so only its end counts, and the end of a window that is open now.
  */
-export function reviewAt(request: StartRequest, blockers: readonly Blocker[], at: Date): Date | null {
-  const moments = request.terms.expires_at === null ? [] : [request.terms.expires_at]
+export function reviewAt(
+  request: StartRequest,
+  blockers: readonly Blocker[],
+  { at, rules }: { at: Date; rules: readonly RuledEnvironment[] },
+): Date | null {
+  const windows = rules.flatMap(({ rules: { windows } }) => (windows === undefined ? [] : [windows]))
+  const isClosed = blockers.some(({ code }) => code === 'window')
+  const closes = isClosed ? null : closesAt(windows, at)
+  const moments = [request.terms.expires_at, closes].filter((time) => time !== null)
   const clears: Date[] = []
   let isTimed = false
   let needsApproval = false
@@ -88,7 +96,8 @@ export function reviewAt(request: StartRequest, blockers: readonly Blocker[], at
     if (blocker.code === 'approval') {
       needsApproval = true
       moments.push(blocker.expires_at)
-      if (blocker.given.some(({ counts }) => !counts)) moments.push(new Date(at.getTime() + LOOK_AGAIN_MS))
+      if (blocker.given.some((approval) => !fitsAny(approval, blocker.rules, request.terms.author_id)))
+        moments.push(new Date(at.getTime() + LOOK_AGAIN_MS))
     } else if (blocker.code === 'start_time' || blocker.code === 'window' || blocker.code === 'promotion') {
       isTimed = true
       if (blocker.until !== null) clears.push(blocker.until)

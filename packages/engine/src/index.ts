@@ -13,6 +13,7 @@ export {
 } from './admit.ts'
 export { type Blocker, type BlockerCode, blockersOf, groupBlockersOf, type HeldTarget } from './blockers.ts'
 export type { Slot } from './bookings.ts'
+export { endingOf } from './endings.ts'
 export {
   type Asked,
   aboutToStart,

@@ -1,4 +1,4 @@
-import { type ActiveFreeze, canOverride, conflict, frozen, Problem } from '@slipway/domain'
+import { type ActiveFreeze, canOverride, conflict, frozen, Problem, validationProblem } from '@slipway/domain'
 import type { Blocker, BlockingFreeze } from './blockers.ts'
 import { notPromoted, windowsAreOver } from './endings.ts'
 import { byHoldingTime, type ShownHolder, shownHolder, targetHeld } from './holders.ts'
@@ -10,10 +10,16 @@ const NAMED = 20
 
 /** The refusal of a new deployment that must not wait for what blocks it. Null if it may wait, or start. */
 export const refusalOf = (request: StartRequest, blockers: readonly Blocker[], now: Date): Problem | null =>
+  overdue(request, now) ??
   withoutWindow(blockers) ??
   unpromoted(blockers) ??
   (judgedAt(request, now) > now ? null : deploymentFrozen(request, blockers)) ??
   targetsBusy(request, blockers)
+
+function overdue({ terms: { expires_at } }: StartRequest, now: Date): Problem | null {
+  if (expires_at === null || expires_at > now) return null
+  return validationProblem([{ path: '/expires_at', message: 'is over: give a later moment' }])
+}
 
 function withoutWindow(blockers: readonly Blocker[]): Problem | null {
   const window = blockers.find((blocker) => blocker.code === 'window')

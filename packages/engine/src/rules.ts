@@ -119,6 +119,13 @@ const fits = (
   authorId: string | null,
 ) => counts && (role === null || role_ids.includes(role)) && (allow_author || user_id !== authorId)
 
+/** Whether an approval counts for one of the rules at present. */
+export const fitsAny = (
+  approval: Approval,
+  rules: readonly Pick<ApprovalRule, 'role' | 'allow_author'>[],
+  authorId: string | null,
+) => rules.some((rule) => fits(approval, rule, authorId))
+
 /** What each rule that asks for approvals still misses, in the order of the environments. */
 export function approvalRules(rules: readonly RuledEnvironment[], { terms }: StartRequest): MissingApprovals[] {
   return rules.flatMap((environment) => {
@@ -135,7 +142,7 @@ export function approvalRules(rules: readonly RuledEnvironment[], { terms }: Sta
 export function countingApprovals(snapshot: Pick<Snapshot, 'rules'>, request: StartRequest): Approval[] {
   const asking = approvalRules(rulesFor(snapshot, request), request)
   const { approvals, author_id } = request.terms
-  return approvals.filter((approval) => asking.some((rule) => fits(approval, rule, author_id)))
+  return approvals.filter((approval) => fitsAny(approval, asking, author_id))
 }
 
 /** When a request ends that misses approvals: the earliest end of all rules that ask for them. Null: none asks. */

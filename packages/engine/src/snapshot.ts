@@ -153,7 +153,8 @@ export interface Arrival {
 
 export interface OlderRequest {
   id: string
-  queued_at: string
+  /** Null for a parked request, which has no place to hand over. */
+  queued_at: string | null
   /** The rank that the newer request has in the place of this one. */
   rankInItsPlace: number
 }

@@ -173,6 +173,7 @@ function naive(given: Case): string {
     const isTime = at === 0 && lacking.length === 0 && isOpen(at) && !isFrozen
     if (unproved.includes('never') && isTime) return 'end failed'
   } else {
+    if (given.expires_at !== null && given.expires_at <= 0) return 'refuse VALIDATION_ERROR'
     if (!comes) return 'refuse CONFLICT'
     if (unproved.length > 0) return 'refuse NOT_PROMOTED'
     if (isFrozen && at === 0) return 'refuse DEPLOYMENT_FROZEN'

@@ -21,6 +21,13 @@ ALTER TABLE pending_requests
   ADD COLUMN approval_announced boolean NOT NULL DEFAULT false;
 CREATE INDEX pending_requests_review ON pending_requests (review_at) WHERE status = 'pending' AND review_at IS NOT NULL;
 
+UPDATE pending_requests SET author_id = (command #>> '{caller,user_id}')::uuid WHERE status = 'pending';
+
+-- Parked requests have the last rank there is. These indexes leave them out, so that they cost a round nothing.
+CREATE INDEX pending_requests_in_queue ON pending_requests (freeze_key, rank, id)
+  WHERE status = 'pending' AND rank < 9007199254740991;
+CREATE INDEX pending_targets_in_queue ON pending_targets (target_id, rank, request_id) WHERE rank < 9007199254740991;
+
 CREATE TABLE approvals (
   request_id uuid NOT NULL,
   user_id    uuid NOT NULL,

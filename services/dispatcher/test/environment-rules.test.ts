@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { listItems } from '@slipway/database/read-models'
 import type { EnvironmentRules } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { testLogger } from '@slipway/testing'
+import { admissionOf, runRound } from '../src/dispatch/round.ts'
 import { approvePending, rejectPending } from '../src/pending/approve.ts'
 import { measurePending } from '../src/pending/metrics.ts'
 import { reviewRequestsOf, reviewRequestsWith } from '../src/pending/places.ts'
@@ -68,8 +70,8 @@ async function create(options: CommandOptions = {}, target_ids = [inProduction])
 }
 
 const received = () => ({ command_id: uuidv7(), deadline: undefined, request_id: null, api_key: undefined })
-const approve = (id: string, by: typeof anna, more: object = {}) =>
-  approvePending(asDispatcher, { pending_request_id: id, caller: caller(by), ...more }, received())
+const approve = (id: string, by: typeof anna, more: object = {}, call = received()) =>
+  approvePending(asDispatcher, { pending_request_id: id, caller: caller(by), ...more }, call)
 const reject = (id: string, by: typeof anna, comment?: string) =>
   rejectPending(
     asDispatcher,
@@ -153,6 +155,15 @@ describe('approvals', () => {
       'CONFLICT',
     ],
     [
+      'whose time is over, before a round has ended it',
+      async () => {
+        const { id } = await create()
+        await database.query(`UPDATE pending_requests SET queued_at = now() - interval '2 hours' WHERE id = $1`, [id])
+        return approve(id, anna)
+      },
+      'CONFLICT',
+    ],
+    [
       'with all that it needs',
       async () => {
         const { id } = await create()
@@ -165,6 +176,37 @@ describe('approvals', () => {
   ])('is refused %s', async (_, act, code) => {
     await setRules(approvals())
     await expect(act()).rejects.toMatchObject({ code })
+  })
+
+  test('a command that comes again is answered as before', async () => {
+    await setRules(approvals())
+    await addInstance(database, 1)
+    const { id } = await create()
+    const call = received()
+    const answer = await approve(id, anna, {}, call)
+    await dispatchAll()
+    expect((await pending(id)).status).toBe('dispatched')
+    expect(await approve(id, anna, {}, call)).toEqual(answer)
+  })
+
+  test('a parked request gives its successor no place in the queue', async () => {
+    await setRules(approvals())
+    await database.query(`UPDATE targets SET concurrency = 'supersede' WHERE id = $1`, [inProduction])
+    try {
+      const older = await create()
+      await database.query(`UPDATE pending_requests SET queued_at = now() - interval '30 minutes' WHERE id = $1`, [
+        older.id,
+      ])
+      const newer = await create()
+      expect((await pending(older.id)).status).toBe('cancelled')
+      const { rows } = await database.query<{ minutes: number }>(
+        'SELECT extract(epoch FROM now() - queued_at)::int / 60 AS minutes FROM pending_requests WHERE id = $1',
+        [newer.id],
+      )
+      expect(rows).toEqual([{ minutes: 0 }])
+    } finally {
+      await database.query('UPDATE targets SET concurrency = NULL')
+    }
   })
 
   test('a role that no rule asks for is no right', async () => {
@@ -286,6 +328,21 @@ describe('start times', () => {
     await Promise.all([dispatchAll(), dispatchAll()])
     expect((await pending(id)).status).toBe('dispatched')
     expect((await deployment(database, id)).state).toBe('running')
+  })
+
+  test('a request whose time is over already is refused', async () => {
+    await expect(create({ expires_at: inFuture(-1) })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' })
+  })
+
+  test('one round starts no more of them than it can write', async () => {
+    await addInstance(database, 5)
+    const ids = []
+    for (let count = 0; count < 3; count += 1) ids.push((await create({ start_at: inFuture(3_600) })).id)
+    await database.query('UPDATE pending_requests SET start_at = now(), review_at = now(), step_count = 600')
+    const { changed } = await runRound(admissionOf({ database: asDispatcher, logger: testLogger }), [])
+    expect(changed).toBe(1)
+    await dispatchAll()
+    for (const id of ids) expect((await pending(id)).status).toBe('dispatched')
   })
 
   test('a request that has not started in time ends', async () => {

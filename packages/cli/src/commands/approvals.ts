@@ -1,6 +1,7 @@
 import type { Schema } from '@slipway/client'
 import type { Command } from 'commander'
 import { RefusedError } from '../exit-code.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { formatPlanOf } from '../terminal/plan.ts'
 import { requireConsent } from '../terminal/prompt.ts'
 import { formatTime } from '../terminal/table.ts'
@@ -42,7 +43,8 @@ async function approve(context: Context, reference: string, options: ApproveOpti
       `the plan is not the expected one: its hash is ${plan_hash ?? 'not known'}, not ${options.planHash}; look at it with \`slipway pending show\``,
     )
   }
-  for (const line of [...formatPlanOf(request, output), '', ...formatApprovals(request)]) screen.writeLine(line)
+  for (const line of [...formatPlanOf(request, output), '', ...formatApprovals(request).map(sanitize)])
+    screen.writeLine(line)
   screen.end()
   await requireConsent(io, `approve ${request.source_name} ${request.source_version}`, { yes: options.yes === true })
   const body = {

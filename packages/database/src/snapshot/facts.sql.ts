@@ -2,12 +2,12 @@ import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import { statement } from '../sql/statement.ts'
 import { array, bool, int4, int8, json, nullable, uuid } from '../sql/types.ts'
 import { ANY_POLICY } from './fragments.ts'
-import { ALL_RULES, type StoredRules } from './rules.sql.ts'
+import { ALL_RULES, PARKED, type StoredRules } from './rules.sql.ts'
 import { IS_LAST_OF_ORPHAN } from './runs.sql.ts'
 
 const nextGroup = (bound: string) =>
   `(SELECT freeze_key, freeze_subject, instance_selector FROM pending_requests
-     WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
+     WHERE status = 'pending' AND rank < ${PARKED} ${bound} ORDER BY freeze_key LIMIT 1)`
 
 /** A deployment without an instance. */
 export interface Orphan {

@@ -1,6 +1,7 @@
 import { statement } from '../sql/statement.ts'
 import { array, bool, int4, jsonb, nullable, oneOf, text, uuid } from '../sql/types.ts'
 import { hasVersion, LOST_AFTER } from './fragments.ts'
+import { PARKED } from './rules.sql.ts'
 import { ANY_ORPHAN } from './runs.sql.ts'
 
 /**
@@ -33,7 +34,8 @@ export const findInstances = statement({
       SELECT *, count(*) FILTER (WHERE idle IS NULL) OVER () > 1 AS several FROM known
     ), requested AS (
       SELECT :requested::int + CASE WHEN :most::int = 0 THEN 0 WHEN ${ANY_ORPHAN} THEN :most
-               ELSE (SELECT count(*)::int FROM (SELECT FROM pending_requests WHERE status = 'pending' LIMIT :most) waiting) END AS slots
+               ELSE (SELECT count(*)::int FROM (SELECT FROM pending_requests
+                       WHERE status = 'pending' AND (rank < ${PARKED} OR review_at <= now()) LIMIT :most) waiting) END AS slots
     )
     SELECT i.id, i.name, i.tenant_id, i.labels, i.idle, i.capacity AS slots,
            CASE WHEN i.several OR :exact

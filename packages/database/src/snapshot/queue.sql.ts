@@ -73,7 +73,8 @@ const ASKED = `asked AS MATERIALIZED (
 
 /** SQL: the pending requests that a new one replaces: of the same source and tenant, and each of their targets is one of its own. */
 const OLDER = `older AS MATERIALIZED (
-      SELECT a.list, p.id, p.queued_at, ${rankOf('a.priority', 'p.queued_at')} AS rank
+      SELECT a.list, p.id, CASE WHEN p.parked_for IS NULL THEN p.queued_at END AS queued_at,
+             CASE WHEN p.parked_for IS NULL THEN ${rankOf('a.priority', 'p.queued_at')} ELSE ${PARKED} END AS rank
         FROM asked a JOIN pending_targets n ON n.target_id = a.target_id JOIN pending_requests p ON p.id = n.request_id
        WHERE a.policy = 'supersede' AND p.status = 'pending' AND p.source_id = a.source_id
          AND (p.start_at IS NULL OR p.start_at <= now())
@@ -83,7 +84,7 @@ const OLDER = `older AS MATERIALIZED (
 export const findOlder = statement({
   name: 'database.snapshot.find-older',
   parameters: { lists: jsonb<readonly AskedTargets[]>() },
-  row: { list: int8, id: uuid, queued_at: text, rank: int8 },
+  row: { list: int8, id: uuid, queued_at: nullable(text), rank: int8 },
   sql: `WITH ${ASKED}, ${OLDER} SELECT list, id, queued_at::text AS queued_at, rank FROM older ORDER BY list, id`,
 })
 
@@ -152,10 +153,11 @@ export const findFirsts = statement({
 
 /** SQL: each target once that a request waits for. Reads one index entry per target, however long the queue is. */
 export const EACH_REQUESTED = `requested (target_id) AS (
-    (SELECT target_id FROM pending_targets ORDER BY target_id LIMIT 1)
+    (SELECT target_id FROM pending_targets WHERE rank < ${PARKED} ORDER BY target_id LIMIT 1)
     UNION ALL
     SELECT next.target_id FROM requested CROSS JOIN LATERAL (
-      SELECT n.target_id FROM pending_targets n WHERE n.target_id > requested.target_id ORDER BY n.target_id LIMIT 1) next)`
+      SELECT n.target_id FROM pending_targets n
+       WHERE n.target_id > requested.target_id AND n.rank < ${PARKED} ORDER BY n.target_id LIMIT 1) next)`
 
 /**
  * The requests of the groups `keys` that come first for all their targets, of which nobody holds one. All other requests with locks

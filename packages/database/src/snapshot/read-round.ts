@@ -98,7 +98,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     readStatus(db, arrivals, prepared),
     isAskedForChecks ? countRunningChecks.all(db, { except: prepared }) : [],
     readChecks(db, checks),
-    findDue.all(db, { limit: MOST_REQUESTS }),
+    readDue(db),
   ])
   const { any_policy, groups } = facts
   const orphans = resumable(instances, facts.orphans ?? [])
@@ -112,7 +112,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     readPlaces(db, seen, arrivals),
     any_policy && arrivals.length > 0 ? readWanted(db, arrivals, open) : null,
     readPending(db, seen, open),
-    readNamed(db, [...new Set([...due.map(({ id }) => id), ...named])], open),
+    readNamed(db, [...new Set([...due, ...named])], open),
   ])
   const starts = arrivals.map((arrival, index) => {
     const status = statuses[index]
@@ -136,7 +136,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     snapshot: { ...snapshot, promotions },
     requests,
     steps: new Map([...others.steps, ...pending.steps]),
-    due: new Set(due.map(({ id }) => id)),
+    due,
   }
 }
 
@@ -398,6 +398,18 @@ function withinBounds(rows: readonly PendingRow[]): { taken: PendingRow[]; readU
 }
 
 // --- requests by id ------------------------------------------------------------------------------------------------
+
+/** The due requests that one round can start. The others stay due for the next one. */
+async function readDue(db: Queryable): Promise<ReadonlySet<string>> {
+  let steps = 0
+  const rows = await findDue.all(db, { limit: MOST_REQUESTS })
+  const due = rows.filter((row) => {
+    if (row.steps > MOST_STEPS) return true
+    steps += row.steps
+    return steps <= MOST_STEPS
+  })
+  return new Set(due.map(({ id }) => id))
+}
 
 interface Named {
   requests: StartRequest[]

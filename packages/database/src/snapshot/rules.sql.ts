@@ -1,6 +1,7 @@
 import type { EnvironmentRules } from '@slipway/domain'
 import { statement } from '../sql/statement.ts'
 import { array, bool, int4, int8, json, jsonb, nullable, text, timestamptz, uuid } from '../sql/types.ts'
+import { rankOf } from './fragments.ts'
 
 /** A request that is parked has this rank: behind all others, so that no search of the queue finds it. */
 export const PARKED = Number.MAX_SAFE_INTEGER
@@ -36,13 +37,14 @@ export const ALL_RULES = `(SELECT json_agg(json_build_object('id', e.id, 'name',
       'from_environment_name', (SELECT f.name FROM environments f WHERE f.id = (e.rules #>> '{promotion,from_environment_id}')::uuid)))
     FROM environments e WHERE e.rules <> '{}')`
 
-/** Which pending requests are due for a look although nobody changed anything: they expire, or what parks them may be over. */
+/** Which pending requests are due for a look although nobody changed anything: they expire, or what parks them may be over. The first ones first, in the order of the queue. */
 export const findDue = statement({
   name: 'database.snapshot.find-due',
   parameters: { limit: int8 },
-  row: { id: uuid },
-  sql: `SELECT id FROM pending_requests WHERE status = 'pending' AND review_at IS NOT NULL AND review_at <= now()
-     ORDER BY review_at, id LIMIT :limit`,
+  row: { id: uuid, steps: int4 },
+  sql: `SELECT p.id, p.step_count AS steps FROM pending_requests p
+     WHERE p.status = 'pending' AND p.review_at IS NOT NULL AND p.review_at <= now()
+     ORDER BY p.review_at, ${rankOf('p.priority', 'p.queued_at')}, p.id LIMIT :limit`,
 })
 
 /** The approvals of requests in the order in which they were given, with the rights that their users have now. */
@@ -107,7 +109,7 @@ export const findPromotions = statement({
               coalesce(sum(v.drifted), 0)::int AS drifted, max(v.since) AS since
          FROM (SELECT r.source_version AS version, r.variant, count(*) AS targets,
                       count(*) FILTER (WHERE c.drifted_since IS NOT NULL) AS drifted,
-                      max(greatest(h.current_since, c.in_sync_since, r.ended_at)) AS since
+                      max(greatest(coalesce(h.current_since, r.ended_at), c.in_sync_since)) AS since
                  FROM targets t
                  JOIN release_heads h ON h.target_id = t.id AND h.source_id = k.source_id
                  JOIN releases r ON r.deployment_id = h.current_deployment_id AND r.target_id = t.id

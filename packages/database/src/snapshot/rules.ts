@@ -80,7 +80,14 @@ export async function withRuleFacts(
   const approved = ruled.filter(
     ({ request, rules }) => request.arrival === null && rules.some((one) => one.rules.approvals),
   )
-  const promoted = new Map(ruled.flatMap(({ request, rules }) => rules.flatMap((one) => askedPromotion(request, one))))
+  // Also of rules that are overridden: the audit record says which of them would have kept it.
+  const promoted = new Map(
+    requests.flatMap((request) => {
+      if (request.kind !== 'start') return []
+      const obeying = { ...request, terms: { ...request.terms, overrides_rules: false } }
+      return rulesFor(snapshot, obeying).flatMap((one) => askedPromotion(request, one))
+    }),
+  )
   const [approvals, states] = await Promise.all([
     approved.length === 0 ? [] : findApprovals.all(db, { ids: approved.map(({ request }) => request.id) }),
     promoted.size === 0 ? [] : findPromotions.all(db, { asked: [...promoted.values()] }),

@@ -171,7 +171,10 @@ export const moveHeads = statement({
         JOIN release_heads h ON h.target_id = p.target_id AND h.source_id = p.source_id
     ), moved AS (
       UPDATE release_heads h SET current_deployment_id = n.current_id, latest_deployment_id = n.latest_id,
-             current_since = CASE WHEN n.before IS DISTINCT FROM n.current_id THEN clock_timestamp() ELSE h.current_since END
+             current_since = CASE WHEN n.before IS NOT DISTINCT FROM n.current_id OR EXISTS (
+               SELECT FROM releases a JOIN releases b ON b.target_id = a.target_id AND b.deployment_id = n.current_id
+                WHERE a.target_id = h.target_id AND a.deployment_id = n.before AND a.source_version = b.source_version
+                  AND a.variant IS NOT DISTINCT FROM b.variant) THEN h.current_since ELSE clock_timestamp() END
         FROM head n
        WHERE h.target_id = n.target_id AND h.source_id = n.source_id
          AND (h.current_deployment_id IS DISTINCT FROM n.current_id OR h.latest_deployment_id IS DISTINCT FROM n.latest_id)
@@ -193,7 +196,8 @@ export const moveHeads = statement({
      ORDER BY c.target_id, c.source_id
     ON CONFLICT (target_id, source_id) DO UPDATE SET deployment_id = EXCLUDED.deployment_id,
       interval_seconds = EXCLUDED.interval_seconds, next_at = NULL, requested = false, run_id = NULL, result = NULL,
-      checked_at = NULL, message = NULL, drifted_since = NULL, in_sync_since = NULL`,
+      checked_at = NULL, message = NULL, drifted_since = NULL,
+      in_sync_since = CASE WHEN release_checks.drifted_since IS NULL THEN release_checks.in_sync_since ELSE clock_timestamp() END`,
 })
 
 /** Releases locks of parts that are over. `is_wanted`: whether a pending request waits for the target. */

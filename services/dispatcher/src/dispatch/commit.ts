@@ -133,7 +133,9 @@ export async function commit(
     write(),
     enqueueRequests(
       tx,
-      newWaits.map(({ received: { command, request_id, traceparent }, request, superseded: { queued_at } }) => {
+      newWaits.map(({ received: { command, request_id, traceparent }, request, superseded, isParked }) => {
+        // A parked request has no place to take over, and the time for its approvals begins now.
+        const queued_at = isParked ? null : superseded.queued_at
         return { command, request_id, traceparent, queued_at, locks: locksOf(request) }
       }),
     ),

@@ -232,7 +232,9 @@ async function decideAndCommit(
 
 /** A pending request stays as it is. A new one is queued. */
 const waitInstead = ({ slot: _, ...decision }: Start): Decision[] =>
-  isNew(decision.request) ? [{ ...decision, is: 'wait', blockers: [], isParked: false, review_at: null }] : []
+  isNew(decision.request)
+    ? [{ ...decision, is: 'wait', blockers: [], isParked: false, review_at: decision.request.terms.expires_at }]
+    : []
 
 function stepsOfRequests({ steps }: ReadRound, commands: readonly StartCommand[]): (id: string) => number {
   const own = new Map(

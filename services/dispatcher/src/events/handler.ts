@@ -5,7 +5,7 @@ import type { Logger } from '@slipway/runtime'
 import { confirmEnds } from '../deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../deployments/finish.ts'
 import { ended } from '../deployments/metrics.ts'
-import { reviewRequestsOf, reviewRequestsWith } from '../pending/places.ts'
+import { reviewPromotionsOfAll, reviewRequestsOf, reviewRequestsWith } from '../pending/places.ts'
 import { declineRun } from '../runs/decline.ts'
 
 export interface EventOptions {
@@ -26,9 +26,9 @@ export function createEventHandler({ database, logger, onCommitted, wake }: Even
     'instance.created': wake,
     'instance.updated': wake,
     'instance.deleted': wake,
-    'freeze.created': wake,
-    'freeze.updated': wake,
-    'freeze.deleted': wake,
+    'freeze.created': noteFreeze,
+    'freeze.updated': noteFreeze,
+    'freeze.deleted': noteFreeze,
     'target.moved': async ({ target_id }) => {
       await reviewRequestsWith(database, target_id)
       wake()
@@ -40,6 +40,11 @@ export function createEventHandler({ database, logger, onCommitted, wake }: Even
     'slot.freed': wake,
   }
   return handleEvents<'dispatcher'>(handlers)
+
+  async function noteFreeze(): Promise<void> {
+    await reviewPromotionsOfAll(database)
+    wake()
+  }
 
   async function noteEnd(body: EventBody<'run.finished'>): Promise<void> {
     const outcome = await finishDeployment(database, body)

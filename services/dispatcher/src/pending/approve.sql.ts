@@ -1,10 +1,10 @@
 import { array, bool, int8, nullable, pendingStatus, statement, text, uuid } from '@slipway/database'
 
 export const lockForApproval = statement({
-  name: 'dispatcher.pending_requests.lock-for-approval',
+  name: 'dispatcher.pending-requests.lock-for-approval',
   parameters: { id: uuid },
-  row: { tenant_id: nullable(uuid), status: pendingStatus, plan_hash: nullable(text) },
-  sql: 'SELECT tenant_id, status, plan_hash FROM pending_requests WHERE id = :id FOR UPDATE',
+  row: { tenant_id: nullable(uuid), status: pendingStatus, plan_hash: nullable(text), author_id: nullable(uuid) },
+  sql: 'SELECT tenant_id, status, plan_hash, author_id FROM pending_requests WHERE id = :id FOR UPDATE',
 })
 
 /** What a user may approve by now. The credential was checked before; the rights of the user may be fewer since. */

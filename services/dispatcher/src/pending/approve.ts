@@ -14,6 +14,8 @@ import { conflict, insufficientPermissions, Problem, pendingSourcesOf } from '@s
 import {
   approvalProblem,
   approvalRules,
+  blockersOf,
+  endingOf,
   type RuledEnvironment,
   rejectionProblem,
   rulesFor,
@@ -40,9 +42,8 @@ export function approvePending(
   const reply = { pending_request_id: id }
   const approved = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
-    const asked = await readAsked(tx, id, caller)
     if (await wasCarriedOut(tx, command_id)) return reply
-    const { stored, request, rules, approver } = asked
+    const { stored, request, rules, approver } = await readAsked(tx, id, caller)
     refuseIf(rejectionProblem(rules, request, approver))
     if (plan_hash !== undefined && plan_hash !== stored.plan_hash) {
       throw conflict('The plan of the request is another one than that of plan_hash: look at it again', {
@@ -146,9 +147,19 @@ async function readAsked(tx: Queryable, id: string, caller: Approving['caller'])
   ])
   const request = requests.find((each) => each.kind === 'start' && each.id === id)
   if (request?.kind !== 'start') {
+    // Which rules counted is not known any more.
+    if (!approver.may_approve) refuseIf('rights')
+    if (stored.author_id === caller.user_id) refuseIf('author')
     throw conflict(`The request does not wait any more: its status is ${stored.status}`, { status: stored.status })
   }
-  return { stored, request, rules: rulesFor(snapshot, request), approver: { user_id: caller.user_id, ...approver } }
+  const rules = rulesFor(snapshot, request)
+  const asked = { stored, request, rules, approver: { user_id: caller.user_id, ...approver } }
+  // The next round ends it.
+  const ending = endingOf(request, blockersOf(snapshot, request, snapshot.now), snapshot.now)
+  if (ending === null) return asked
+  const refused = rejectionProblem(rules, request, asked.approver)
+  if (refused !== 'not_needed') refuseIf(refused)
+  throw conflict(`The request does not wait any more: ${ending.message}`, { status: ending.status })
 }
 
 /** @throws Problem */

@@ -1,11 +1,11 @@
-import { bool, nullable, PARKED, rankOf, rowSet, statement, text, timestamptz, uuid } from '@slipway/database'
+import { array, bool, nullable, PARKED, rankOf, rowSet, statement, text, timestamptz, uuid } from '@slipway/database'
 
 /**
  * Gives pending requests the places that a round decided: in the queue, or parked. Notes that approvals were asked for. `asks_first`:
  * nobody was told before that it needs approvals. `waits_otherwise`: it waits for something else than before.
  */
 export const setPlaces = statement({
-  name: 'dispatcher.pending_requests.set-places',
+  name: 'dispatcher.pending-requests.set-places',
   parameters: {
     /** `parked_for`: what a parked request waits for first; null: it is in the queue. */
     places: rowSet({ id: uuid, parked_for: nullable(text), review_at: nullable(timestamptz), needs_approval: bool }),
@@ -27,28 +27,40 @@ export const setPlaces = statement({
     SELECT id, tenant_id, asks_first, waits_otherwise FROM placed`,
 })
 
-/** Parked requests that name these environments, or select a target of them, are judged again. */
+/** Requests that name this environment, or select a target of it, are judged again: also those of the queue, which may be parked now. */
 export const reviewEnvironment = statement({
-  name: 'dispatcher.pending_requests.review-environment',
+  name: 'dispatcher.pending-requests.review-environment',
   parameters: { environment_id: uuid },
   sql: `UPDATE pending_requests SET review_at = now()
-     WHERE status = 'pending' AND parked_for IS NOT NULL
+     WHERE status = 'pending'
        AND (environment_id = :environment_id::uuid
          OR freeze_subject -> 'targets' @> jsonb_build_array(jsonb_build_object('environment_id', :environment_id::uuid::text)))`,
 })
 
-/** Parked requests that select this target are judged again. */
-export const reviewTarget = statement({
-  name: 'dispatcher.pending_requests.review-target',
+/** Requests that select this target. Reads every plan that waits, so call it without the lock of admission. */
+export const findSelecting = statement({
+  name: 'dispatcher.pending-requests.find-selecting',
   parameters: { target_id: uuid },
   row: { id: uuid },
-  sql: `UPDATE pending_requests SET review_at = now()
-     WHERE status = 'pending' AND parked_for IS NOT NULL
-       AND command #> '{plan,targets}' @> jsonb_build_array(jsonb_build_object('id', :target_id::uuid::text)) RETURNING id`,
+  sql: `SELECT id FROM pending_requests
+     WHERE status = 'pending'
+       AND command #> '{plan,targets}' @> jsonb_build_array(jsonb_build_object('id', :target_id::uuid::text))`,
+})
+
+export const reviewRequests = statement({
+  name: 'dispatcher.pending-requests.review-all',
+  parameters: { ids: array(uuid) },
+  sql: `UPDATE pending_requests SET review_at = now() WHERE id = ANY (:ids) AND status = 'pending'`,
+})
+
+/** A promotion that was missing while a freeze was in force is judged again when freezes change. */
+export const reviewPromotions = statement({
+  name: 'dispatcher.pending-requests.review-promotions',
+  sql: `UPDATE pending_requests SET review_at = now() WHERE status = 'pending' AND parked_for = 'promotion'`,
 })
 
 export const reviewRequest = statement({
-  name: 'dispatcher.pending_requests.review',
+  name: 'dispatcher.pending-requests.review',
   parameters: { id: uuid },
   sql: `UPDATE pending_requests SET review_at = now() WHERE id = :id AND status = 'pending'`,
 })

@@ -1,7 +1,7 @@
 import { type Database, enqueue, eventMessage, type Queryable } from '@slipway/database'
 import type { Wait } from '@slipway/engine'
 import { lockAdmission } from '../locks/admission.sql.ts'
-import { reviewEnvironment, reviewTarget, setPlaces } from './places.sql.ts'
+import { findSelecting, reviewEnvironment, reviewPromotions, reviewRequests, setPlaces } from './places.sql.ts'
 import { renewSubjects } from './queue.sql.ts'
 
 /**
@@ -36,13 +36,21 @@ export async function placeRequests(tx: Queryable, waits: readonly Wait[], { isN
 export const reviewRequestsOf = (database: Database, environment_id: string): Promise<number> =>
   review(database, (tx) => reviewEnvironment.run(tx, { environment_id }))
 
+/** Freezes are others. */
+export const reviewPromotionsOfAll = (database: Database): Promise<number> =>
+  review(database, (tx) => reviewPromotions.run(tx))
+
 /** A target has another tenant or environment: other rules count for requests that select it. */
-export const reviewRequestsWith = (database: Database, target_id: string): Promise<number> =>
-  review(database, async (tx) => {
-    const ids = (await reviewTarget.all(tx, { target_id })).map(({ id }) => id)
-    if (ids.length > 0) await renewSubjects.all(tx, { ids })
-    return ids.length
+export async function reviewRequestsWith(database: Database, target_id: string): Promise<number> {
+  // Rounds that have read the former place end first; later ones read the present place.
+  await review(database, async () => 0)
+  const ids = (await findSelecting.all(database, { target_id })).map(({ id }) => id)
+  if (ids.length === 0) return 0
+  return review(database, async (tx) => {
+    await renewSubjects.all(tx, { ids })
+    return reviewRequests.run(tx, { ids })
   })
+}
 
 const review = (database: Database, update: (tx: Queryable) => Promise<number>): Promise<number> =>
   database.transaction(async (tx) => {

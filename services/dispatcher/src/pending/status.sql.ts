@@ -49,7 +49,7 @@ export const failRequests = statement({
 
 /** Ends requests that start no more. */
 export const endRequests = statement({
-  name: 'dispatcher.pending_requests.end',
+  name: 'dispatcher.pending-requests.end',
   parameters: {
     ids: array(uuid),
     statuses: array(pendingStatus),
@@ -72,17 +72,20 @@ export const cancelRequest = statement({
   ),
 })
 
-/** Cancels requests that newer ones replace, unless they have left the queue. Skips those that are being cancelled. */
+/**
+ * Cancels requests that newer ones replace, unless they have left the queue. Skips those that are being cancelled. `queued_at`: null for
+ * a parked request, which has no place to hand over.
+ */
 export const supersedeRequests = statement({
   name: 'dispatcher.pending-requests.supersede',
   parameters: { ids: array(uuid), superseded: rowSet({ id: uuid, newer_id: uuid, message: text }) },
-  row: { id: uuid, newer_id: uuid, tenant_id: nullable(uuid), queued_at: text },
+  row: { id: uuid, newer_id: uuid, tenant_id: nullable(uuid), queued_at: nullable(text) },
   sql: `WITH waiting AS (
       SELECT p.id FROM pending_requests p WHERE p.id = ANY (:ids) AND p.status = 'pending' ORDER BY p.id FOR UPDATE SKIP LOCKED
     ), left_queue AS (
       UPDATE pending_requests p SET status = 'cancelled', superseded_by = s.newer_id, error_message = s.message
         FROM :superseded AS s JOIN waiting USING (id)
-       WHERE p.id = s.id RETURNING p.id, s.newer_id, p.tenant_id, p.queued_at::text AS queued_at
+       WHERE p.id = s.id RETURNING p.id, s.newer_id, p.tenant_id, CASE WHEN p.parked_for IS NULL THEN p.queued_at::text END AS queued_at
     ), dropped AS (DELETE FROM pending_targets n USING left_queue WHERE n.request_id = left_queue.id)
     SELECT * FROM left_queue`,
 })

@@ -58,7 +58,7 @@ export async function supersede(tx: Queryable, requests: readonly NewerRequest[]
   return new Map(
     requests.map(({ command: { command_id } }) => {
       const its = byNewer(command_id)
-      const queued_at = its.map((one) => one.queued_at).sort()[0] ?? null
+      const queued_at = its.flatMap((one) => one.queued_at ?? []).sort()[0] ?? null
       return [command_id, { ids: its.map(({ id }) => id), queued_at }]
     }),
   )
