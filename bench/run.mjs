@@ -1,4 +1,4 @@
-// node bench/run.mjs [console] [create] [drain] [fleet] [freezes] [history] [list] [locks] [plans] [start] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
+// node bench/run.mjs [console] [create] [drain] [fleet] [freezes] [history] [list] [locks] [parked] [plans] [start] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -20,6 +20,7 @@ const { measureFreezes } = await import('./freezes.mjs')
 const { measureHistory } = await import('./history.mjs')
 const { measureList } = await import('./list.mjs')
 const { measureLocks } = await import('./locks.mjs')
+const { measureParked } = await import('./parked.mjs')
 const { measurePlans } = await import('./plans.mjs')
 const { measureStart } = await import('./start.mjs')
 const { measureStreams } = await import('./streams.mjs')
@@ -60,7 +61,9 @@ try {
   const action_id = await createAction(api)
   const target_ids = [await createLocalTarget(api)]
   if (wants('fleet')) report.push(...(await measureFleet({ ...bench, createAction, createSequence })))
-  if (['console', 'create', 'drain', 'freezes', 'history', 'locks', 'plans', 'start', 'streams'].some(wants)) {
+  if (
+    ['console', 'create', 'drain', 'freezes', 'history', 'locks', 'parked', 'plans', 'start', 'streams'].some(wants)
+  ) {
     await suite.kill('orchestration-instance', 'SIGTERM')
     await database.query('UPDATE instances SET draining = true')
     instance = await joinIdleInstance(`http://127.0.0.1:${bridgePort}`, await addJoinToken(suite.databaseUrl), 10_000)
@@ -71,6 +74,7 @@ try {
   if (wants('freezes')) {
     report.push(...(await measureFreezes({ ...bench, instance, body: JSON.stringify({ action_id, target_ids }) })))
   }
+  if (wants('parked')) report.push(...(await measureParked({ ...bench, instance, body: { action_id, target_ids } })))
   if (wants('start')) report.push(...(await measureStart({ ...bench, instance, body: { action_id, target_ids } })))
   if (wants('plans') || wants('console')) {
     const sequence = await createSequence(api, Array(20).fill(action_id))
