@@ -36,74 +36,46 @@ type Rejecting = CommandBody<'pending.reject'>
  */
 export function approvePending(
   database: Database,
-  { pending_request_id: id, caller, plan_hash, comment }: Approving,
-  { command_id, deadline, request_id, api_key }: ReceivedCommand,
+  command: Approving,
+  received: ReceivedCommand,
 ): Promise<CommandReply<'pending.approve'> | null> {
-  const reply = { pending_request_id: id }
-  const approved = database.transaction(async (tx) => {
-    if (await isPast(tx, deadline)) return null
-    if (await wasCarriedOut(tx, command_id)) return reply
-    const { stored, request, rules, approver } = await readAsked(tx, id, caller)
-    refuseIf(rejectionProblem(rules, request, approver))
+  const { pending_request_id: id, caller, plan_hash, comment = null } = command
+  return carryOut(database, { ...command, ...received, action: 'pending_request.approve' }, async (tx, asked) => {
+    const { stored, request, rules, approver } = asked
     if (plan_hash !== undefined && plan_hash !== stored.plan_hash) {
       throw conflict('The plan of the request is another one than that of plan_hash: look at it again', {
         plan_hash: stored.plan_hash,
       })
     }
-    if (request.terms.approvals.some(({ user_id }) => user_id === caller.user_id)) return reply
+    if (request.terms.approvals.some(({ user_id }) => user_id === caller.user_id)) return false
     refuseIf(approvalProblem(rules, request, approver))
-    await addApproval.one(tx, {
-      request_id: id,
-      user_id: caller.user_id,
-      user_name: caller.username,
-      comment: comment ?? null,
-    })
+    const given = { user_id: caller.user_id, user_name: caller.username, comment }
+    await addApproval.one(tx, { request_id: id, ...given })
     await reviewRequest.run(tx, { id })
-    const own = {
-      user_id: caller.user_id,
-      user_name: caller.username,
-      at: new Date(),
-      comment: comment ?? null,
-      counts: true,
-    }
-    const approvals = [...request.terms.approvals, { ...own, role_ids: approver.role_ids }]
+    const own = { ...given, at: new Date(), counts: true, role_ids: approver.role_ids }
+    const approvals = [...request.terms.approvals, own]
     const left = approvalRules(rules, { ...request, terms: { ...request.terms, approvals } })
-    const change = { pending_request_id: id, tenant_id: stored.tenant_id, status: 'pending' } as const
     const isLast = left.every(({ missing }) => missing === 0)
+    const change = { pending_request_id: id, tenant_id: stored.tenant_id, status: 'pending' } as const
     await enqueue(tx, [
       eventMessage('pending.updated', change),
       ...(isLast ? [eventMessage('pending.approved', change)] : []),
     ])
-    await recordCall(tx, {
-      command_id,
-      action: 'pending_request.approve',
-      caller,
-      api_key,
-      request_id,
-      resource_id: id,
-      tenant_id: stored.tenant_id,
-      details: { plan_hash: stored.plan_hash, ...(comment === undefined ? {} : { comment }) },
-    })
-    return reply
+    return true
   })
-  return unlessRefused(approved)
 }
 
 /**
- * Ends a request that needs approvals.
+ * Ends a request that needs approvals. Returns null without effect after the deadline or a refusal.
  * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, FORBIDDEN, CONFLICT
  */
 export function rejectPending(
   database: Database,
-  { pending_request_id: id, caller, comment }: Rejecting,
-  { command_id, deadline, request_id, api_key }: ReceivedCommand,
+  command: Rejecting,
+  received: ReceivedCommand,
 ): Promise<CommandReply<'pending.reject'> | null> {
-  const reply = { pending_request_id: id }
-  const rejected = database.transaction(async (tx) => {
-    if (await isPast(tx, deadline)) return null
-    if (await wasCarriedOut(tx, command_id)) return reply
-    const { stored, request, rules, approver } = await readAsked(tx, id, caller)
-    refuseIf(rejectionProblem(rules, request, approver))
+  const { pending_request_id: id, caller, comment } = command
+  return carryOut(database, { ...command, ...received, action: 'pending_request.reject' }, async (tx, { stored }) => {
     const reason = comment === undefined ? '' : `: ${comment}`
     await endRequests.all(tx, {
       ids: [id],
@@ -114,19 +86,31 @@ export function rejectPending(
     })
     const change = { pending_request_id: id, tenant_id: stored.tenant_id, status: 'cancelled' } as const
     await enqueue(tx, [eventMessage('pending.updated', change), eventMessage('pending.rejected', change)])
-    await recordCall(tx, {
-      command_id,
-      action: 'pending_request.reject',
-      caller,
-      api_key,
-      request_id,
-      resource_id: id,
-      tenant_id: stored.tenant_id,
-      details: { plan_hash: stored.plan_hash, ...(comment === undefined ? {} : { comment }) },
-    })
+    return true
+  })
+}
+
+type Call = Rejecting & ReceivedCommand & { action: 'pending_request.approve' | 'pending_request.reject' }
+
+/** Carries out what an approver asks for, once. `act` tells whether it changed anything, and only then the audit log has it. */
+function carryOut(
+  database: Database,
+  { pending_request_id: id, caller, comment, command_id, deadline, request_id, api_key, action }: Call,
+  act: (tx: Queryable, asked: Asked) => Promise<boolean>,
+): Promise<{ pending_request_id: string } | null> {
+  const reply = { pending_request_id: id }
+  const carriedOut = database.transaction(async (tx) => {
+    if (await isPast(tx, deadline)) return null
+    if (await wasCarriedOut(tx, command_id)) return reply
+    const asked = await readAsked(tx, id, caller)
+    refuseIf(rejectionProblem(asked.rules, asked.request, asked.approver))
+    if (!(await act(tx, asked))) return reply
+    const { tenant_id, plan_hash } = asked.stored
+    const details = { plan_hash, ...(comment === undefined ? {} : { comment }) }
+    await recordCall(tx, { command_id, action, caller, api_key, request_id, resource_id: id, tenant_id, details })
     return reply
   })
-  return unlessRefused(rejected)
+  return unlessRefused(carriedOut)
 }
 
 interface Asked {
