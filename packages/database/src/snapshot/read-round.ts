@@ -208,7 +208,9 @@ async function readPlaces(
   const rows = await findPlaces.all(db, {
     targets: lists.flatMap((ids, list) => ids.map((target_id) => ({ list, target_id }))),
   })
-  return lists.map((_, index) => rows.flatMap(({ list, ...place }) => (list === index ? [place] : [])))
+  const places: TargetPlace[][] = lists.map(() => [])
+  for (const { list, ...place } of rows) places[list]?.push(place)
+  return places
 }
 
 interface RequestedTargets {

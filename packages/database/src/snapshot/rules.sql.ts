@@ -37,7 +37,10 @@ export const ALL_RULES = `(SELECT json_agg(json_build_object('id', e.id, 'name',
       'from_environment_name', (SELECT f.name FROM environments f WHERE f.id = (e.rules #>> '{promotion,from_environment_id}')::uuid)))
     FROM environments e WHERE e.rules <> '{}')`
 
-/** Which pending requests are due for a look although nobody changed anything: they expire, or what parks them may be over. The first ones first, in the order of the queue. */
+/**
+ * Which pending requests are due for a look although nobody changed anything: they expire, or what parks them may be over. In the order
+ * in which they became due, then in that of the queue.
+ */
 export const findDue = statement({
   name: 'database.snapshot.find-due',
   parameters: { limit: int8 },

@@ -1,5 +1,5 @@
 import type { CallingKey, CommandBody } from '@slipway/contracts'
-import { enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
 import { recordAudit } from '@slipway/database/audit'
 import { supersedeRequests } from './status.sql.ts'
 
@@ -29,7 +29,13 @@ export async function supersede(tx: Queryable, requests: readonly NewerRequest[]
       message: `Superseded by the request ${command_id} of ${caller.username}`,
     })),
   })
-  const byNewer = (newer: string) => older.filter(({ newer_id }) => newer_id === newer)
+  const grouped = new Map<string, RowOf<typeof supersedeRequests>[]>()
+  for (const one of older) {
+    const group = grouped.get(one.newer_id)
+    if (group === undefined) grouped.set(one.newer_id, [one])
+    else group.push(one)
+  }
+  const byNewer = (newer: string) => grouped.get(newer) ?? []
   await Promise.all([
     enqueue(
       tx,
