@@ -50,6 +50,10 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) VALUES ($1::uuid::text, $1, $1, now())`,
     `INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, '')`,
     `INSERT INTO wrong_codes (user_id, failed_at, locks) VALUES ($1, '{}', 0)`,
+    `INSERT INTO role_bindings (id, user_id, role_id) SELECT $1, $1, id FROM roles LIMIT 1`,
+    `INSERT INTO identities (user_id, provider, issuer, subject) VALUES ($1, '', '', $1::uuid::text)`,
+    `INSERT INTO trusts (id, user_id, name, issuer, audience, claims) VALUES ($1, $1, '', '', '', '{}')`,
+    `INSERT INTO exchanged_tokens (token_hash, expires_at) VALUES ($1::uuid::text, now())`,
     `INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash) VALUES ($1, $1, '', '', $1::uuid::text)`,
     `INSERT INTO audit_records (id, action, resource_type, tenant_id, details) VALUES ($1, '', '', $2, '{}')`,
     `INSERT INTO environments (id, tenant_id, name) VALUES ($1, $2, $1::uuid::text)`,
@@ -170,8 +174,11 @@ describe('the setting of a connection', () => {
     'target_locks',
     'pending_targets',
   ])
-  /** Tables where a tenant sees no row: the content store acts for all tenants, grants belong to the installation. */
-  const NOBODYS = new Set(['content_uploads', 'instance_grants'])
+  /**
+   * Tables where a tenant sees no row: the content store and the exchange of tokens act for all tenants, grants belong to the
+   * installation.
+   */
+  const NOBODYS = new Set(['content_uploads', 'exchanged_tokens', 'instance_grants'])
   const own = (name: string) => (NOBODYS.has(name) ? 0 : SHARED.has(name) ? 2 : 1)
 
   test('* sees every row of every table', async () => {

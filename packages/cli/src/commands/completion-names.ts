@@ -80,7 +80,9 @@ async function readNames(client: SlipwayClient, kind: ServerKind, search: string
     case 'request':
       return (await client.call('listPending', { signal })).map(({ id }) => id)
     case 'user':
-      return (await take(client.each('listUsers', { signal }), MAX_NAMES)).map(({ email }) => email)
+      return (await take(client.each('listUsers', { signal }), MAX_NAMES)).map(
+        ({ email, username }) => email ?? username,
+      )
     case 'webhook':
       return (await take(client.each('listWebhooks', { signal }), MAX_NAMES)).map(({ url }) => url)
     case 'key':

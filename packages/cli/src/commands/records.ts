@@ -92,7 +92,7 @@ async function findByName<K extends RecordKind>(client: SlipwayClient, kind: K, 
 
 /** Webhooks have no name. */
 export function getName(record: RecordByKind[RecordKind]): string {
-  if ('email' in record) return record.email
+  if ('email' in record) return record.email ?? record.username
   return 'url' in record ? record.url : record.name
 }
 

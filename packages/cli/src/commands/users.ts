@@ -70,7 +70,7 @@ async function create({ io, client, output }: Context, email: string, options: U
     ...(tenant === undefined ? {} : { tenant_id: await findId(client, 'tenant', tenant) }),
   }
   const user = await client.call('createUser', { body })
-  output.printRecord(user, () => [`created user ${sanitize(user.email)} (${user.id})`])
+  output.printRecord(user, () => [`created user ${sanitize(user.email ?? user.username)} (${user.id})`])
 }
 
 async function change({ io, client, output }: Context, nameOrId: string, options: UserOptions): Promise<void> {
@@ -81,6 +81,6 @@ async function change({ io, client, output }: Context, nameOrId: string, options
   }
   const user = await client.call('updateUser', { params: { id }, body })
   output.printRecord(user, () => [
-    `user ${sanitize(user.email)}: ${user.status}, ${user.roles.join(', ') || 'without roles'}`,
+    `user ${sanitize(user.email ?? user.username)}: ${user.status}, ${user.roles.join(', ') || 'without roles'}`,
   ])
 }

@@ -1079,8 +1079,8 @@ export interface components {
             created_at: string;
             /** @description Full name for people */
             display_name: string | null;
-            /** @description E-mail address, with which the user logs in */
-            email: string;
+            /** @description E-mail address, with which the user logs in; null: none */
+            email: string | null;
             /** @description Whether the e-mail address belongs to the user */
             email_verified: boolean;
             /**
@@ -3450,8 +3450,8 @@ export interface components {
             created_at: string;
             /** @description Full name for people */
             display_name: string | null;
-            /** @description E-mail address, with which the user logs in */
-            email: string;
+            /** @description E-mail address, with which the user logs in; null: none */
+            email: string | null;
             /**
              * Format: uuid
              * @description UUID of the user
@@ -3474,8 +3474,8 @@ export interface components {
             created_at: string;
             /** @description Full name for people */
             display_name: string | null;
-            /** @description E-mail address, with which the user logs in */
-            email: string;
+            /** @description E-mail address, with which the user logs in; null: none */
+            email: string | null;
             /** @description Whether the e-mail address belongs to the user */
             email_verified: boolean;
             /**

@@ -21,7 +21,7 @@ import { PERMISSIONS } from './permissions.ts'
 
 export const User = Strict({
   id: Ref('user', 'UUID of the user'),
-  email: Text('E-mail address, with which the user logs in', 'ada@example.com'),
+  email: NullableText('E-mail address, with which the user logs in; null: none', 'ada@example.com'),
   username: Text('Unique name, shown wherever the user did something', 'ada'),
   display_name: NullableText('Full name for people', 'Ada Lovelace'),
   status: Text('`active`, `inactive` or `suspended`. Only active users can do anything', 'active'),

@@ -52,6 +52,8 @@ const listeners = only('id', 'tenant_id', 'events', 'enabled')
 const INSTANCE_SECRETS = except('credential_hash', 'next_credential_hash', 'former_credential_hash', 'join_key_hash')
 const TARGET_SECRETS = except('connection_secrets')
 
+const KEY_SCOPE = only('id', 'user_id', 'scopes', 'environment_ids', 'solution_ids', 'expires_at')
+
 const MOVED_HEAD: TableRights = {
   insert: ['target_id', 'source_id'],
   update: ['current_deployment_id', 'latest_deployment_id', 'current_since'],
@@ -64,21 +66,25 @@ const RENEWED_CHECK = [
 ]
 
 const SERVICES_TABLES: Record<string, Table> = {
-  // Identity. The log-stream checks whether the user of a stream may still see its records.
-  // The others see which approvals count.
+  // Identity. The log-stream checks whether the user of a stream may still see its records. The planner and the dispatcher check what
+  // the user of a request may do.
   users: {
     gateway: own,
     'log-stream': only('id', 'status', 'tenant_id', 'token_version'),
-    planner: only('id', 'status'),
-    dispatcher: only('id', 'status'),
+    planner: only('id', 'status', 'tenant_id'),
+    dispatcher: only('id', 'status', 'tenant_id'),
   },
   roles: { gateway: own, 'log-stream': read, planner: read, dispatcher: read },
   user_roles: { gateway: own, 'log-stream': read, planner: read, dispatcher: read },
+  role_bindings: { gateway: own, 'log-stream': read, planner: read, dispatcher: read },
+  identities: { gateway: own },
+  trusts: { gateway: own },
+  exchanged_tokens: { gateway: own },
   sessions: { gateway: own, 'log-stream': only('id', 'user_id', 'token_version', 'expires_at', 'revoked_at') },
   refresh_tokens: { gateway: own },
   recovery_codes: { gateway: own },
   wrong_codes: { gateway: own },
-  api_keys: { gateway: own, 'log-stream': only('id', 'user_id', 'scopes', 'expires_at') },
+  api_keys: { gateway: own, 'log-stream': KEY_SCOPE, planner: KEY_SCOPE, dispatcher: KEY_SCOPE },
   idempotency_keys: { gateway: own },
 
   // Audit. No role changes or deletes records; retention calls the function drop_audit.

@@ -5,7 +5,7 @@ const USER = {
   row: {
     user_id: uuid,
     username: text,
-    email: text,
+    email: nullable(text),
     display_name: nullable(text),
     status: text,
     tenant_id: nullable(uuid),
@@ -57,7 +57,7 @@ export const findUserOfKey = statement({
 
 /** The user with the fields that only a login checks. */
 const LOGIN = {
-  row: { ...USER.row, password_hash: text, totp_sealed: nullable(text) },
+  row: { ...USER.row, password_hash: nullable(text), totp_sealed: nullable(text) },
   columns: `${USER.columns}, u.password_hash, u.totp_sealed`,
 }
 

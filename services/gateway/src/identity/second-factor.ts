@@ -45,7 +45,7 @@ export function secondFactorHandlers({
           if (set === 0) throw conflict('Two-factor authentication is enabled: disable it first')
           await audit.record(tx, { resource_id: caller.user_id, tenant_id: caller.tenant_id })
         })
-        return { status: 200, body: { secret, otpauth_url: otpauthUrl(secret, caller.email) } }
+        return { status: 200, body: { secret, otpauth_url: otpauthUrl(secret, caller.email ?? caller.username) } }
       },
     },
 

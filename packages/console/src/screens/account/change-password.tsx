@@ -35,7 +35,7 @@ export function ChangePassword() {
       <form onSubmit={submit}>
         <Stack gap="sm" maw={420}>
           {/* Password managers need to know the account. */}
-          <input type="hidden" autoComplete="username" name="username" value={user.email} readOnly />
+          <input type="hidden" autoComplete="username" name="username" value={user.email ?? user.username} readOnly />
           <PasswordInput
             label="Current password"
             autoComplete="current-password"

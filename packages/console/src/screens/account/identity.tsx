@@ -18,7 +18,10 @@ export function Identity() {
               {user.display_name ?? user.username} <Code>{user.username}</Code>
             </>,
           ],
-          ['E-mail', `${user.email}, ${user.email_verified ? 'verified' : 'not verified'}`],
+          [
+            'E-mail',
+            user.email === null ? 'None' : `${user.email}, ${user.email_verified ? 'verified' : 'not verified'}`,
+          ],
           ['Status', <StateBadge key="status" state={user.status} />],
           ['Tenant', <RecordName key="tenant" kind="tenant" id={user.tenant_id} none="None: you see all tenants" />],
           ['Roles', user.roles.join(', ') || 'None'],

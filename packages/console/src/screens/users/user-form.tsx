@@ -25,7 +25,7 @@ export function UserForm({ user, onClose }: Props) {
   return (
     <RecordForm
       kind="user"
-      stored={user?.email}
+      stored={user?.email ?? undefined}
       initial={{
         email: user?.email ?? '',
         email_verified: user?.email_verified ?? false,

@@ -50,10 +50,10 @@ export function Users() {
         { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
         { head: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
       ]}
-      actions={({ id, email }, open) => (
+      actions={({ id, email, username }, open) => (
         <RecordButtons
           id={id}
-          name={email}
+          name={email ?? username}
           mayChange={can('users:update')}
           onChange={open}
           mayDelete={can('users:delete') && id !== self.id}
