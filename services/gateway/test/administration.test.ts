@@ -146,6 +146,43 @@ describe('users', () => {
     expect(refusal(await admin.send('updateUser', `/admin/users/${id}`, more))).toMatchObject(answer)
   })
 
+  test('a service account has a name and roles, and neither address nor password', async () => {
+    const body = { kind: 'service', username: unique('pipeline'), display_name: 'Pipeline', roles: ['operator'] }
+    const { status, body: account } = await admin.send('createUser', '/admin/users', body)
+    expect([status, account]).toEqual([
+      201,
+      expect.objectContaining({ ...body, email: null, email_verified: false, identity: null, status: 'active' }),
+    ])
+    const path = `/admin/users/${account.id}`
+    expect((await admin.send('getUser', path)).body).toEqual(account)
+    const changed = await admin.send('updateUser', path, { username: unique('renamed'), roles: ['user'] })
+    expect(changed.body).toMatchObject({ kind: 'service', roles: ['user'] })
+    for (const change of [{ email: 'a@example.com' }, { password: PASSWORD }, { email_verified: true }]) {
+      expect(refusal(await admin.send('updateUser', path, change))).toEqual(refused(409, 'CONFLICT'))
+    }
+    expect(refusal(await admin.send('updateUser', path, { kind: 'person' }))).toMatchObject({
+      details: { errors: [{ path: '/kind' }] },
+    })
+    expect((await admin.send('listUsers', '/admin/users?limit=1')).body.data).toEqual([changed.body])
+  })
+
+  test.each([
+    [{ kind: 'service', email: 'a@example.com', password: PASSWORD }, ['/email', '/password']],
+    [{ kind: 'service', email_verified: false }, ['/email_verified']],
+    [{ kind: 'robot', email: 'a@example.com', password: PASSWORD }, ['/kind']],
+  ])('a user %j is refused with the path of each wrong field', async (more, paths) => {
+    const answer = await admin.send('createUser', '/admin/users', { username: unique('x'), roles: [], ...more })
+    expect(refusal(answer)).toMatchObject({
+      ...refused(400, 'VALIDATION_ERROR'),
+      details: { errors: paths.map((path) => ({ path })) },
+    })
+  })
+
+  test('a person needs an address and a password', async () => {
+    const answer = await admin.send('createUser', '/admin/users', { username: unique('x'), roles: [] })
+    expect(refusal(answer)).toEqual(refused(400, 'MISSING_FIELD', { fields: ['email', 'password'] }))
+  })
+
   test('the length of a password is counted in characters', async () => {
     const password = '🔑'.repeat(12)
     const { email } = await createUser({ password })
@@ -155,7 +192,7 @@ describe('users', () => {
   test('the refusal names every missing field', async () => {
     const { password: _, roles: __, ...rest } = newUser()
     expect(refusal(await admin.send('createUser', '/admin/users', rest))).toEqual(
-      refused(400, 'MISSING_FIELD', { fields: ['password', 'roles'] }),
+      refused(400, 'MISSING_FIELD', { fields: ['roles', 'password'] }),
     )
   })
 

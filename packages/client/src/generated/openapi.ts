@@ -442,18 +442,18 @@ export interface components {
             /** @description Values by name. Deployments that use the record receive them */
             variables?: components["schemas"]["Variables"];
         };
-        /** @description A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` replaces all roles. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, `tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. */
+        /** @description A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` replaces all roles. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, `tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. A service account has no e-mail and no password (409). */
         ChangeUser: {
             /** @description Full name for people */
             display_name?: string | null;
             /**
              * Format: email
-             * @description Unique e-mail address, with which the user logs in; in upper or lower case
+             * @description Unique e-mail address, with which the user logs in; in upper or lower case. Required unless `kind` is `service`
              */
             email?: string;
             /** @description Whether the e-mail belongs to the user. A new e-mail counts as not verified unless this is true */
             email_verified?: boolean;
-            /** @description The new password, 12 to 128 characters */
+            /** @description The new password, 12 to 128 characters. Required unless `kind` is `service` */
             password?: string;
             /** @description Names of roles. The caller needs all their permissions. */
             roles?: string[];
@@ -1032,13 +1032,18 @@ export interface components {
             display_name?: string | null;
             /**
              * Format: email
-             * @description Unique e-mail address, with which the user logs in; in upper or lower case
+             * @description Unique e-mail address, with which the user logs in; in upper or lower case. Required unless `kind` is `service`
              */
-            email: string;
+            email?: string;
             /** @description Whether the e-mail belongs to the user. A new e-mail counts as not verified unless this is true */
             email_verified?: boolean;
-            /** @description The new password, 12 to 128 characters */
-            password: string;
+            /**
+             * @description `service`: an account of a pipeline, without e-mail, password and login; `person` when omitted. It cannot be changed
+             * @enum {string}
+             */
+            kind?: "person" | "service";
+            /** @description The new password, 12 to 128 characters. Required unless `kind` is `service` */
+            password?: string;
             /** @description Names of roles. The caller needs all their permissions. */
             roles: string[];
             /**
@@ -1079,7 +1084,7 @@ export interface components {
             created_at: string;
             /** @description Full name for people */
             display_name: string | null;
-            /** @description E-mail address, with which the user logs in; null: none */
+            /** @description E-mail address, with which the user logs in; null for a service account */
             email: string | null;
             /** @description Whether the e-mail address belongs to the user */
             email_verified: boolean;
@@ -1088,6 +1093,13 @@ export interface components {
              * @description UUID of the user
              */
             id: string;
+            /** @description Who the user is at the provider with which the user logs in; null: the user logs in with a password, or never */
+            identity: components["schemas"]["Identity"] | null;
+            /**
+             * @description `service`: an account of a pipeline, without e-mail, password and login
+             * @enum {string}
+             */
+            kind: "person" | "service";
             /** @description When the user last logged in; null: never */
             last_login_at: string | null;
             /** @description The permissions of all roles together */
@@ -1508,6 +1520,12 @@ export interface components {
             user_id: string;
             /** @description The name of the user */
             user_name: string;
+        };
+        Identity: {
+            /** @description Id of the provider */
+            provider: string;
+            /** @description The claim `sub` of the user at the provider */
+            subject: string;
         };
         Installed: {
             /** @description When it was applied; null: nothing is in force */
@@ -3450,13 +3468,20 @@ export interface components {
             created_at: string;
             /** @description Full name for people */
             display_name: string | null;
-            /** @description E-mail address, with which the user logs in; null: none */
+            /** @description E-mail address, with which the user logs in; null for a service account */
             email: string | null;
             /**
              * Format: uuid
              * @description UUID of the user
              */
             id: string;
+            /** @description Who the user is at the provider with which the user logs in; null: the user logs in with a password, or never */
+            identity: components["schemas"]["Identity"] | null;
+            /**
+             * @description `service`: an account of a pipeline, without e-mail, password and login
+             * @enum {string}
+             */
+            kind: "person" | "service";
             /** @description The permissions of all roles together */
             permissions: string[];
             /** @description Names of the roles */
@@ -3474,7 +3499,7 @@ export interface components {
             created_at: string;
             /** @description Full name for people */
             display_name: string | null;
-            /** @description E-mail address, with which the user logs in; null: none */
+            /** @description E-mail address, with which the user logs in; null for a service account */
             email: string | null;
             /** @description Whether the e-mail address belongs to the user */
             email_verified: boolean;
@@ -3483,6 +3508,13 @@ export interface components {
              * @description UUID of the user
              */
             id: string;
+            /** @description Who the user is at the provider with which the user logs in; null: the user logs in with a password, or never */
+            identity: components["schemas"]["Identity"] | null;
+            /**
+             * @description `service`: an account of a pipeline, without e-mail, password and login
+             * @enum {string}
+             */
+            kind: "person" | "service";
             /** @description The permissions of all roles together */
             permissions: string[];
             /** @description Names of the roles */

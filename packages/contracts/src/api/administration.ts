@@ -18,7 +18,7 @@ import {
   withOptions,
 } from '../schema.ts'
 import { MOMENTS, STORY } from '../story.ts'
-import { NewPassword, User } from './auth.ts'
+import { NewPassword, USER_KINDS, User } from './auth.ts'
 import { PERMISSIONS } from './permissions.ts'
 
 export const USER_STATUSES = ['active', 'inactive', 'suspended'] as const
@@ -29,15 +29,30 @@ export const UserRecord = Strict({
   email_verified: Flag('Whether the e-mail address belongs to the user'),
 })
 
+/** A person needs `email` and `password`, a service account has neither. */
 export const CreateUser = Strict({
-  email: describe(
-    Type.String({ format: 'email', maxLength: 320 }),
-    'Unique e-mail address, with which the user logs in; in upper or lower case',
-    'ada@example.com',
+  kind: Type.Optional(
+    describe(
+      literals(USER_KINDS),
+      '`service`: an account of a pipeline, without e-mail, password and login; `person` when omitted. It cannot be changed',
+      'person',
+    ),
+  ),
+  email: Type.Optional(
+    describe(
+      Type.String({ format: 'email', maxLength: 320 }),
+      'Unique e-mail address, with which the user logs in; in upper or lower case. Required unless `kind` is `service`',
+      'ada@example.com',
+    ),
   ),
   username: describe(Name, 'Unique name, shown wherever the user did something', 'ada'),
   display_name: Type.Optional(describe(Nullable(Name), 'Full name for people', 'Ada Lovelace')),
-  password: withOptions(NewPassword, { writeOnly: true }),
+  password: Type.Optional(
+    withOptions(NewPassword, {
+      description: `${NewPassword.description}. Required unless \`kind\` is \`service\``,
+      writeOnly: true,
+    }),
+  ),
   roles: describe(
     Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 100, uniqueItems: true }),
     'Names of roles. The caller needs all their permissions.',
@@ -63,7 +78,7 @@ export const CreateUser = Strict({
   ),
 })
 
-export const ChangeUser = Type.Partial(CreateUser, {
+export const ChangeUser = Type.Partial(Type.Omit(CreateUser, ['kind']), {
   additionalProperties: false,
   description:
     'A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` ' +
@@ -71,7 +86,7 @@ export const ChangeUser = Type.Partial(CreateUser, {
     'Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). ' +
     'A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, ' +
     '`tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the ' +
-    'user (403). Renaming and suspending need only `users:update`.',
+    'user (403). Renaming and suspending need only `users:update`. A service account has no e-mail and no password (409).',
 })
 
 const Labels = Type.Record(Type.String({ pattern: '^.{1,255}$' }), Type.String({ maxLength: 255 }), {

@@ -19,9 +19,22 @@ import {
 import { MOMENTS, STORY } from '../story.ts'
 import { PERMISSIONS } from './permissions.ts'
 
+export const USER_KINDS = ['person', 'service'] as const
+
+/** Who the user is at a provider of identities. */
+export const Identity = Strict({
+  provider: Text('Id of the provider', 'company'),
+  subject: Text('The claim `sub` of the user at the provider', '248289761001'),
+})
+
 export const User = Strict({
   id: Ref('user', 'UUID of the user'),
-  email: NullableText('E-mail address, with which the user logs in; null: none', 'ada@example.com'),
+  kind: describe(
+    literals(USER_KINDS),
+    '`service`: an account of a pipeline, without e-mail, password and login',
+    'person',
+  ),
+  email: NullableText('E-mail address, with which the user logs in; null for a service account', 'ada@example.com'),
   username: Text('Unique name, shown wherever the user did something', 'ada'),
   display_name: NullableText('Full name for people', 'Ada Lovelace'),
   status: Text('`active`, `inactive` or `suspended`. Only active users can do anything', 'active'),
@@ -30,6 +43,11 @@ export const User = Strict({
     'deployments:create',
     'deployments:read',
   ]),
+  identity: describe(
+    Nullable(Identity),
+    'Who the user is at the provider with which the user logs in; null: the user logs in with a password, or never',
+    null,
+  ),
   created_at: Moment('When the user was created', MOMENTS.made),
 })
 

@@ -6,6 +6,7 @@ import { tableOf } from '../records/table.ts'
 /** Without password hash and second factor. */
 const SHOWN = {
   id: true,
+  kind: true,
   email: true,
   username: true,
   display_name: true,
@@ -13,6 +14,7 @@ const SHOWN = {
   tenant_id: true,
   email_verified: true,
   created_at: true,
+  identity: { select: { provider: true, subject: true } },
   roles: { select: { role: { select: { name: true, permissions: true } } } },
 } satisfies Prisma.UserSelect
 

@@ -11,7 +11,34 @@ import {
 } from '@slipway/database'
 import { conflict, Problem, validationProblem } from '@slipway/domain'
 import type { CallingUser } from '../callers/calling-user.ts'
+import type { Check } from '../handler.ts'
 import type { UserRecord } from './user-records.ts'
+
+/** What a service account does not have. */
+const CREDENTIALS = ['email', 'email_verified', 'password'] as const
+
+/** A person needs an address and a password. A service account has neither. */
+export const checkNewUser: Check = (body) => {
+  if (body['kind'] === 'service') {
+    return CREDENTIALS.filter((field) => body[field] !== undefined).map((field) => ({
+      path: `/${field}`,
+      message: 'must be left out: a service account has no e-mail and no password',
+    }))
+  }
+  return (['email', 'password'] as const)
+    .filter((field) => body[field] === undefined)
+    .map((field) => ({ path: `/${field}`, message: 'is required', missing: field }))
+}
+
+/** @throws Problem CONFLICT if a change gives a service account an address or a password */
+export function requireNoCredentials(
+  user: { kind: string },
+  change: { [field in (typeof CREDENTIALS)[number]]?: unknown },
+): void {
+  const given = CREDENTIALS.find((field) => change[field] !== undefined)
+  if (user.kind !== 'service' || given === undefined) return
+  throw conflict(`This is a service account, which has no ${given}: leave the field out`)
+}
 
 /** Locks roles until the end of the transaction: a role must not be deleted while it is assigned. */
 const holdRoles = statement({
@@ -87,6 +114,7 @@ export function requireMayActAs(caller: CallingUser, user: UserRecord): void {
 
 /** What decides about the rights of a user. */
 interface UserRights {
+  kind: string
   status: string
   roles: readonly string[]
   tenant_id: string | null
@@ -101,8 +129,9 @@ export function requireNoSelfDemotion(caller: CallingUser, user: UserRecord, aft
   throw conflict('You cannot suspend yourself, move yourself to another tenant or drop your own roles')
 }
 
-const isFullAdmin = ({ status, roles, tenant_id }: UserRights) =>
-  status === 'active' && tenant_id === null && roles.includes(ADMIN_ROLE)
+/** A service account does not count: nobody can log in to it. */
+const isFullAdmin = ({ kind, status, roles, tenant_id }: UserRights) =>
+  kind === 'person' && status === 'active' && tenant_id === null && roles.includes(ADMIN_ROLE)
 
 /**
  * Without an active administrator outside of all tenants, the installation could not be administered any more.
@@ -114,7 +143,7 @@ export async function requireAnotherAdmin(tx: Transaction, user: UserRecord, aft
   const prisma = await tx.prisma()
   const roles = { some: { role: { name: ADMIN_ROLE } } }
   const another = await prisma.user.findFirst({
-    where: { id: { not: user.id }, status: 'active', tenant_id: null, roles },
+    where: { id: { not: user.id }, kind: 'person', status: 'active', tenant_id: null, roles },
   })
   if (another === null) throw conflict('This is the last active administrator without tenant: create another one first')
 }

@@ -14,15 +14,17 @@ import { fieldReferences } from '../records/references.ts'
 import { toUserRecord, USER, type UserRecord, type UserRow } from './user-records.ts'
 import {
   changesRolesOrTenant,
+  checkNewUser,
   type GrantedRole,
   requireAnotherAdmin,
   requireMayActAs,
   requireMayGrantRights,
+  requireNoCredentials,
   requireNoSelfDemotion,
   requireRoles,
 } from './user-rules.ts'
 
-type Created = Static<typeof CreateUser> & { password_hash: string }
+type Created = Omit<Static<typeof CreateUser>, 'email'> & { email: string | null; password_hash: string | null }
 type Changed = Static<typeof ChangeUser> & { password_hash: string | undefined }
 type UserOperation = `${'create' | 'get' | 'update' | 'delete'}User` | 'listUsers'
 
@@ -46,16 +48,22 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
     async prepareCreate({ body: given, resolve }) {
       const body = given as Static<typeof CreateUser>
       const references = await resolve(fieldReferences(body, REFERENCES))
-      const email = normalizeEmail(body.email)
-      return { body: { ...body, email, password_hash: await passwords.hash(body.password) }, references }
+      const { email, password } = body
+      const credentials = {
+        email: email === undefined ? null : normalizeEmail(email),
+        password_hash: password === undefined ? null : await passwords.hash(password),
+      }
+      return { body: { ...body, ...credentials }, references }
     },
     async create({ tx, caller, id, tenant_id, body }: Creation<Created>) {
       const roles = await requireRoles(tx, body.roles)
-      const { email, username, password_hash, display_name = null, status = 'active', email_verified = false } = body
-      requireMayGrantRights(caller, { status, roles: body.roles, tenant_id }, roles)
+      const { kind = 'person', email, username, password_hash } = body
+      const { display_name = null, status = 'active', email_verified = false } = body
+      requireMayGrantRights(caller, { kind, status, roles: body.roles, tenant_id }, roles)
       return {
         columns: {
           id,
+          kind,
           email,
           username,
           ...keyOfUser(username),
@@ -66,7 +74,7 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
           email_verified,
           roles: { create: roles.map((role) => ({ role_id: role.id })) },
         },
-        details: { email, username, display_name, status, roles: body.roles },
+        details: { kind, email, username, display_name, status, roles: body.roles },
       }
     },
 
@@ -75,6 +83,7 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
       if (found.id === caller.user_id && body.password !== undefined) {
         throw conflict('This is your own account: change its password with POST /auth/password')
       }
+      requireNoCredentials(found, body)
       const references = await resolve(fieldReferences(body, REFERENCES))
       const password_hash = body.password === undefined ? undefined : await passwords.hash(body.password)
       return { body: { ...body, password_hash }, references }
@@ -131,12 +140,13 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
       const found = await findTakenUser(await database.prisma(), caller, { id, email, username })
       if (found === null) return TAKEN
       const difference = found.username === username || found.email === email ? '' : `: ${SAME_NAME}`
-      return `${TAKEN}: "${found.username}", ${found.email} (${found.id})${difference}`
+      const address = found.email === null ? '' : `, ${found.email}`
+      return `${TAKEN}: "${found.username}"${address} (${found.id})${difference}`
     },
   })
   return {
     listUsers: handlers.list,
-    createUser: handlers.create,
+    createUser: { ...handlers.create, check: checkNewUser },
     getUser: handlers.get,
     updateUser: handlers.update,
     deleteUser: handlers.delete,
@@ -147,10 +157,10 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
 function findTakenUser(
   { user }: Records,
   caller: CallingUser,
-  { id, email, username }: { id: string; email: string | undefined; username: string | undefined },
+  { id, email, username }: { id: string; email: string | null | undefined; username: string | undefined },
 ) {
   const given = [
-    ...(email === undefined ? [] : [{ email: normalizeEmail(email) }]),
+    ...(email === undefined || email === null ? [] : [{ email: normalizeEmail(email) }]),
     ...(username === undefined ? [] : [{ username }, keyOfUser(username)]),
   ]
   const select = { id: true, username: true, email: true }

@@ -1,9 +1,10 @@
-import { array, bool, int4, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { array, bool, int4, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 
 /** SQL: a user `u` with the present roles. */
 const USER = {
   row: {
     user_id: uuid,
+    kind: text,
     username: text,
     email: nullable(text),
     display_name: nullable(text),
@@ -17,13 +18,16 @@ const USER = {
     roles: array(text),
     permissions: array(text),
     role_ids: array(uuid),
+    identity: nullable(jsonb<{ provider: string; subject: string }>()),
   },
-  columns: `u.id AS user_id, u.username, u.email, u.display_name, u.status, u.tenant_id, u.token_version, u.email_verified,
+  columns: `u.id AS user_id, u.kind, u.username, u.email, u.display_name, u.status, u.tenant_id, u.token_version, u.email_verified,
        u.totp_enabled, u.created_at, u.last_login_at,
        ARRAY(SELECT r.name FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id ORDER BY 1) AS roles,
        ARRAY(SELECT DISTINCT p FROM user_roles ur JOIN roles r ON r.id = ur.role_id, unnest(r.permissions) p
               WHERE ur.user_id = u.id ORDER BY 1) AS permissions,
-       ARRAY(SELECT ur.role_id FROM user_roles ur WHERE ur.user_id = u.id) AS role_ids`,
+       ARRAY(SELECT ur.role_id FROM user_roles ur WHERE ur.user_id = u.id) AS role_ids,
+       (SELECT jsonb_build_object('provider', i.provider, 'subject', i.subject) FROM identities i
+         WHERE i.user_id = u.id) AS identity`,
 }
 
 /** SQL: whether the session `s` of the user `u` is valid. The only place with this rule. */

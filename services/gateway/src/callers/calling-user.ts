@@ -43,12 +43,14 @@ export const messageCaller = (caller: CallingUser) => ({
 
 export const userRecord = (user: UserWithRoles) => ({
   id: user.user_id,
+  kind: user.kind,
   email: user.email,
   username: user.username,
   display_name: user.display_name,
   status: user.status,
   roles: user.roles,
   permissions: user.permissions,
+  identity: user.identity,
   created_at: user.created_at.toISOString(),
 })
 
