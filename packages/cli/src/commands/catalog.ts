@@ -27,9 +27,6 @@ export function addCatalog(program: Command): void {
   addRecordCommands(program, 'tenants', 'tenant', 'tenants, which own records')
 }
 
-export const addRoles = (program: Command) =>
-  void addRecordCommands(program, 'roles', 'role', 'roles, which give users their permissions')
-
 function addSource(program: Command, name: string, kind: SourceKind, description: string): void {
   const parent = addRecordCommands(program, name, kind, description)
   const versions = parent

@@ -5,6 +5,7 @@ import { createFetch } from '../configuration/network.ts'
 import { chooseServer } from '../configuration/server.ts'
 import { readEnvironmentToken } from './context.ts'
 import { take } from './lists.ts'
+import { getName } from './records.ts'
 import { LAST } from './references.ts'
 import type { RootCommand } from './root.ts'
 
@@ -33,6 +34,7 @@ export type CompletedKind =
   | 'deployment'
   | 'key'
   | 'request'
+  | 'service-account'
   | 'tag'
   | 'user'
   | 'webhook'
@@ -80,9 +82,11 @@ async function readNames(client: SlipwayClient, kind: ServerKind, search: string
     case 'request':
       return (await client.call('listPending', { signal })).map(({ id }) => id)
     case 'user':
-      return (await take(client.each('listUsers', { signal }), MAX_NAMES)).map(
-        ({ email, username }) => email ?? username,
-      )
+      return (await take(client.each('listUsers', { signal }), MAX_NAMES)).map(getName)
+    case 'service-account': {
+      const users = await take(client.each('listUsers', { signal }), MAX_NAMES)
+      return users.filter((one) => one.kind === 'service').map(getName)
+    }
     case 'webhook':
       return (await take(client.each('listWebhooks', { signal }), MAX_NAMES)).map(({ url }) => url)
     case 'key':

@@ -83,6 +83,7 @@ const KINDS: Readonly<Record<string, CompletedKind>> = {
   instance: 'instance',
   role: 'role',
   user: 'user',
+  'service-account': 'service-account',
   'triggered-by': 'user',
   deployment: 'deployment',
   request: 'request',

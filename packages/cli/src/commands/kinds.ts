@@ -118,6 +118,18 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
     ],
     deletesWithoutYes: true,
   },
+  'service-account': {
+    kind: 'service-account',
+    columns: (names) => [
+      ['ID', ({ id }) => id],
+      ['NAME', ({ username }) => username],
+      ['STATUS', ({ status }) => status],
+      ['ROLES', ({ roles }) => roles.join(' ')],
+      ['TENANT', ({ tenant_id }) => names(tenant_id)],
+      ['CREATED', ({ created_at }) => formatTime(created_at)],
+    ],
+    deletion: 'its API keys, too',
+  },
   role: {
     kind: 'role',
     columns: () => [

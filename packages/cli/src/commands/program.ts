@@ -5,7 +5,7 @@ import { FORMATS } from '../terminal/output.ts'
 import { addApply } from './apply.ts'
 import { addApprovals } from './approvals.ts'
 import { addAudit } from './audit.ts'
-import { addCatalog, addRoles } from './catalog.ts'
+import { addCatalog } from './catalog.ts'
 import { addCompletion } from './completion.ts'
 import { addContent } from './content.ts'
 import { addContexts } from './contexts.ts'
@@ -19,8 +19,10 @@ import { addLogin } from './login.ts'
 import { addPending } from './pending.ts'
 import { addPromote } from './promote.ts'
 import { addReleases } from './releases.ts'
+import { addRoles } from './roles.ts'
 import { addRollback } from './rollback.ts'
 import { RootCommand } from './root.ts'
+import { addServiceAccounts } from './service-accounts.ts'
 import { addTargets } from './targets.ts'
 import { addUsers } from './users.ts'
 import { parseDuration } from './values.ts'
@@ -73,6 +75,7 @@ export function buildProgram(io: Io): RootCommand {
   addInstances(program)
   addKeys(program)
   addUsers(program)
+  addServiceAccounts(program)
   addRoles(program)
   addWebhooks(program)
   addAudit(program)

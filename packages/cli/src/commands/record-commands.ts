@@ -85,10 +85,16 @@ export function addDeleteCommand(parent: Command, kind: RecordKind): Command {
         const name = getName(record)
         await requireConsent(io, `delete ${kind} ${sanitize(name)}`, { yes, isOptional: deletesWithoutYes === true })
         await deleteRecord(client, kind, record.id)
-        const shown = kind === 'user' ? { email: name } : kind === 'webhook' ? { url: name } : { name }
-        output.printRecord({ id: record.id, ...shown, deleted: true }, () => [`deleted ${kind} ${sanitize(name)}`])
+        output.printRecord({ id: record.id, ...pickName(record), deleted: true }, () => [
+          `deleted ${kind} ${sanitize(name)}`,
+        ])
       }),
     )
+}
+
+const pickName = (record: RecordByKind[RecordKind]) => {
+  if ('email' in record) return record.email === null ? { username: record.username } : { email: record.email }
+  return 'url' in record ? { url: record.url } : { name: record.name }
 }
 
 /** Adds a command for a kind of record with list, show and delete. */

@@ -13,6 +13,7 @@ const LIST_OPERATIONS = {
   freeze: 'listFreezes',
   instance: 'listInstances',
   user: 'listUsers',
+  'service-account': 'listUsers',
   role: 'listRoles',
   webhook: 'listWebhooks',
 } as const
@@ -26,6 +27,7 @@ const READ_OPERATIONS = {
   freeze: 'getFreeze',
   instance: 'getInstance',
   user: 'getUser',
+  'service-account': 'getUser',
   role: 'getRole',
   webhook: 'getWebhook',
 } as const
@@ -39,6 +41,7 @@ const DELETE_OPERATIONS = {
   freeze: 'deleteFreeze',
   instance: 'deleteInstance',
   user: 'deleteUser',
+  'service-account': 'deleteUser',
   role: 'deleteRole',
   webhook: 'deleteWebhook',
 } as const
@@ -54,6 +57,7 @@ export interface RecordByKind {
   freeze: Item<'listFreezes'>
   instance: Item<'listInstances'>
   user: Item<'listUsers'>
+  'service-account': Item<'listUsers'>
   role: Item<'listRoles'>
   webhook: Item<'listWebhooks'>
 }
@@ -96,9 +100,18 @@ export function getName(record: RecordByKind[RecordKind]): string {
   return 'url' in record ? record.url : record.name
 }
 
-export function listRecords<K extends RecordKind>(client: SlipwayClient, kind: K, query: Record<string, string> = {}) {
-  return client.each(LIST_OPERATIONS[kind], { query } as never) as AsyncGenerator<RecordByKind[K]>
+export async function* listRecords<K extends RecordKind>(
+  client: SlipwayClient,
+  kind: K,
+  query: Record<string, string> = {},
+): AsyncGenerator<RecordByKind[K], void, undefined> {
+  const records = client.each(LIST_OPERATIONS[kind], { query } as never) as AsyncGenerator<RecordByKind[K]>
+  for await (const record of records) if (isOfKind(kind, record)) yield record
 }
+
+/** The API lists service accounts among the users. */
+const isOfKind = (kind: RecordKind, record: object) =>
+  kind !== 'service-account' || ('kind' in record && record.kind === 'service')
 
 export async function deleteRecord(
   client: SlipwayClient,
@@ -116,7 +129,8 @@ async function readById<K extends RecordKind>(
 ): Promise<RecordByKind[K] | undefined> {
   try {
     const input = { params: { id } } as never
-    return (await client.call(READ_OPERATIONS[kind], input)) as RecordByKind[K]
+    const record = (await client.call(READ_OPERATIONS[kind], input)) as RecordByKind[K]
+    return isOfKind(kind, record) ? record : undefined
   } catch (error) {
     if (error instanceof NotFoundError) return undefined
     throw error

@@ -17,7 +17,7 @@ interface UserOptions {
   passwordStdin?: boolean
 }
 
-const STATUS = new Option('--status <status>', 'only an active user can log in').choices([
+export const STATUS = new Option('--status <status>', 'only an active user can log in').choices([
   'active',
   'inactive',
   'suspended',

@@ -32,7 +32,17 @@ export function formatValue(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-const NAMES = ['name', 'email', 'id', 'deployment_id', 'pending_request_id', 'target_name', 'source_name', 'message']
+const NAMES = [
+  'name',
+  'email',
+  'username',
+  'id',
+  'deployment_id',
+  'pending_request_id',
+  'target_name',
+  'source_name',
+  'message',
+]
 
 /** Returns what other commands accept for this record: its name, else its id. */
 export function getRecordName(record: unknown): string {
