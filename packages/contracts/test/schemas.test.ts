@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { Type } from '@sinclair/typebox'
 import {
-  BUILT_IN_ROLES,
   COMMANDS,
   CreateDeployment,
   CreateTarget,
@@ -11,11 +10,11 @@ import {
   OPERATIONS,
   type Operation,
   openApiDocument,
-  PERMISSIONS,
   RunSpec,
   Variables,
   validateBody,
 } from '@slipway/contracts'
+import { BUILT_IN_ROLES, PERMISSIONS } from '@slipway/domain'
 
 /** The places of a schema with lists or maps of any size. */
 function withoutLimit(schema: unknown, place: string): string[] {

@@ -2,6 +2,8 @@
 // snapshot on which the dispatcher decides. `audit` and `read-models` have exports of their own.
 
 export type { QueryResultRow } from 'pg'
+export { bindings, bindingsSql } from './access/subjects.sql.ts'
+export { type Actor, type PresentSubject, readSubjects } from './access/subjects.ts'
 export { contentBytes, type StoredContent } from './content.ts'
 export { attempt, createDatabase, type Database, type DatabaseOptions, type Transaction } from './database.ts'
 export { isPast, type ReceivedCommand, receivedCommand } from './deadline.ts'

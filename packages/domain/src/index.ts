@@ -1,6 +1,9 @@
 // The rules of deployments, without I/O and clock: states, plans, strategies, variables, freezes, selectors, error codes.
 // `analysis` and `ssh` have exports of their own.
 
+export * from './access/may.ts'
+export * from './access/permissions.ts'
+export * from './access/refusal.ts'
 export * from './command-failure.ts'
 export * from './concurrency.ts'
 export * from './definitions.ts'

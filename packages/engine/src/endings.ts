@@ -1,4 +1,5 @@
 import { closesAt } from '@slipway/domain'
+import { withdrawnRight } from './author.ts'
 import type { Blocker } from './blockers.ts'
 import { fitsAny, judgedAt, type MissingPromotion } from './rules.ts'
 import type { RuledEnvironment, StartRequest } from './snapshot.ts'
@@ -18,6 +19,9 @@ export function endingOf(request: StartRequest, blockers: readonly Blocker[], at
     const message = `It did not start before ${expires_at.toISOString()}, when it expired`
     return { status: 'cancelled', because: 'expired', message }
   }
+  // Checked when it would start: rights that come back until then count.
+  const withdrawn = blockers.length === 0 ? withdrawnRight(request) : null
+  if (withdrawn !== null) return { status: 'failed', because: null, message: withdrawn }
   for (const blocker of blockers) {
     if (blocker.code === 'approval' && blocker.expires_at <= at) {
       const names = blocker.rules.map(({ environment_name }) => `"${environment_name}"`).join(', ')
@@ -96,7 +100,7 @@ export function reviewAt(
     if (blocker.code === 'approval') {
       needsApproval = true
       moments.push(blocker.expires_at)
-      if (blocker.given.some((approval) => !fitsAny(approval, blocker.rules, request.terms.author_id)))
+      if (blocker.given.some((approval) => !fitsAny(approval, blocker.rules, request)))
         moments.push(new Date(at.getTime() + LOOK_AGAIN_MS))
     } else if (blocker.code === 'start_time' || blocker.code === 'window' || blocker.code === 'promotion') {
       isTimed = true

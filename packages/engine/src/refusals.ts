@@ -1,4 +1,5 @@
 import { type ActiveFreeze, canOverride, conflict, frozen, Problem, validationProblem } from '@slipway/domain'
+import { authorProblem } from './author.ts'
 import type { Blocker, BlockingFreeze } from './blockers.ts'
 import { notPromoted, windowsAreOver } from './endings.ts'
 import { byHoldingTime, type ShownHolder, shownHolder, targetHeld } from './holders.ts'
@@ -10,6 +11,7 @@ const NAMED = 20
 
 /** The refusal of a new deployment that must not wait for what blocks it. Null if it may wait, or start. */
 export const refusalOf = (request: StartRequest, blockers: readonly Blocker[], now: Date): Problem | null =>
+  authorProblem(request) ??
   overdue(request, now) ??
   withoutWindow(blockers) ??
   unpromoted(blockers) ??

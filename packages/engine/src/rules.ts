@@ -1,4 +1,14 @@
-import { type ApprovalRule, canOverride, type EnvironmentRules, outlookOf, type PromotionRule } from '@slipway/domain'
+import {
+  type ApprovalRule,
+  canOverride,
+  type EnvironmentRules,
+  may,
+  outlookOf,
+  type PromotionRule,
+  rolesFor,
+  type Subject,
+} from '@slipway/domain'
+import { touchedBy } from './author.ts'
 import type { Approval, PromotionState, RuledEnvironment, Snapshot, StartRequest, Terms } from './snapshot.ts'
 
 /** A rule of an environment that asks for approvals which are missing. */
@@ -113,26 +123,30 @@ const named = ({ id, name, tenant_id }: RuledEnvironment): NamedEnvironment => (
 
 // --- approvals -----------------------------------------------------------------------------------------------------
 
-const fits = (
-  { counts, user_id, role_ids }: Approval,
-  { role, allow_author }: Pick<ApprovalRule, 'role' | 'allow_author'>,
-  authorId: string | null,
-) => counts && (role === null || role_ids.includes(role)) && (allow_author || user_id !== authorId)
+type Asking = Pick<ApprovalRule, 'role' | 'allow_author'>
+
+const fits = ({ subject, user_id }: Approval, { role, allow_author }: Asking, request: StartRequest) =>
+  mayApprove(subject, request) &&
+  (role === null || rolesOf(subject, request).includes(role)) &&
+  (allow_author || user_id !== request.terms.author_id)
+
+const mayApprove = (subject: Subject | null, request: StartRequest) =>
+  subject !== null && may(subject, 'deployments:approve', touchedBy(request)).allowed
+
+const rolesOf = (subject: Subject | null, request: StartRequest) =>
+  subject === null ? [] : rolesFor(subject, touchedBy(request))
 
 /** Whether an approval counts for one of the rules at present. */
-export const fitsAny = (
-  approval: Approval,
-  rules: readonly Pick<ApprovalRule, 'role' | 'allow_author'>[],
-  authorId: string | null,
-) => rules.some((rule) => fits(approval, rule, authorId))
+export const fitsAny = (approval: Approval, rules: readonly Asking[], request: StartRequest) =>
+  rules.some((rule) => fits(approval, rule, request))
 
 /** What each rule that asks for approvals still misses, in the order of the environments. */
-export function approvalRules(rules: readonly RuledEnvironment[], { terms }: StartRequest): MissingApprovals[] {
+export function approvalRules(rules: readonly RuledEnvironment[], request: StartRequest): MissingApprovals[] {
   return rules.flatMap((environment) => {
     const rule = environment.rules.approvals
     if (rule === undefined) return []
     const { count, role, allow_author } = rule
-    const fitting = terms.approvals.filter((approval) => fits(approval, rule, terms.author_id))
+    const fitting = request.terms.approvals.filter((approval) => fits(approval, rule, request))
     const missing = Math.max(0, count - fitting.length)
     return [{ ...named(environment), count, role, role_name: environment.role_name, allow_author, missing }]
   })
@@ -141,8 +155,7 @@ export function approvalRules(rules: readonly RuledEnvironment[], { terms }: Sta
 /** The approvals of a request that count for one of the rules; none if no rule asks for any. */
 export function countingApprovals(snapshot: Pick<Snapshot, 'rules'>, request: StartRequest): Approval[] {
   const asking = approvalRules(rulesFor(snapshot, request), request)
-  const { approvals, author_id } = request.terms
-  return approvals.filter((approval) => fitsAny(approval, asking, author_id))
+  return request.terms.approvals.filter((approval) => fitsAny(approval, asking, request))
 }
 
 /** When a request ends that misses approvals: the earliest end of all rules that ask for them. Null: none asks. */
@@ -165,8 +178,8 @@ function approval(rules: readonly RuledEnvironment[], request: StartRequest): Ru
 /** Who wants to approve or reject a request. */
 export interface Approver {
   user_id: string
-  may_approve: boolean
-  role_ids: readonly string[]
+  /** Null: the user is not active, or its API key is gone. */
+  subject: Subject | null
 }
 
 /**
@@ -187,11 +200,12 @@ export function approvalProblem(
 export function rejectionProblem(
   rules: readonly RuledEnvironment[],
   request: StartRequest,
-  { user_id, may_approve, role_ids }: Approver,
+  { user_id, subject }: Approver,
 ): 'rights' | 'author' | 'not_needed' | null {
   const asking = approvalRules(rules, request)
-  const hasRole = asking.length === 0 || asking.some(({ role }) => role === null || role_ids.includes(role))
-  if (!may_approve || !hasRole) return 'rights'
+  const roles = rolesOf(subject, request)
+  const hasRole = asking.length === 0 || asking.some(({ role }) => role === null || roles.includes(role))
+  if (!mayApprove(subject, request) || !hasRole) return 'rights'
   if (user_id === request.terms.author_id && !asking.every(({ allow_author }) => allow_author)) return 'author'
   return asking.length === 0 ? 'not_needed' : null
 }

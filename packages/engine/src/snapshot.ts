@@ -1,4 +1,12 @@
-import type { ConcurrencyPolicy, EnvironmentRules, FreezeSet, FreezeSubject, MaybeSelector } from '@slipway/domain'
+import type {
+  ConcurrencyPolicy,
+  EnvironmentRules,
+  FreezeSet,
+  FreezeSubject,
+  MaybeSelector,
+  SourceType,
+  Subject,
+} from '@slipway/domain'
 
 /** All facts that a decision needs, as Postgres knew them at `now`. */
 export interface Snapshot {
@@ -114,6 +122,8 @@ export interface StartRequest extends AnyRequest {
   /** When it may be tried again after a failed dispatch. */
   retry_at: Date | null
   terms: Terms
+  /** Who asks for it, with the rights of now. Null: the user is not active, or the API key of the request is gone. */
+  author: Subject | null
   /** Facts of a request that is not stored yet; null for one of the queue. */
   arrival: Arrival | null
 }
@@ -129,8 +139,10 @@ export interface Terms {
   overrides_rules: boolean
   /** The id of the user who asks for it, also behind an API key. */
   author_id: string | null
+  /** The API key of the request; null: it was made without one. */
+  author_key_id: string | null
   approvals: readonly Approval[]
-  source: { id: string; type: string; version: string; variant: string | null }
+  source: { id: string; type: SourceType; version: string; variant: string | null }
 }
 
 /** An approval that was given, with the rights that its user has now. */
@@ -139,9 +151,8 @@ export interface Approval {
   user_name: string
   at: Date
   comment: string | null
-  /** Whether the user is active and may approve. */
-  counts: boolean
-  role_ids: readonly string[]
+  /** Null: the user is not active. */
+  subject: Subject | null
 }
 
 export interface Arrival {

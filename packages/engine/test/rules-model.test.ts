@@ -11,7 +11,7 @@ import {
   type Snapshot,
   type StartRequest,
 } from '../src/index.ts'
-import { approval, freezeOf, instance, minutes, NOW, snapshot, start, terms } from './worlds.ts'
+import { approval, approver, freezeOf, instance, minutes, NOW, snapshot, start, terms } from './worlds.ts'
 
 /** Minutes from now in which anything happens. */
 const HORIZON = 40
@@ -107,7 +107,9 @@ function build({ rules, states, ...given }: Case): { facts: Snapshot; request: S
       start_at: given.start_at === null ? null : minutes(given.start_at),
       expires_at: given.expires_at === null ? null : minutes(given.expires_at),
       overrides_rules: given.overrides !== null,
-      approvals: given.approvals.map(({ user_id, ...rest }): Approval => approval(user_id, rest)),
+      approvals: given.approvals.map(
+        ({ user_id, counts, role_ids }): Approval => approval(user_id, { subject: counts ? approver(role_ids) : null }),
+      ),
     }),
     arrival: given.isNew ? { status: 'new', older: [] } : null,
   }

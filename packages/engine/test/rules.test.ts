@@ -15,7 +15,19 @@ import {
   type StartRequest,
   type Terms,
 } from '../src/index.ts'
-import { approval, arrival, environment, freezeOf, instance, minutes, NOW, snapshot, start, terms } from './worlds.ts'
+import {
+  approval,
+  approver,
+  arrival,
+  environment,
+  freezeOf,
+  instance,
+  minutes,
+  NOW,
+  snapshot,
+  start,
+  terms,
+} from './worlds.ts'
 
 const free = (rules: RuledEnvironment[], more: Partial<Snapshot> = {}) =>
   snapshot({ instances: [instance('i', 1)], rules: new Map(rules.map((each) => [each.id, each])), ...more })
@@ -59,9 +71,10 @@ describe('a start time', () => {
 })
 
 describe('approvals', () => {
+  const NO_RIGHTS = { bindings: [], key: null }
   const anna = approval('anna')
-  const ben = approval('ben', { role_ids: ['managers'] })
-  const author = approval('author', { role_ids: ['managers'] })
+  const ben = approval('ben', { subject: approver(['managers']) })
+  const author = approval('author', { subject: approver(['managers']) })
 
   test.each<[string, object, Terms['approvals'], boolean]>([
     ['none', {}, [], false],
@@ -72,7 +85,7 @@ describe('approvals', () => {
     ['with the role', { role: 'managers' }, [anna, ben], true],
     ['of the author', {}, [author], false],
     ['of the author, who may', { allow_author: true }, [author], true],
-    ['of a user who may no more', {}, [{ ...anna, counts: false }], false],
+    ['of a user who may no more', {}, [{ ...anna, subject: null }], false],
   ])('%s', (_, rule, given, starts) => {
     const decision = decide(free([approvals(rule)]), inProduction({ approvals: given }))
     expect(decision).toMatchObject(starts ? { is: 'start' } : { is: 'wait', isParked: true })
@@ -101,27 +114,28 @@ describe('approvals', () => {
   })
 
   test('an approval that does not count at present is looked at again', () => {
-    const suspended = decide(free([approvals()]), inProduction({ approvals: [{ ...anna, counts: false }] }))
+    const suspended = decide(free([approvals()]), inProduction({ approvals: [{ ...anna, subject: null }] }))
     expect(suspended).toMatchObject({ is: 'wait', review_at: minutes(1) })
   })
 
   test.each<[string, object, Partial<Approver>, Terms['approvals'], ReturnType<typeof approvalProblem>]>([
     ['a user with the permission', {}, {}, [], null],
-    ['a user without it', {}, { may_approve: false }, [], 'rights'],
+    ['a user without it', {}, { subject: NO_RIGHTS }, [], 'rights'],
     ['a user without the role', { role: 'managers' }, {}, [], 'rights'],
-    ['a user with the role', { role: 'managers' }, { role_ids: ['managers'] }, [], null],
+    ['a user with the role', { role: 'managers' }, { subject: approver(['managers']) }, [], null],
     ['the author', {}, { user_id: 'author' }, [], 'author'],
     ['the author, who may', { allow_author: true }, { user_id: 'author' }, [], null],
-    ['the author without the permission', {}, { user_id: 'author', may_approve: false }, [], 'rights'],
+    ['the author without the permission', {}, { user_id: 'author', subject: NO_RIGHTS }, [], 'rights'],
     ['when nothing is missing', {}, {}, [ben], 'not_needed'],
-  ])('%s approves: %s', (_, rule, approver, given, problem) => {
-    const who = { user_id: 'anna', may_approve: true, role_ids: [], ...approver }
+    ['a user who is not active', {}, { subject: null }, [], 'rights'],
+  ])('%s approves: %s', (_, rule, given_by, given, problem) => {
+    const who = { user_id: 'anna', subject: approver(), ...given_by }
     const request = inProduction({ approvals: given })
     expect(approvalProblem([approvals(rule)], request, who)).toBe(problem)
     // A request with all approvals may still be rejected.
     const rejection = problem === 'not_needed' ? null : problem
     expect(rejectionProblem([approvals(rule)], request, who)).toBe(rejection)
-    expect(rejectionProblem([], request, { ...who, may_approve: true })).toBe('not_needed')
+    expect(rejectionProblem([], request, { ...who, subject: approver() })).toBe('not_needed')
   })
 })
 

@@ -1,4 +1,4 @@
-import { FreezeSet } from '@slipway/domain'
+import { type Binding, BUILT_IN_ROLES, EVERYWHERE, FreezeSet, type Subject } from '@slipway/domain'
 import fc from 'fast-check'
 import type {
   Approval,
@@ -51,12 +51,28 @@ export function snapshot(more: Partial<Snapshot> = {}): Snapshot {
   }
 }
 
+const binding = (role: string, permissions: readonly string[]): Binding => ({
+  role,
+  role_id: role,
+  permissions,
+  ...EVERYWHERE,
+})
+
+/** A user who may approve, with further roles; null: a user who is not active. */
+export const approver = (roles: readonly string[] = []): Subject => ({
+  bindings: [binding('approver', ['deployments:approve']), ...roles.map((role) => binding(role, []))],
+  key: null,
+})
+
+export const ADMIN: Subject = { bindings: [binding('admin', BUILT_IN_ROLES.admin.permissions)], key: null }
+
 export const terms = (more: Partial<Terms> = {}): Terms => ({
   queued_at: NOW,
   start_at: null,
   expires_at: null,
   overrides_rules: false,
   author_id: 'author',
+  author_key_id: null,
   approvals: [],
   source: { id: 'shop', type: 'solution', version: '1.1.0', variant: 'a' },
   ...more,
@@ -67,8 +83,7 @@ export const approval = (user_id: string, more: Partial<Approval> = {}): Approva
   user_name: user_id,
   at: NOW,
   comment: null,
-  counts: true,
-  role_ids: [],
+  subject: approver(),
   ...more,
 })
 
@@ -94,6 +109,7 @@ export function start(id: string, more: Partial<StartRequest> = {}): StartReques
     targets: [],
     retry_at: null,
     arrival: null,
+    author: ADMIN,
     terms: terms(),
     subject: {
       tenant_id,

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import { readSubjects } from '@slipway/database'
 import { listItems } from '@slipway/database/read-models'
 import type { EnvironmentRules } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { testLogger } from '@slipway/testing'
+import { addUser as addUserTo, testLogger } from '@slipway/testing'
 import { admissionOf, runRound } from '../src/dispatch/round.ts'
 import { approvePending, rejectPending } from '../src/pending/approve.ts'
 import { measurePending } from '../src/pending/metrics.ts'
@@ -49,13 +50,7 @@ beforeEach(() => setRules(null))
 
 /** Users by name, each with a role of its own name and the permissions. */
 async function addUser(username: string, permissions: string[]): Promise<typeof ADMIN & { role: string }> {
-  const [user_id, role] = [uuidv7(), uuidv7()]
-  await database.query(
-    `INSERT INTO users (id, email, username, password_hash) VALUES ($1, $2 || '@example.com', $2, 'x')`,
-    [user_id, username],
-  )
-  await database.query('INSERT INTO roles (id, name, permissions) VALUES ($1, $2, $3)', [role, username, permissions])
-  await database.query('INSERT INTO user_roles (user_id, role_id) VALUES ($1, $2)', [user_id, role])
+  const { user_id, role_id: role } = await addUserTo(database, { username, permissions })
   return { ...ADMIN, user_id, username, role }
 }
 const anna = await addUser('anna', ['deployments:approve'])
@@ -81,7 +76,8 @@ const reject = (id: string, by: typeof anna, comment?: string) =>
 
 /** What a user of the API sees of a request. */
 async function shown(id: string, by = anna): Promise<Record<string, unknown>> {
-  const approver = { user_id: by.user_id, may_approve: by !== mia, role_ids: [by.role] }
+  const [subject = null] = await readSubjects(database, [{ user_id: by.user_id, key_id: null }])
+  const approver = { user_id: by.user_id, subject }
   const viewer = { tenant_id: null, may_override_freezes: true, approver }
   const items = await database.transaction((tx) => listItems({ db: tx, keys, viewer }, 'pending', [id]))
   return (items.get(id) ?? {}) as Record<string, unknown>

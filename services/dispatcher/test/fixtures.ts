@@ -1,7 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import { type Database, deriveParts, rankOf } from '@slipway/database'
 import { KeyRing, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
-import { databaseAs, testLogger as logger } from '@slipway/testing'
+import { addAdmin, databaseAs, testLogger as logger } from '@slipway/testing'
 import { createStarter, type StartDeployment } from '../src/dispatch/starter.ts'
 import type { QueueSettings } from '../src/pending/settings.ts'
 
@@ -49,10 +49,11 @@ export interface Catalog {
   tenant_id: string
 }
 
-/** An action of version 1.0.0, two shared targets, a tenant. */
+/** An action of version 1.0.0, two shared targets, a tenant, and the administrator who asks for deployments. */
 export async function addCatalog(database: Database): Promise<Catalog> {
   const action_id = uuidv7()
   const tenant_id = uuidv7()
+  await addAdmin(database, ADMIN.user_id, ADMIN.username)
   await database.query(`INSERT INTO tenants (id, name, slug, updated_at) VALUES ($1, $2, $2, now())`, [
     tenant_id,
     `t-${tenant_id}`,

@@ -386,9 +386,12 @@ describe('protection of the caller and of the last administrator', () => {
     await createUser({ roles: ['admin'], tenant_id: tenants.a })
     const path = `/admin/users/${adminId}`
     expect(refusal(await client.send('deleteUser', path))).toEqual(conflict)
-    for (const change of [{ status: 'suspended' }, { roles: ['operator'] }, { tenant_id: tenants.a }]) {
+    for (const change of [{ status: 'suspended' }, { roles: ['operator'] }]) {
       expect(refusal(await client.send('updateUser', path, change))).toEqual(conflict)
     }
+    // Only an administrator gives the role admin, in another tenant too.
+    const moved = await client.send('updateUser', path, { tenant_id: tenants.a })
+    expect(refusal(moved)).toEqual(refused(403, 'INSUFFICIENT_PERMISSIONS'))
     expect((await client.send('updateUser', path, { display_name: 'The only one' })).status).toBe(200)
   })
 

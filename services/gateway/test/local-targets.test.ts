@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { PERMISSIONS, type Permission } from '@slipway/contracts'
+import { PERMISSIONS, type Permission } from '@slipway/domain'
 import { addUser, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
 const LOCAL = { type: 'local' }

@@ -16,6 +16,7 @@ const POLICY: Record<string, string> = {
   'POST /auth/refresh': 'anybody',
   'POST /auth/logout': 'login',
   'GET /auth/me': 'user',
+  'GET /auth/can': 'user',
   'POST /auth/password': 'login',
   'POST /auth/2fa/setup': 'login',
   'POST /auth/2fa/enable': 'login',

@@ -5,6 +5,8 @@ import type { Database } from '@slipway/database'
 import type { VariableValues } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import {
+  addAdmin,
+  addUser,
   testLogger as logger,
   openTestBroker,
   openTestDatabase,
@@ -12,7 +14,7 @@ import {
   testNamespace,
 } from '@slipway/testing'
 import { createCommandHandler } from '../src/commands/handler.ts'
-import { ADMIN, keyRing, type Request, type StartCommand } from './fixtures.ts'
+import { ADMIN, keyRing, OPERATOR, type Request, type StartCommand } from './fixtures.ts'
 
 /** A planner on RabbitMQ, with a gateway that sends requests and a dispatcher that answers. */
 export interface Rig {
@@ -44,6 +46,8 @@ export interface Rig {
 export async function testRig(): Promise<Rig> {
   const server = await openTestDatabase()
   const { database } = server
+  await addAdmin(database, ADMIN.user_id, ADMIN.username)
+  await addUser(database, { ...OPERATOR, permissions: ['deployments:create'] })
   const namespace = testNamespace()
   const [gateway, planner, dispatcher] = await Promise.all([
     openTestBroker(namespace, 'gateway'),

@@ -70,6 +70,7 @@ export {
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export { steadyClock, totp } from './totp.ts'
 export { type CollectedSpan, startTraceCollector, type TraceCollector } from './trace-collector.ts'
+export { addAdmin, addUser } from './users.ts'
 export { OTHER_VERSIONS } from './versions.ts'
 export { completeLines, type WaitOptions, waitFor, waitForValue } from './waiting.ts'
 export { expectedSignature, type Receiver, startReceiver } from './webhook-receiver.ts'

@@ -14,7 +14,7 @@ interface PendingRequestParts {
   first_targets?: { id: string; name: string }[]
 }
 
-/** Adds a pending request with all columns that the dispatcher fills, and returns its id. */
+/** Adds a pending request with all columns that the dispatcher fills, and returns its id. Without a caller it is of the first user. */
 export async function addPending(db: Queryable, request: PendingRequestParts = {}): Promise<string> {
   const { id = uuidv7() } = request
   await addPendingRequests(db, [{ ...request, id }])
@@ -44,7 +44,7 @@ export async function addPendingRequests(db: Queryable, requests: readonly Pendi
      SELECT id, status, priority, ${rankOf('priority', 'since')}, tenant_id, tenant_name, 'admin', command, since, source_type,
        source_id, source_name, source_version, target_count, first_targets, subject, ${groupKey('subject', 'selector')}, selector,
        md5(selector::text)::uuid, (command ->> 'start_at')::timestamptz, (command ->> 'expires_at')::timestamptz,
-       command ->> 'rules_override' IS NOT NULL, (command #>> '{caller,user_id}')::uuid, command ->> 'plan_hash'
+       command ->> 'rules_override' IS NOT NULL, coalesce((command #>> '{caller,user_id}')::uuid, (SELECT u.id FROM users u ORDER BY u.created_at LIMIT 1)), command ->> 'plan_hash'
        FROM jsonb_to_recordset($1) AS r (id uuid, status pending_status, priority int, tenant_id uuid, tenant_name text, command jsonb,
               source_type source_kind, source_id uuid, source_name text, source_version text, target_count int, first_targets jsonb),
             LATERAL (SELECT clock_timestamp()::timestamptz(3) AS since, command #> '{plan,instance_selector}' AS selector,

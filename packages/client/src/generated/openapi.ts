@@ -117,6 +117,8 @@ export interface components {
             created_at: string;
             /** @description Free text for people */
             description: string | null;
+            /** @description The key acts only in these environments; null: in all */
+            environment_ids: string[] | null;
             /** @description The key is void from this moment on; null: it does not expire */
             expires_at: string | null;
             /**
@@ -134,6 +136,8 @@ export interface components {
             name: string;
             /** @description The permissions of the key; an empty list: all permissions of its user. It never has more than its user */
             scopes: string[];
+            /** @description The key acts only for these solutions; null: for every source */
+            solution_ids: string[] | null;
         };
         ApiKeys: {
             /** @description The keys, the newest first */
@@ -442,7 +446,7 @@ export interface components {
             /** @description Values by name. Deployments that use the record receive them */
             variables?: components["schemas"]["Variables"];
         };
-        /** @description A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` replaces all roles. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, `tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. A service account has no e-mail and no password (409). */
+        /** @description A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` replaces all roles without a scope, `role_bindings` all roles with one. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, `tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. A service account has no e-mail and no password (409). */
         ChangeUser: {
             /** @description Full name for people */
             display_name?: string | null;
@@ -455,6 +459,8 @@ export interface components {
             email_verified?: boolean;
             /** @description The new password, 12 to 128 characters. Required unless `kind` is `service` */
             password?: string;
+            /** @description Roles that let the user act in some environments or for some solutions only. The caller needs their permissions in that scope or a wider one */
+            role_bindings?: components["schemas"]["GivenRoleBinding"][];
             /** @description Names of roles. The caller needs all their permissions. */
             roles?: string[];
             /**
@@ -602,6 +608,8 @@ export interface components {
         CreateApiKey: {
             /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
+            /** @description The key reads what its user reads, and deploys, cancels, approves and changes freezes and targets only in these environments; in all when omitted or null */
+            environment_ids?: string[] | null;
             /** @description Days from now; without it the key does not expire */
             expires_in_days?: number;
             /**
@@ -611,6 +619,8 @@ export interface components {
             name: string;
             /** @description The permissions of the key. When omitted or empty, all that its user may do, now and after later changes of roles */
             scopes?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:approve" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:override" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
+            /** @description The key reads what its user reads, and deploys, cancels, approves and changes freezes and targets only for these solutions; for every source when omitted or null */
+            solution_ids?: string[] | null;
         };
         CreatedApiKey: {
             /** @description The new key, as lists show it */
@@ -1044,6 +1054,8 @@ export interface components {
             kind?: "person" | "service";
             /** @description The new password, 12 to 128 characters. Required unless `kind` is `service` */
             password?: string;
+            /** @description Roles that let the user act in some environments or for some solutions only. The caller needs their permissions in that scope or a wider one */
+            role_bindings?: components["schemas"]["GivenRoleBinding"][];
             /** @description Names of roles. The caller needs all their permissions. */
             roles: string[];
             /**
@@ -1102,9 +1114,11 @@ export interface components {
             kind: "person" | "service";
             /** @description When the user last logged in; null: never */
             last_login_at: string | null;
-            /** @description The permissions of all roles together */
+            /** @description The permissions that the user has without a scope. GET /auth/can tells the others */
             permissions: string[];
-            /** @description Names of the roles */
+            /** @description The roles with a scope. Each gives all its permissions to read, and within its scope those to deploy, cancel and approve, and to change freezes and targets */
+            role_bindings: components["schemas"]["RoleBinding"][];
+            /** @description Names of the roles without a scope */
             roles: string[];
             /** @description `active`, `inactive` or `suspended`. Only active users can do anything */
             status: string;
@@ -1520,6 +1534,14 @@ export interface components {
             user_id: string;
             /** @description The name of the user */
             user_name: string;
+        };
+        GivenRoleBinding: {
+            /** @description The role lets the user act only in these environments; in all when omitted or null */
+            environment_ids?: string[] | null;
+            /** @description Name of the role */
+            role: string;
+            /** @description The role lets the user act only for these solutions; for every source when omitted or null */
+            solution_ids?: string[] | null;
         };
         Identity: {
             /** @description Id of the provider */
@@ -2968,6 +2990,12 @@ export interface components {
             /** @description What was in force before, one entry for each deployment */
             replaces: components["schemas"]["Replacement"][];
         };
+        Right: {
+            /** @description Whether the caller may do it */
+            allowed: boolean;
+            /** @description Why, for people */
+            because: string;
+        };
         Role: {
             /** @description Whether the role belongs to every installation and cannot be changed */
             built_in: boolean;
@@ -2992,6 +3020,14 @@ export interface components {
              * @description When the role was last changed
              */
             updated_at: string;
+        };
+        RoleBinding: {
+            /** @description The role lets the user act only in these environments; null: in all */
+            environment_ids: string[] | null;
+            /** @description Name of the role */
+            role: string;
+            /** @description The role lets the user act only for these solutions; null: for every source */
+            solution_ids: string[] | null;
         };
         /**
          * @description Whose rollback scripts run after a failure: `none` (the default); `failed_target_only`, of the targets on which a step failed; `all_executed`, of every target with executed steps
@@ -3482,9 +3518,11 @@ export interface components {
              * @enum {string}
              */
             kind: "person" | "service";
-            /** @description The permissions of all roles together */
+            /** @description The permissions that the user has without a scope. GET /auth/can tells the others */
             permissions: string[];
-            /** @description Names of the roles */
+            /** @description The roles with a scope. Each gives all its permissions to read, and within its scope those to deploy, cancel and approve, and to change freezes and targets */
+            role_bindings: components["schemas"]["RoleBinding"][];
+            /** @description Names of the roles without a scope */
             roles: string[];
             /** @description `active`, `inactive` or `suspended`. Only active users can do anything */
             status: string;
@@ -3515,9 +3553,11 @@ export interface components {
              * @enum {string}
              */
             kind: "person" | "service";
-            /** @description The permissions of all roles together */
+            /** @description The permissions that the user has without a scope. GET /auth/can tells the others */
             permissions: string[];
-            /** @description Names of the roles */
+            /** @description The roles with a scope. Each gives all its permissions to read, and within its scope those to deploy, cancel and approve, and to change freezes and targets */
+            role_bindings: components["schemas"]["RoleBinding"][];
+            /** @description Names of the roles without a scope */
             roles: string[];
             /** @description `active`, `inactive` or `suspended`. Only active users can do anything */
             status: string;
@@ -4462,6 +4502,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Message"];
+                };
+            };
+        };
+    };
+    askRight: {
+        parameters: {
+            query?: {
+                /** @description In this environment; in any when omitted */
+                environment_id?: string;
+                /** @description The permission in question */
+                permission?: "actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:approve" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:override" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update";
+                /** @description For this source, by UUID or SqId */
+                source_id?: string;
+                /** @description Kind of the source */
+                source_type?: components["schemas"]["SourceType"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Right"];
                 };
             };
         };

@@ -1,6 +1,7 @@
 // Made by packages/client/scripts/generate.mjs from the OpenAPI document: `make client`.
 export const ROUTES = {
   approvePending: { method: 'POST', path: '/api/v1/deployments/pending/{id}/approve', bearer: true },
+  askRight: { method: 'GET', path: '/api/v1/auth/can', bearer: true },
   cancelDeployment: { method: 'POST', path: '/api/v1/deployments/{id}/cancel', bearer: true },
   cancelPending: { method: 'DELETE', path: '/api/v1/deployments/pending/{id}', bearer: true },
   changePassword: { method: 'POST', path: '/api/v1/auth/password', bearer: true },

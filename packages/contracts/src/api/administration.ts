@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { PERMISSIONS } from '@slipway/domain'
 import {
   Count,
   Description,
@@ -18,8 +19,7 @@ import {
   withOptions,
 } from '../schema.ts'
 import { MOMENTS, STORY } from '../story.ts'
-import { NewPassword, USER_KINDS, User } from './auth.ts'
-import { PERMISSIONS } from './permissions.ts'
+import { GivenRoleBinding, NewPassword, USER_KINDS, User } from './auth.ts'
 
 export const USER_STATUSES = ['active', 'inactive', 'suspended'] as const
 
@@ -58,6 +58,13 @@ export const CreateUser = Strict({
     'Names of roles. The caller needs all their permissions.',
     ['operator'],
   ),
+  role_bindings: Type.Optional(
+    describe(
+      Type.Array(GivenRoleBinding, { maxItems: 100 }),
+      'Roles that let the user act in some environments or for some solutions only. The caller needs their permissions in ' +
+        'that scope or a wider one',
+    ),
+  ),
   tenant_id: Type.Optional(
     describe(
       Nullable(Id('tenant')),
@@ -82,7 +89,7 @@ export const ChangeUser = Type.Partial(Type.Omit(CreateUser, ['kind']), {
   additionalProperties: false,
   description:
     'A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` ' +
-    'replaces all roles. ' +
+    'replaces all roles without a scope, `role_bindings` all roles with one. ' +
     'Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). ' +
     'A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, ' +
     '`tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the ' +

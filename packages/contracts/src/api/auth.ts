@@ -1,9 +1,11 @@
 import { Type } from '@sinclair/typebox'
+import { PERMISSIONS, SourceType } from '@slipway/domain'
 import {
   Count,
   Description,
   describe,
   Flag,
+  Id,
   literals,
   Moment,
   Name,
@@ -15,9 +17,9 @@ import {
   Strict,
   Text,
   Timestamp,
+  Uuid,
 } from '../schema.ts'
 import { MOMENTS, STORY } from '../story.ts'
-import { PERMISSIONS } from './permissions.ts'
 
 export const USER_KINDS = ['person', 'service'] as const
 
@@ -25,6 +27,23 @@ export const USER_KINDS = ['person', 'service'] as const
 export const Identity = Strict({
   provider: Text('Id of the provider', 'company'),
   subject: Text('The claim `sub` of the user at the provider', '248289761001'),
+})
+
+const scopeOf = (limited: string) => ({
+  environment_ids: describe(Nullable(Type.Array(Uuid)), `${limited} only in these environments; null: in all`, [
+    STORY.environment,
+  ]),
+  solution_ids: describe(
+    Nullable(Type.Array(Uuid)),
+    `${limited} only for these solutions; null: for every source`,
+    null,
+  ),
+})
+
+/** A role in a scope. */
+export const RoleBinding = Strict({
+  role: Text('Name of the role', 'deployer'),
+  ...scopeOf('The role lets the user act'),
 })
 
 export const User = Strict({
@@ -38,11 +57,17 @@ export const User = Strict({
   username: Text('Unique name, shown wherever the user did something', 'ada'),
   display_name: NullableText('Full name for people', 'Ada Lovelace'),
   status: Text('`active`, `inactive` or `suspended`. Only active users can do anything', 'active'),
-  roles: describe(Type.Array(Type.String()), 'Names of the roles', ['operator']),
-  permissions: describe(Type.Array(Type.String()), 'The permissions of all roles together', [
-    'deployments:create',
-    'deployments:read',
-  ]),
+  roles: describe(Type.Array(Type.String()), 'Names of the roles without a scope', ['operator']),
+  role_bindings: describe(
+    Type.Array(RoleBinding),
+    'The roles with a scope. Each gives all its permissions to read, and within its scope those to deploy, cancel and approve, and ' +
+      'to change freezes and targets',
+  ),
+  permissions: describe(
+    Type.Array(Type.String()),
+    'The permissions that the user has without a scope. GET /auth/can tells the others',
+    ['deployments:create', 'deployments:read'],
+  ),
   identity: describe(
     Nullable(Identity),
     'Who the user is at the provider with which the user logs in; null: the user logs in with a password, or never',
@@ -149,10 +174,34 @@ export const ApiKey = Strict({
     'The permissions of the key; an empty list: all permissions of its user. It never has more than its user',
     ['deployments:create', 'deployments:read'],
   ),
+  ...scopeOf('The key acts'),
   last_used_at: NullableMoment('When the key was last used, to within a minute; null: never'),
   last_used_ip: NullableText('The client address of that call; null: none', '203.0.113.7'),
   created_at: Moment('When the key was created', MOMENTS.made),
   expires_at: NullableMoment('The key is void from this moment on; null: it does not expire', null),
+})
+
+const givenScope = (limited: string) => ({
+  environment_ids: Type.Optional(
+    describe(
+      Nullable(Type.Array(Id('environment'), { minItems: 1, maxItems: 1_000, uniqueItems: true })),
+      `${limited} only in these environments; in all when omitted or null`,
+      [STORY.environment],
+    ),
+  ),
+  solution_ids: Type.Optional(
+    describe(
+      Nullable(Type.Array(Id('solution'), { minItems: 1, maxItems: 1_000, uniqueItems: true })),
+      `${limited} only for these solutions; for every source when omitted or null`,
+      [STORY.solution],
+    ),
+  ),
+})
+
+/** A role in a scope, by the name of the role. Without environments and solutions it is a plain role. */
+export const GivenRoleBinding = Strict({
+  role: describe(Type.String({ minLength: 1, maxLength: 255 }), 'Name of the role', 'deployer'),
+  ...givenScope('The role lets the user act'),
 })
 
 export const CreateApiKey = Strict({
@@ -170,6 +219,21 @@ export const CreateApiKey = Strict({
       ['deployments:create', 'deployments:read'],
     ),
   ),
+  ...givenScope('The key reads what its user reads, and deploys, cancels, approves and changes freezes and targets'),
+})
+
+export const AskedRight = Strict({
+  permission: describe(literals(PERMISSIONS), 'The permission in question', 'deployments:create'),
+  environment_id: Type.Optional(Id('environment', 'In this environment; in any when omitted')),
+  source_type: Type.Optional(describe(SourceType, 'Kind of the source', 'solution')),
+  source_id: Type.Optional(
+    describe(Type.String({ minLength: 1, maxLength: 64 }), 'For this source, by UUID or SqId', STORY.solution),
+  ),
+})
+
+export const Right = Strict({
+  allowed: Flag('Whether the caller may do it'),
+  because: Text('Why, for people', 'Your role "deployer" gives deployments:create in its scope'),
 })
 
 /** A login that has not ended. */

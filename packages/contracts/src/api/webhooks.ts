@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import type { Permission } from '@slipway/domain'
 import {
   Count,
   describe,
@@ -16,7 +17,6 @@ import {
   withOptions,
 } from '../schema.ts'
 import { MOMENTS, STORY } from '../story.ts'
-import type { Permission } from './permissions.ts'
 
 /** Webhook events, each with the permission that the API needs for the same data. */
 export const WEBHOOK_EVENTS = {

@@ -22,6 +22,8 @@ export const Caller = Strict({
   username: Type.String(),
   tenant_id: Nullable(Uuid),
   may_override_freezes: Type.Boolean(),
+  /** The API key of the request. It limits what the user may do. */
+  key_id: Type.Optional(Uuid),
   /** The address of the request, for the audit log. */
   ip: Type.String(),
 })

@@ -1,5 +1,4 @@
-import type { Permission } from '@slipway/contracts'
-import { insufficientPermissions, notFound } from '@slipway/domain'
+import { insufficientPermissions, notFound, type Permission } from '@slipway/domain'
 
 /** The user whom an answer is for: of a tenant or, with null, of none. */
 export interface Viewer {

@@ -1,4 +1,12 @@
-import { concernPlaces, type FreezeSubject, type MaybeSelector, type Plan, type TargetPlace } from '@slipway/domain'
+import {
+  concernPlaces,
+  type FreezeSubject,
+  isScoped,
+  type MaybeSelector,
+  type Plan,
+  type Subject,
+  type TargetPlace,
+} from '@slipway/domain'
 import {
   type CheckRequest,
   groupBlockersOf,
@@ -11,8 +19,10 @@ import {
   type Snapshot,
   type StartRequest,
   type TargetState,
+  type Terms,
 } from '@slipway/engine'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
+import { type Actor, readSubjects } from '../access/subjects.ts'
 import type { Queryable, RowOf } from '../sql/statement.ts'
 import { findFacts, type GroupRow, type Orphan } from './facts.sql.ts'
 import { type FreezesNow, readFreezes } from './freezes.ts'
@@ -48,7 +58,7 @@ export interface NewRequest {
   id: string
   deadline: Date | null
   plan: Plan
-  caller: FreezeSubject['caller'] & { user_id: string }
+  caller: FreezeSubject['caller'] & { user_id: string; key_id?: string }
   /** Whether the caller overrides freezes. */
   override: boolean
   rules: { override: boolean; start_at: Date | null; expires_at: Date | null }
@@ -87,7 +97,7 @@ export interface ReadRound {
 export async function readRound(db: Queryable, reading: RoundReading): Promise<ReadRound> {
   const { arrivals, heldOrphans, prepared = [], checks = null, named = [], exact = false } = reading
   const isAskedForChecks = checks !== null
-  const [{ freezes, now }, facts, instances, statuses, runningChecks, dueChecks, due] = await Promise.all([
+  const [{ freezes, now }, facts, instances, statuses, authors, runningChecks, dueChecks, due] = await Promise.all([
     readFreezes(db),
     findFacts.one(db, { prepared, held_orphans: heldOrphans, limit: MOST_REQUESTS }),
     readInstances(db, {
@@ -96,6 +106,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
       exact,
     }),
     readStatus(db, arrivals, prepared),
+    readSubjects(db, arrivals.map(actorOf)),
     isAskedForChecks ? countRunningChecks.all(db, { except: prepared }) : [],
     readChecks(db, checks),
     readDue(db),
@@ -109,7 +120,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
   }
   const open = (groups ?? []).map(groupOf).filter((group) => groupBlockersOf(seen, group, now).length === 0)
   const [places, requested, pending, others] = await Promise.all([
-    readPlaces(db, seen, arrivals),
+    readPlaces(db, arrivals, placesMatter(seen) || authors.some(isScopedSubject)),
     any_policy && arrivals.length > 0 ? readWanted(db, arrivals, open) : null,
     readPending(db, seen, open),
     readNamed(db, [...new Set([...due, ...named])], open),
@@ -117,7 +128,13 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
   const starts = arrivals.map((arrival, index) => {
     const status = statuses[index]
     if (status === undefined) throw new Error(`The status of command ${arrival.id} was not read`)
-    return newStart(arrival, { status, now, places: places[index] ?? [], requested: requested?.lists[index] })
+    return newStart(arrival, {
+      status,
+      now,
+      places: places[index] ?? [],
+      requested: requested?.lists[index],
+      author: authors[index] ?? null,
+    })
   })
   const isInTurn = new Set(pending.requests.map(({ id }) => id))
   const snapshot = {
@@ -125,16 +142,23 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     targets: merged(requested?.states ?? seen.targets, others.states),
     readUpTo: Math.min(seen.readUpTo, pending.readUpTo),
   }
-  const { requests, promotions } = await withRuleFacts(db, snapshot, [
+  const read = [
     ...orphans.slice(0, MOST_REQUESTS).map((orphan) => ({ kind: 'orphan' as const, ...orphan })),
     ...starts,
     ...pending.requests,
     ...others.requests.filter(({ id }) => !isInTurn.has(id)),
     ...dueChecks,
+  ]
+  const [{ requests, promotions }, storedAuthors] = await Promise.all([
+    withRuleFacts(db, snapshot, read),
+    readAuthors(db, read),
   ])
   return {
     snapshot: { ...snapshot, promotions },
-    requests,
+    requests: requests.map((request) => {
+      const author = storedAuthors.get(request.id)
+      return request.kind === 'start' && author !== undefined ? { ...request, author } : request
+    }),
     steps: new Map([...others.steps, ...pending.steps]),
     due,
   }
@@ -198,12 +222,8 @@ export const placesMatter = ({ freezes, rules }: Pick<Snapshot, 'freezes' | 'rul
   rules.size > 0 || concernPlaces(freezes.all)
 
 /** The places of the targets. Empty if they do not matter. */
-async function readPlaces(
-  db: Queryable,
-  snapshot: Snapshot,
-  arrivals: readonly NewRequest[],
-): Promise<TargetPlace[][]> {
-  if (arrivals.length === 0 || !placesMatter(snapshot)) return []
+async function readPlaces(db: Queryable, arrivals: readonly NewRequest[], matter: boolean): Promise<TargetPlace[][]> {
+  if (arrivals.length === 0 || !matter) return []
   const lists = arrivals.map(({ plan }) => plan.targets.map(({ id }) => id))
   const rows = await findPlaces.all(db, {
     targets: lists.flatMap((ids, list) => ids.map((target_id) => ({ list, target_id }))),
@@ -269,11 +289,12 @@ interface FactsOfNew {
   now: Date
   places: TargetPlace[]
   requested: RequestedTargets | undefined
+  author: Subject | null
 }
 
 function newStart(
   request: NewRequest,
-  { status, now, places, requested = { targets: [], older: [] } }: FactsOfNew,
+  { status, now, places, requested = { targets: [], older: [] }, author }: FactsOfNew,
 ): StartRequest {
   const { id, plan, caller, override, rules } = request
   // A request with a start time replaces nothing: it takes no part in the queue before that time.
@@ -290,6 +311,7 @@ function newStart(
     subject: { ...freezeSubject({ plan, caller, override }), targets: places },
     targets: requested.targets,
     terms: newTerms(request, now),
+    author,
     arrival: { status: started ? 'started' : queued ? 'queued' : late ? 'late' : 'new', older },
   }
 }
@@ -350,7 +372,8 @@ async function readPending(db: Queryable, snapshot: Snapshot, open: readonly Gro
       const { id, rank } = row
       const { tenant_id, subject, selector } = group
       const terms = storedTerms(row)
-      return [{ kind: 'start', id, tenant_id, subject, selector, rank, targets, terms, retry_at: null, arrival: null }]
+      const stored = { author: null, retry_at: null, arrival: null }
+      return [{ kind: 'start', id, tenant_id, subject, selector, rank, targets, terms, ...stored }]
     }),
     readUpTo: Math.min(readUpTo, last(firsts), last(heads)),
     steps: new Map(taken.map(({ id, steps }) => [id, steps])),
@@ -399,6 +422,28 @@ function withinBounds(rows: readonly PendingRow[]): { taken: PendingRow[]; readU
   return { taken, readUpTo: Number.POSITIVE_INFINITY }
 }
 
+// --- authors -------------------------------------------------------------------------------------------------------
+
+const actorOf = ({ caller: { user_id, key_id } }: NewRequest): Actor => ({ user_id, key_id: key_id ?? null })
+
+const isScopedSubject = (subject: Subject | null) =>
+  subject !== null && [...subject.bindings, ...(subject.key === null ? [] : [subject.key])].some(isScoped)
+
+/** The authors of stored requests, by id of the request. An author who is not known may start nothing. */
+async function readAuthors(db: Queryable, requests: readonly Request[]): Promise<ReadonlyMap<string, Subject | null>> {
+  const stored = requests.flatMap((request) => (request.kind === 'start' && request.arrival === null ? [request] : []))
+  const actors = new Map<string, Actor>()
+  for (const { terms } of stored) {
+    if (terms.author_id !== null)
+      actors.set(keyOfAuthor(terms), { user_id: terms.author_id, key_id: terms.author_key_id })
+  }
+  const subjects = await readSubjects(db, [...actors.values()])
+  const found = new Map([...actors.keys()].map((key, index) => [key, subjects[index] ?? null]))
+  return new Map(stored.map(({ id, terms }) => [id, found.get(keyOfAuthor(terms)) ?? null]))
+}
+
+const keyOfAuthor = ({ author_id, author_key_id }: Terms) => `${author_id} ${author_key_id}`
+
 // --- requests by id ------------------------------------------------------------------------------------------------
 
 /** The due requests that one round can start. The others stay due for the next one. */
@@ -441,7 +486,8 @@ async function readNamed(db: Queryable, ids: readonly string[], open: readonly G
       const { tenant_id } = subject
       const locks = wanted.get(id) ?? []
       const terms = storedTerms(row)
-      return { kind: 'start', id, tenant_id, subject, selector, rank, targets: locks, terms, retry_at, arrival: null }
+      const stored = { author: null, retry_at, arrival: null }
+      return { kind: 'start', id, tenant_id, subject, selector, rank, targets: locks, terms, ...stored }
     }),
   }
 }

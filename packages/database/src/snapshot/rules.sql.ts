@@ -1,22 +1,24 @@
 import type { EnvironmentRules } from '@slipway/domain'
+import { bindings, bindingsSql } from '../access/subjects.sql.ts'
 import { statement } from '../sql/statement.ts'
-import { array, bool, int4, int8, json, jsonb, nullable, text, timestamptz, uuid } from '../sql/types.ts'
+import { array, bool, int4, int8, json, jsonb, nullable, sourceKind, text, timestamptz, uuid } from '../sql/types.ts'
 import { rankOf } from './fragments.ts'
 
 /** A request that is parked has this rank: behind all others, so that no search of the queue finds it. */
 export const PARKED = Number.MAX_SAFE_INTEGER
 
 /** SQL: what the rules of environments ask about the pending request `p`. */
-export const TERMS = `p.queued_at, p.start_at, p.expires_at, p.overrides_rules, p.author_id, p.source_id, p.source_type::text AS source_type,
-           p.source_version, p.variant`
+export const TERMS = `p.queued_at, p.start_at, p.expires_at, p.overrides_rules, p.author_id, p.author_key_id, p.source_id,
+           p.source_type, p.source_version, p.variant`
 export const TERMS_ROW = {
   queued_at: timestamptz,
   start_at: nullable(timestamptz),
   expires_at: nullable(timestamptz),
   overrides_rules: bool,
   author_id: nullable(uuid),
+  author_key_id: nullable(uuid),
   source_id: uuid,
-  source_type: text,
+  source_type: sourceKind,
   source_version: text,
   variant: nullable(text),
 }
@@ -60,14 +62,11 @@ export const findApprovals = statement({
     user_name: text,
     at: timestamptz,
     comment: nullable(text),
-    counts: bool,
-    role_ids: array(uuid),
+    is_active: bool,
+    bindings,
   },
   sql: `SELECT a.request_id, a.user_id, a.user_name, a.given_at AS at, a.comment,
-           coalesce(u.status = 'active', false) AND EXISTS (
-             SELECT FROM user_roles m JOIN roles r ON r.id = m.role_id
-              WHERE m.user_id = a.user_id AND 'deployments:approve' = ANY (r.permissions)) AS counts,
-           ARRAY(SELECT m.role_id FROM user_roles m WHERE m.user_id = a.user_id) AS role_ids
+           coalesce(u.status = 'active', false) AS is_active, ${bindingsSql('a.user_id')} AS bindings
       FROM approvals a LEFT JOIN users u ON u.id = a.user_id
      WHERE a.request_id = ANY (:ids) ORDER BY a.given_at, a.user_id`,
 })

@@ -29,6 +29,7 @@ type TermsRow = Pick<
   | 'expires_at'
   | 'overrides_rules'
   | 'author_id'
+  | 'author_key_id'
   | 'source_id'
   | 'source_type'
   | 'source_version'
@@ -42,6 +43,7 @@ export const storedTerms = (row: TermsRow): Terms => ({
   expires_at: row.expires_at,
   overrides_rules: row.overrides_rules,
   author_id: row.author_id,
+  author_key_id: row.author_key_id,
   approvals: [],
   source: { id: row.source_id, type: row.source_type, version: row.source_version, variant: row.variant },
 })
@@ -49,7 +51,7 @@ export const storedTerms = (row: TermsRow): Terms => ({
 /** What a request that is not stored says of itself. */
 export interface GivenTerms {
   plan: Plan
-  caller: { user_id: string }
+  caller: { user_id: string; key_id?: string }
   rules: { override: boolean; start_at: Date | null; expires_at: Date | null }
 }
 
@@ -59,6 +61,7 @@ export const newTerms = ({ plan, caller, rules }: GivenTerms, now: Date): Terms 
   expires_at: rules.expires_at,
   overrides_rules: rules.override,
   author_id: caller.user_id,
+  author_key_id: caller.key_id ?? null,
   approvals: [],
   source: { ...plan.source, variant: variantOf(plan.source, plan.actions) },
 })
@@ -93,8 +96,9 @@ export async function withRuleFacts(
     promoted.size === 0 ? [] : findPromotions.all(db, { asked: [...promoted.values()] }),
   ])
   const given = new Map<string, Terms['approvals'][number][]>()
-  for (const { request_id, ...approval } of approvals) {
-    given.set(request_id, [...(given.get(request_id) ?? []), approval])
+  for (const { request_id, is_active, bindings, ...approval } of approvals) {
+    const subject = is_active ? { bindings, key: null } : null
+    given.set(request_id, [...(given.get(request_id) ?? []), { ...approval, subject }])
   }
   return {
     promotions: new Map([...promoted.keys()].map((key, index) => [key, stateOf(states[index])])),

@@ -1,21 +1,10 @@
-import { array, bool, int8, nullable, pendingStatus, statement, text, uuid } from '@slipway/database'
+import { int8, nullable, pendingStatus, statement, text, uuid } from '@slipway/database'
 
 export const lockForApproval = statement({
   name: 'dispatcher.pending-requests.lock-for-approval',
   parameters: { id: uuid },
   row: { tenant_id: nullable(uuid), status: pendingStatus, plan_hash: nullable(text), author_id: nullable(uuid) },
   sql: 'SELECT tenant_id, status, plan_hash, author_id FROM pending_requests WHERE id = :id FOR UPDATE',
-})
-
-/** What a user may approve by now. The credential was checked before; the rights of the user may be fewer since. */
-export const findApprover = statement({
-  name: 'dispatcher.approvals.find-approver',
-  parameters: { user_id: uuid },
-  row: { may_approve: bool, role_ids: array(uuid) },
-  sql: `SELECT EXISTS (SELECT FROM user_roles m JOIN roles r ON r.id = m.role_id JOIN users u ON u.id = m.user_id
-                    WHERE m.user_id = :user_id AND u.status = 'active'
-                      AND 'deployments:approve' = ANY (r.permissions)) AS may_approve,
-           ARRAY(SELECT m.role_id FROM user_roles m WHERE m.user_id = :user_id) AS role_ids`,
 })
 
 /** A second approval of the same user changes nothing. Returns whether it is the first. */

@@ -7,11 +7,13 @@ import {
   type Queryable,
   type ReceivedCommand,
   readShown,
+  readSubjects,
 } from '@slipway/database'
 import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/database/audit'
 import { requireChangeable } from '@slipway/database/read-models'
-import { conflict, insufficientPermissions, Problem, pendingSourcesOf } from '@slipway/domain'
+import { conflict, insufficientPermissions, may, Problem, pendingSourcesOf } from '@slipway/domain'
 import {
+  type Approver,
   approvalProblem,
   approvalRules,
   blockersOf,
@@ -22,7 +24,7 @@ import {
   type StartRequest,
 } from '@slipway/engine'
 import { lockAdmission } from '../locks/admission.sql.ts'
-import { addApproval, findApprover, lockForApproval } from './approve.sql.ts'
+import { addApproval, lockForApproval } from './approve.sql.ts'
 import { reviewRequest } from './places.sql.ts'
 import { endRequests } from './status.sql.ts'
 
@@ -52,7 +54,7 @@ export function approvePending(
     const given = { user_id: caller.user_id, user_name: caller.username, comment }
     await addApproval.one(tx, { request_id: id, ...given })
     await reviewRequest.run(tx, { id })
-    const own = { ...given, at: new Date(), counts: true, role_ids: approver.role_ids }
+    const own = { ...given, at: new Date(), subject: approver.subject }
     const approvals = [...request.terms.approvals, own]
     const left = approvalRules(rules, { ...request, terms: { ...request.terms, approvals } })
     const isLast = left.every(({ missing }) => missing === 0)
@@ -117,7 +119,7 @@ interface Asked {
   stored: { tenant_id: string | null; plan_hash: string | null }
   request: StartRequest
   rules: RuledEnvironment[]
-  approver: { user_id: string; may_approve: boolean; role_ids: readonly string[] }
+  approver: Approver
 }
 
 /** Under the lock of admission, so that no round decides with the approvals of before. */
@@ -125,19 +127,22 @@ async function readAsked(tx: Queryable, id: string, caller: Approving['caller'])
   await lockAdmission.run(tx, { command_ids: [] })
   const found = await lockForApproval.first(tx, { id })
   const stored = requireChangeable(caller, found, 'deployments:approve', 'The pending request')
-  const [{ snapshot, requests }, approver] = await Promise.all([
+  const { user_id, key_id = null } = caller
+  // The rights of now: they may be fewer than when the gateway took the call.
+  const [{ snapshot, requests }, [subject = null]] = await Promise.all([
     readShown(tx, { pending: [id], arrivals: [] }),
-    findApprover.one(tx, { user_id: caller.user_id }),
+    readSubjects(tx, [{ user_id, key_id }]),
   ])
+  const approver = { user_id, subject }
   const request = requests.find((each) => each.kind === 'start' && each.id === id)
   if (request?.kind !== 'start') {
     // Which rules counted is not known any more.
-    if (!approver.may_approve) refuseIf('rights')
-    if (stored.author_id === caller.user_id) refuseIf('author')
+    if (subject === null || !may(subject, 'deployments:approve').allowed) refuseIf('rights')
+    if (stored.author_id === user_id) refuseIf('author')
     throw conflict(`The request does not wait any more: its status is ${stored.status}`, { status: stored.status })
   }
   const rules = rulesFor(snapshot, request)
-  const asked = { stored, request, rules, approver: { user_id: caller.user_id, ...approver } }
+  const asked = { stored, request, rules, approver }
   // The next round ends it.
   const ending = endingOf(request, blockersOf(snapshot, request, snapshot.now), snapshot.now)
   if (ending === null) return asked

@@ -48,6 +48,7 @@ const REQUEST = {
   expires_at: nullable(timestamptz),
   overrides_rules: bool,
   author_id: uuid,
+  author_key_id: nullable(uuid),
   variant: nullable(text),
   plan_hash: text,
 }

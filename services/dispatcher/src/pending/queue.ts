@@ -67,6 +67,7 @@ function toRow({ command, request_id, traceparent, queued_at }: QueuedRequest) {
     expires_at: momentOf(command.expires_at),
     overrides_rules: command.rules_override !== null,
     author_id: command.caller.user_id,
+    author_key_id: command.caller.key_id ?? null,
     variant: variantOf(source, actions),
     plan_hash: command.plan_hash,
   }

@@ -1,5 +1,5 @@
 import type { ChangeRole, CreateRole, Static } from '@slipway/contracts'
-import { conflict } from '@slipway/domain'
+import { conflict, EVERYWHERE } from '@slipway/domain'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import { nameContains } from '../pages.ts'
@@ -9,7 +9,7 @@ import { type RecordOf, recordKind } from '../records/kind.ts'
 import { keyOfName, OF_INSTALLATION } from '../records/names.ts'
 import { INSTALLATION } from '../records/ownership.ts'
 import { tableOf } from '../records/table.ts'
-import { requireMayGrant } from './user-rules.ts'
+import { requireMayGive } from './user-rules.ts'
 
 const ROLE = recordKind({
   name: 'role',
@@ -27,7 +27,7 @@ export function roleHandlers(dependencies: Dependencies): HandlersOf<RoleOperati
     show: (rows) => rows.map(({ name_key: _, ...role }) => role),
     matching: ({ search }) => nameContains(search),
     async create({ caller, id, body }: Creation<Static<typeof CreateRole>>) {
-      requireMayGrant(caller, body.permissions)
+      requireMayGive(caller, [{ role: body.name, role_id: id, permissions: body.permissions, ...EVERYWHERE }])
       const permissions = body.permissions.toSorted()
       return {
         columns: { id, name: body.name, ...keyOfName(body), ...orNull(body, ['description']), permissions },
@@ -37,17 +37,16 @@ export function roleHandlers(dependencies: Dependencies): HandlersOf<RoleOperati
     async update({ caller, old, body }: Change<Role, Static<typeof ChangeRole>>) {
       requireOwnRole(old)
       const permissions = body.permissions?.toSorted() ?? old.permissions
-      requireMayGrant(
-        caller,
-        permissions.filter((permission) => !old.permissions.includes(permission)),
-      )
+      const added = permissions.filter((permission) => !old.permissions.includes(permission))
+      requireMayGive(caller, [{ role: old.name, role_id: old.id, permissions: added, ...EVERYWHERE }])
       const fields = { ...pickGiven(body, ['name', 'description']), permissions }
       return { columns: { ...fields, ...keyOfName(body) }, details: { changes: changesOf(old, fields) } }
     },
     async beforeDelete({ prisma, old }) {
       requireOwnRole(old)
       const used = await prisma.userRole.findFirst({ where: { role_id: old.id } })
-      if (used !== null) throw conflict('The role is in use: remove it from its users first')
+      const bound = await prisma.roleBinding.findFirst({ where: { role_id: old.id } })
+      if (used !== null || bound !== null) throw conflict('The role is in use: remove it from its users first')
       const rule = { path: ['approvals', 'role'], equals: old.id }
       const asking = await prisma.environment.findFirst({ where: { rules: rule }, select: { name: true } })
       if (asking !== null) throw conflict(`The role is in use by the rules of the environment "${asking.name}"`)

@@ -1,8 +1,9 @@
 import type { ChangeUser, CreateUser, Static } from '@slipway/contracts'
 import type { Queryable, Records } from '@slipway/database'
 import { own } from '@slipway/database/read-models'
-import { conflict, nameKey } from '@slipway/domain'
+import { type Binding, conflict, nameKey } from '@slipway/domain'
 import { type CallingUser, normalizeEmail } from '../callers/calling-user.ts'
+import { shownBindings } from '../callers/shown-bindings.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import { announceRevocation, revokeUser } from '../identity/sessions.ts'
@@ -11,17 +12,16 @@ import { changesOf, pickGiven } from '../records/changes.ts'
 import { type Change, type Creation, recordHandlers } from '../records/handlers.ts'
 import { SAME_NAME } from '../records/names.ts'
 import { fieldReferences } from '../records/references.ts'
-import { toUserRecord, USER, type UserRecord, type UserRow } from './user-records.ts'
+import { bindingReferences, holdBindings, resolvedBindings, setBindings } from './role-bindings.ts'
+import { bindingsOf, toUserRecord, USER, type UserRow } from './user-records.ts'
 import {
-  changesRolesOrTenant,
+  changesRights,
   checkNewUser,
-  type GrantedRole,
   requireAnotherAdmin,
   requireMayActAs,
   requireMayGrantRights,
   requireNoCredentials,
   requireNoSelfDemotion,
-  requireRoles,
 } from './user-rules.ts'
 
 type Created = Omit<Static<typeof CreateUser>, 'email'> & { email: string | null; password_hash: string | null }
@@ -38,7 +38,7 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
   const { database, passwords } = dependencies
 
   const handlers = recordHandlers(dependencies, USER, {
-    show: (rows) => rows.map(toUserRecord),
+    show: (rows) => rows.map((row) => toUserRecord(row, bindingsOf(row))),
     matching({ search }) {
       if (search === undefined) return {}
       const found = { contains: escapeLike(search), mode: 'insensitive' as const }
@@ -47,7 +47,7 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
 
     async prepareCreate({ body: given, resolve }) {
       const body = given as Static<typeof CreateUser>
-      const references = await resolve(fieldReferences(body, REFERENCES))
+      const references = await resolve([...fieldReferences(body, REFERENCES), ...bindingReferences(body.role_bindings)])
       const { email, password } = body
       const credentials = {
         email: email === undefined ? null : normalizeEmail(email),
@@ -55,11 +55,13 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
       }
       return { body: { ...body, ...credentials }, references }
     },
-    async create({ tx, caller, id, tenant_id, body }: Creation<Created>) {
-      const roles = await requireRoles(tx, body.roles)
+    async create({ tx, caller, id, tenant_id, body, references }: Creation<Created>) {
+      references.requireFit(tenant_id)
+      const scoped = resolvedBindings(body.role_bindings ?? [], references)
+      const bindings = await holdBindings(tx, { roles: body.roles, scoped })
       const { kind = 'person', email, username, password_hash } = body
       const { display_name = null, status = 'active', email_verified = false } = body
-      requireMayGrantRights(caller, { kind, status, roles: body.roles, tenant_id }, roles)
+      requireMayGrantRights(caller, { kind, status, bindings, tenant_id })
       return {
         columns: {
           id,
@@ -72,9 +74,9 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
           status,
           tenant_id,
           email_verified,
-          roles: { create: roles.map((role) => ({ role_id: role.id })) },
         },
-        details: { kind, email, username, display_name, status, roles: body.roles },
+        details: { kind, email, username, display_name, status, ...shownBindings(bindings) },
+        afterwards: () => setBindings(tx, id, bindings),
       }
     },
 
@@ -84,28 +86,34 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
         throw conflict('This is your own account: change its password with POST /auth/password')
       }
       requireNoCredentials(found, body)
-      const references = await resolve(fieldReferences(body, REFERENCES))
+      const references = await resolve([...fieldReferences(body, REFERENCES), ...bindingReferences(body.role_bindings)])
       const password_hash = body.password === undefined ? undefined : await passwords.hash(body.password)
       return { body: { ...body, password_hash }, references }
     },
-    async update({ tx, prisma, caller, old: row, tenant_id, body }: Change<UserRow, Changed>) {
+    async update({ tx, caller, old: row, tenant_id, body, references }: Change<UserRow, Changed>) {
       const { password_hash } = body
-      const old = toUserRecord(row)
+      const had = bindingsOf(row)
+      const old = toUserRecord(row, had)
+      const bindings = await changedBindings(tx, { had, body, references, tenant_id })
       const after = {
         ...old,
         ...pickGiven(body, ['username', 'display_name', 'status']),
         ...(body.email === undefined ? {} : { email: normalizeEmail(body.email) }),
         tenant_id,
-        roles: body.roles?.toSorted() ?? old.roles,
+        ...shownBindings(bindings),
       }
       // A new address counts as not verified.
       after.email_verified = body.email_verified ?? (old.email_verified && after.email === old.email)
-      const roles = changesRolesOrTenant(old, after) ? await requireRoles(tx, body.roles ?? old.roles) : null
-      if (roles !== null) requireMayGrantRights(caller, after, roles)
-      if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, old)
-      requireNoSelfDemotion(caller, old, after)
-      await requireAnotherAdmin(tx, old, after)
-      if (roles !== null) await setRoles(prisma, old.id, roles)
+      const [before, rights] = [
+        { ...old, bindings: had },
+        { ...after, bindings },
+      ]
+      const changes = changesRights(before, rights)
+      if (changes) requireMayGrantRights(caller, rights)
+      if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, had)
+      requireNoSelfDemotion(caller, before, rights)
+      await requireAnotherAdmin(tx, before, rights)
+      if (changes) await setBindings(tx, old.id, bindings)
       await endSessions(tx, old, after, password_hash !== undefined)
       const { email, username, display_name, status, email_verified, permissions: _, ...rest } = after
       return {
@@ -127,7 +135,7 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
     },
 
     async beforeDelete({ tx, caller, old }) {
-      const user = toUserRecord(old)
+      const user = { ...old, bindings: bindingsOf(old) }
       requireNoSelfDemotion(caller, user, null)
       await requireAnotherAdmin(tx, user, null)
       await revokeUser(tx, user.id)
@@ -167,14 +175,31 @@ function findTakenUser(
   return user.findFirst({ where: { AND: [own(caller), { OR: given }], NOT: { id } }, select })
 }
 
-async function setRoles(prisma: Records, user_id: string, roles: GrantedRole[]): Promise<void> {
-  const ids = roles.map(({ id }) => id)
-  await prisma.userRole.deleteMany({ where: { user_id, role_id: { notIn: ids } } })
-  await prisma.userRole.createMany({ data: ids.map((role_id) => ({ user_id, role_id })), skipDuplicates: true })
+/** All roles of a user after a change: `roles` replaces those without a scope, `role_bindings` the others. */
+async function changedBindings(
+  tx: Queryable,
+  {
+    had,
+    body,
+    references,
+    tenant_id,
+  }: Pick<Change<UserRow, Changed>, 'body' | 'references' | 'tenant_id'> & { had: Binding[] },
+): Promise<Binding[]> {
+  if (body.roles === undefined && body.role_bindings === undefined) return had
+  references.requireFit(tenant_id)
+  const { roles, role_bindings } = shownBindings(had)
+  const scoped = body.role_bindings === undefined ? role_bindings : resolvedBindings(body.role_bindings, references)
+  return holdBindings(tx, { roles: body.roles ?? roles, scoped })
+}
+
+interface Standing {
+  id: string
+  tenant_id: string | null
+  status: string
 }
 
 /** A new password, tenant or status ends all sessions. A change of roles does not: every request reads the roles. */
-async function endSessions(tx: Queryable, old: UserRecord, user: UserRecord, newPassword: boolean): Promise<void> {
+async function endSessions(tx: Queryable, old: Standing, user: Standing, newPassword: boolean): Promise<void> {
   const isOver =
     newPassword || user.tenant_id !== old.tenant_id || (user.status !== old.status && user.status !== 'active')
   if (isOver) await revokeUser(tx, user.id)

@@ -1,4 +1,16 @@
-import { array, bool, int4, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import {
+  array,
+  bindings,
+  bindingsSql,
+  bool,
+  int4,
+  jsonb,
+  nullable,
+  statement,
+  text,
+  timestamptz,
+  uuid,
+} from '@slipway/database'
 
 /** SQL: a user `u` with the present roles. */
 const USER = {
@@ -15,19 +27,14 @@ const USER = {
     totp_enabled: bool,
     created_at: timestamptz,
     last_login_at: nullable(timestamptz),
-    roles: array(text),
-    permissions: array(text),
-    role_ids: array(uuid),
     identity: nullable(jsonb<{ provider: string; subject: string }>()),
+    bindings,
   },
   columns: `u.id AS user_id, u.kind, u.username, u.email, u.display_name, u.status, u.tenant_id, u.token_version, u.email_verified,
        u.totp_enabled, u.created_at, u.last_login_at,
-       ARRAY(SELECT r.name FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id ORDER BY 1) AS roles,
-       ARRAY(SELECT DISTINCT p FROM user_roles ur JOIN roles r ON r.id = ur.role_id, unnest(r.permissions) p
-              WHERE ur.user_id = u.id ORDER BY 1) AS permissions,
-       ARRAY(SELECT ur.role_id FROM user_roles ur WHERE ur.user_id = u.id) AS role_ids,
        (SELECT jsonb_build_object('provider', i.provider, 'subject', i.subject) FROM identities i
-         WHERE i.user_id = u.id) AS identity`,
+         WHERE i.user_id = u.id) AS identity,
+       ${bindingsSql('u.id')} AS bindings`,
 }
 
 /** SQL: whether the session `s` of the user `u` is valid. The only place with this rule. */
@@ -39,10 +46,14 @@ export const findUserOfSession = statement({
   name: 'gateway.callers.find-user-of-session',
   parameters: { user_id: uuid, session_id: uuid },
   row: { ...USER.row, session_is_valid: bool },
-  sql: `SELECT ${USER.columns},
-       EXISTS (SELECT FROM sessions s WHERE s.id = :session_id AND ${VALID_SESSION}) AS session_is_valid
+  sql: `SELECT EXISTS (SELECT FROM sessions s WHERE s.id = :session_id AND ${VALID_SESSION}) AS session_is_valid, ${USER.columns}
       FROM users u WHERE u.id = :user_id`,
 })
+
+const KEY_LIMITS = {
+  row: { scopes: array(text), environment_ids: nullable(array(uuid)), solution_ids: nullable(array(uuid)) },
+  columns: `coalesce(k.scopes, '{}') AS scopes, k.environment_ids, k.solution_ids`,
+}
 
 /**
  * The user of an API key with all permissions, and the scopes of the key. `use_is_due`: the recorded last use is older than a
@@ -51,8 +62,8 @@ export const findUserOfSession = statement({
 export const findUserOfKey = statement({
   name: 'gateway.callers.find-user-of-key',
   parameters: { key_hash: text, client_ip: text },
-  row: { ...USER.row, key_id: uuid, key_name: text, scopes: array(text), key_expired: bool, use_is_due: bool },
-  sql: `SELECT ${USER.columns}, k.id AS key_id, k.name AS key_name, coalesce(k.scopes, '{}') AS scopes,
+  row: { ...USER.row, key_id: uuid, key_name: text, key_expired: bool, use_is_due: bool, ...KEY_LIMITS.row },
+  sql: `SELECT ${USER.columns}, k.id AS key_id, k.name AS key_name, ${KEY_LIMITS.columns},
        coalesce(k.expires_at <= now(), false) AS key_expired,
        coalesce(k.last_used_at < now() - interval '1 minute', true)
          OR k.last_used_ip IS DISTINCT FROM :client_ip AS use_is_due

@@ -1,5 +1,5 @@
 import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
-import { insufficientPermissions, Problem } from '@slipway/domain'
+import { PERMISSIONS, Problem, requireMay } from '@slipway/domain'
 import type { CallingUser } from './calling-user.ts'
 
 /**
@@ -16,7 +16,8 @@ const NOT_FOR_TENANTS = new Set<OperationId>([
 /** @throws Problem INSUFFICIENT_PERMISSIONS, FORBIDDEN */
 export function permit(caller: CallingUser, id: OperationId): void {
   const { access, loginOnly }: Operation = OPERATIONS[id]
-  if (access.includes(':') && !caller.permissions.includes(access)) throw insufficientPermissions(access)
+  const permission = PERMISSIONS.find((each) => each === access)
+  if (permission !== undefined) requireMay(caller, permission)
   if (loginOnly && caller.credential.kind === 'api_key') {
     throw new Problem('FORBIDDEN', 'An API key may not do this: log in as a user')
   }

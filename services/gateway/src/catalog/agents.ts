@@ -2,10 +2,11 @@ import { enqueue, eventMessage, type Records, statement, text, timestamptz, uuid
 import { requireOwn, type Viewer } from '@slipway/database/read-models'
 import { conflict, notFound } from '@slipway/domain'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
+import { requireMayTouch } from '../callers/require-may.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import { findRecord } from '../records/kind.ts'
-import { TARGET } from './targets.ts'
+import { inEnvironment, TARGET } from './targets.ts'
 
 /** The grant of a new agent. One hour is long enough to install an agent by hand. */
 const insertGrant = statement({
@@ -30,6 +31,7 @@ export function agentHandlers({
       async handle({ caller, params, audit }) {
         const found = await find(caller, params['id'] ?? '')
         requireOwn(caller, found, 'targets:update')
+        await requireMayTouch(database, caller, 'targets:update', inEnvironment(found.environment_id))
         const { id: target_id, tenant_id } = found
         const id = uuidv7()
         const token = `${id}.${randomToken()}`
@@ -65,6 +67,7 @@ export function agentHandlers({
       async handle({ caller, params, audit }) {
         const found = await find(caller, params['id'] ?? '')
         requireOwn(caller, found, 'targets:update')
+        await requireMayTouch(database, caller, 'targets:update', inEnvironment(found.environment_id))
         const { id: target_id, tenant_id } = found
         await database.transaction(async (tx) => {
           const prisma = await tx.prisma()

@@ -11,7 +11,7 @@ import { OF_TENANT } from '../records/names.ts'
 import { SHARED } from '../records/ownership.ts'
 import { fieldReferences, type References } from '../records/references.ts'
 import { tableOf } from '../records/table.ts'
-import { refers, requireUnused } from '../records/uses.ts'
+import { refers, requireUnused, scopesWith } from '../records/uses.ts'
 import { ruleProblems, ruleReferences, showRules, storedRules } from './environment-rules.ts'
 import { changedValues, newValues } from './values.ts'
 import { valueProblems } from './variable-rules.ts'
@@ -51,6 +51,7 @@ const ENVIRONMENT = recordKind({
     refers('freezes', 'environment_id', 'a freeze'),
     refers('deployments', 'environment_id', 'a deployment'),
     refers('pending_requests', 'environment_id', 'a request for a deployment'),
+    ...scopesWith('environment_ids'),
     `SELECT 'the promotion rule of "' || e.name || '"' AS what FROM environments e
       WHERE e.rules #>> '{promotion,from_environment_id}' = :id::uuid::text`,
   ],

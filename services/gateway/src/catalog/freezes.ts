@@ -11,6 +11,7 @@ import {
 } from '@slipway/database'
 import { type FreezeRow, freezeItem } from '@slipway/database/read-models'
 import { conflict, endOfRecurrence, offsetOf, validationProblem } from '@slipway/domain'
+import { requireMayTouch } from '../callers/require-may.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../handler.ts'
 import { changesOf, orNull, pickGiven } from '../records/changes.ts'
@@ -71,6 +72,7 @@ export function freezeHandlers(dependencies: Dependencies): HandlersOf<FreezeOpe
       const { name, recurrence = null, time_zone = null } = body
       const environment_id = references.id('/environment_id')
       const solution_id = references.id('/solution_id')
+      await requireMayTouch(tx, caller, 'freezes:create', { kind: 'freeze', environment_id, solution_id })
       const [start_time, end_time] = [new Date(body.start_time), new Date(body.end_time)]
       const times = { start_time, end_time, recurrence, time_zone, start_offset: offsetOf(body.start_time) }
       return {
@@ -90,9 +92,20 @@ export function freezeHandlers(dependencies: Dependencies): HandlersOf<FreezeOpe
         afterwards: () => requireRoom(tx, id, freezesPerTenant),
       }
     },
-    async update({ tx, prisma, old, tenant_id, body, references }: Change<FreezeRow, Static<typeof ChangeFreeze>>) {
+    async update({
+      tx,
+      prisma,
+      caller,
+      old,
+      tenant_id,
+      body,
+      references,
+    }: Change<FreezeRow, Static<typeof ChangeFreeze>>) {
       const fields = { ...changedFields(body, references), tenant_id }
       const freeze = { ...old, ...fields }
+      for (const { environment_id, solution_id } of [old, freeze]) {
+        await requireMayTouch(tx, caller, 'freezes:update', { kind: 'freeze', environment_id, solution_id })
+      }
       const changesTimes = TIME_FIELDS.some((field) => fields[field] !== undefined)
       // A later release may refuse times that an earlier one accepted. Such a freeze can still be renamed.
       const problems = changesTimes ? windowProblems(freeze, freeze.start_offset) : []
@@ -106,6 +119,9 @@ export function freezeHandlers(dependencies: Dependencies): HandlersOf<FreezeOpe
           if (changesTimes || body.tenant_id !== undefined) await requireRoom(tx, old.id, freezesPerTenant)
         },
       }
+    },
+    async beforeDelete({ tx, caller, old: { environment_id, solution_id } }) {
+      await requireMayTouch(tx, caller, 'freezes:delete', { kind: 'freeze', environment_id, solution_id })
     },
     deleted: ({ name }) => ({ name }),
     event: (change, freeze_id, tenants) => eventMessage(`freeze.${change}`, { freeze_id, ...tenants }),

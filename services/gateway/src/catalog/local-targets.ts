@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { insufficientPermissions, Problem } from '@slipway/domain'
+import { Problem, requireMay } from '@slipway/domain'
 import { isObject } from '@slipway/http'
 import type { CallingUser } from '../callers/calling-user.ts'
 
@@ -18,7 +18,7 @@ export function requireMayMakeLocal(caller: CallingUser): void {
       'A user of a tenant cannot make a local target or change its instance_selector: ask an administrator of the installation',
     )
   }
-  if (!caller.permissions.includes('targets:local')) throw insufficientPermissions('targets:local')
+  requireMay(caller, 'targets:local')
 }
 
 interface Placed {

@@ -28,7 +28,7 @@ import { keyOfName, OF_TENANT } from '../records/names.ts'
 import { SHARED } from '../records/ownership.ts'
 import { fieldReferences, References, recordKey } from '../records/references.ts'
 import { tableOf } from '../records/table.ts'
-import { refers, WAITS } from '../records/uses.ts'
+import { refers, scopesWith, WAITS } from '../records/uses.ts'
 import {
   type Definition,
   definitionReferences,
@@ -63,7 +63,7 @@ interface SourceInput extends VersionInput {
 
 const withVersions = { versions: { select: { version: true, created_at: true } } } satisfies Prisma.SourceInclude
 
-const sourceKind = (kind: SourceType, usedBy: string) =>
+const sourceKind = (kind: SourceType, ...usedBy: string[]) =>
   recordKind({
     name: kind,
     resource: `${kind}s`,
@@ -74,7 +74,7 @@ const sourceKind = (kind: SourceType, usedBy: string) =>
     owner: SHARED,
     uniqueName: `kind = '${kind}' AND ${OF_TENANT}`,
     usedBy: [
-      usedBy,
+      ...usedBy,
       `SELECT 'a deployment that runs' AS what WHERE EXISTS (
          SELECT FROM deployments d WHERE d.completed_at IS NULL AND (d.source_id = :id::uuid OR EXISTS (
            SELECT FROM deployment_actions a WHERE a.deployment_id = d.id AND :id::uuid IN (a.action_id, a.sequence_id))))`,
@@ -93,7 +93,7 @@ const inVersionsOf = (kind: SourceType, list: string, field: string) =>
 const KINDS = {
   action: sourceKind('action', inVersionsOf('sequence', 'actions', 'action_id')),
   sequence: sourceKind('sequence', inVersionsOf('solution', 'sequences', 'sequence_id')),
-  solution: sourceKind('solution', refers('freezes', 'solution_id', 'a freeze')),
+  solution: sourceKind('solution', refers('freezes', 'solution_id', 'a freeze'), ...scopesWith('solution_ids')),
 }
 
 /**

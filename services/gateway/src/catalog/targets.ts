@@ -3,6 +3,7 @@ import { enqueue, eventMessage, type Prisma, type Records, type Transaction } fr
 import { targetItems } from '@slipway/database/read-models'
 import { validationProblem } from '@slipway/domain'
 import { isObject } from '@slipway/http'
+import { requireMayTouch } from '../callers/require-may.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call, HandlersOf } from '../handler.ts'
 import { answerPage, containsPattern, NEWEST_FIRST, newestOrder, searchedKey } from '../pages.ts'
@@ -59,8 +60,9 @@ export function targetHandlers(dependencies: Dependencies): HandlersOf<TargetOpe
     },
     check: ({ variables, connection }) => [...valueProblems(variables, 'variables'), ...keyProblems(connection)],
     references: { tenant_id: 'tenant', environment_id: 'environment' },
-    async create({ id, tenant_id, body, references }: Creation<Static<typeof CreateTarget>>) {
+    async create({ tx, caller, id, tenant_id, body, references }: Creation<Static<typeof CreateTarget>>) {
       references.requireFit(tenant_id)
+      await requireMayTouch(tx, caller, 'targets:create', inEnvironment(references.id('/environment_id')))
       const columns = {
         id,
         tenant_id,
@@ -76,6 +78,9 @@ export function targetHandlers(dependencies: Dependencies): HandlersOf<TargetOpe
     },
     async update({ tx, prisma, caller, old, tenant_id, body, references }: Change<TargetRow, TargetChange>) {
       const environment_id = body.environment_id === undefined ? old.environment_id : references.id('/environment_id')
+      for (const place of new Set([old.environment_id, environment_id])) {
+        await requireMayTouch(tx, caller, 'targets:update', inEnvironment(place))
+      }
       if (tenant_id !== old.tenant_id) await requireUnused(tx, TARGET, old.id)
       if (tenant_id !== old.tenant_id || environment_id !== old.environment_id) {
         await enqueue(tx, [eventMessage('target.moved', { target_id: old.id })])
@@ -101,7 +106,8 @@ export function targetHandlers(dependencies: Dependencies): HandlersOf<TargetOpe
       }
     },
     // Before the target: the lock is visible as long as its target is.
-    async beforeDelete({ prisma, old }) {
+    async beforeDelete({ tx, prisma, caller, old }) {
+      await requireMayTouch(tx, caller, 'targets:delete', inEnvironment(old.environment_id))
       await prisma.targetLock.deleteMany({ where: { target_id: old.id } })
     },
     async afterDelete({ prisma, old }) {
@@ -144,6 +150,9 @@ export function targetHandlers(dependencies: Dependencies): HandlersOf<TargetOpe
     deleteTarget: handlers.delete,
   }
 }
+
+/** What changes of a target touch. */
+export const inEnvironment = (environment_id: string | null) => ({ kind: 'target', environment_id }) as const
 
 /** What the statements of a page of targets filter by; null if the environment cannot name a record. */
 function targetFilter({ caller, query }: Pick<Call<'listTargets'>, 'caller' | 'query'>) {

@@ -5,7 +5,7 @@ import type { Dependencies } from '../dependencies.ts'
 import type { Call, HandlersOf } from '../handler.ts'
 import { readItem } from './pending.ts'
 import { sendRecordedCommand } from './recorded-command.ts'
-import { requireVisible } from './visible-deployment.ts'
+import { requireActable } from './visible-deployment.ts'
 
 /** The dispatcher knows the rules of a request, so it decides who may approve or reject it. */
 export function approvalHandlers(dependencies: Dependencies): HandlersOf<'approvePending' | 'rejectPending'> {
@@ -21,7 +21,11 @@ async function send(
   type: Extract<CommandType, 'pending.approve' | 'pending.reject'>,
 ): Promise<Answer> {
   const { caller, params, body } = call
-  const { id, tenant_id } = await requireVisible(dependencies.database, caller, 'pending request', params['id'] ?? '')
+  const { id, tenant_id } = await requireActable(dependencies.database, caller, {
+    kind: 'pending request',
+    id: params['id'] ?? '',
+    permission: 'deployments:approve',
+  })
   const command = { pending_request_id: id, caller: messageCaller(caller), ...body }
   await sendRecordedCommand(
     dependencies,

@@ -3,7 +3,7 @@ import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import { readDetail } from './detail.ts'
 import { sendRecordedCommand } from './recorded-command.ts'
-import { requireVisible } from './visible-deployment.ts'
+import { requireActable } from './visible-deployment.ts'
 
 export function cancelHandlers(dependencies: Dependencies): HandlersOf<'cancelDeployment' | 'cancelPending'> {
   const { database } = dependencies
@@ -11,7 +11,11 @@ export function cancelHandlers(dependencies: Dependencies): HandlersOf<'cancelDe
     cancelDeployment: {
       async handle(call) {
         const { caller, params, body } = call
-        const { id, tenant_id } = await requireVisible(database, caller, 'deployment', params['id'] ?? '')
+        const { id, tenant_id } = await requireActable(database, caller, {
+          kind: 'deployment',
+          id: params['id'] ?? '',
+          permission: 'deployments:cancel',
+        })
         await sendRecordedCommand(
           dependencies,
           call,
@@ -29,7 +33,11 @@ export function cancelHandlers(dependencies: Dependencies): HandlersOf<'cancelDe
     cancelPending: {
       async handle(call) {
         const { caller, params } = call
-        const { id, tenant_id } = await requireVisible(database, caller, 'pending request', params['id'] ?? '')
+        const { id, tenant_id } = await requireActable(database, caller, {
+          kind: 'pending request',
+          id: params['id'] ?? '',
+          permission: 'deployments:cancel',
+        })
         await sendRecordedCommand(
           dependencies,
           call,

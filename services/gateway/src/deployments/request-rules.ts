@@ -1,6 +1,6 @@
-import { type FieldError, Problem } from '@slipway/domain'
+import { type FieldError, may, Problem } from '@slipway/domain'
 import { isObject } from '@slipway/http'
-import { type CallingUser, mayOverrideFreezes } from '../callers/calling-user.ts'
+import type { CallingUser } from '../callers/calling-user.ts'
 import { valueProblems } from '../catalog/variable-rules.ts'
 import type { Check } from '../handler.ts'
 
@@ -54,7 +54,7 @@ function timeProblems({ start_at, expires_at }: Record<string, unknown>): FieldE
 
 /** Refuses an override of other users even without a freeze: a field must never be ignored. */
 export function authorizeOverride(caller: CallingUser, body: unknown): void {
-  if (!isObject(body) || !overrides(body) || mayOverrideFreezes(caller)) return
+  if (!isObject(body) || !overrides(body) || may(caller, 'deployments:override').allowed) return
   throw new Problem(
     'INSUFFICIENT_PERMISSIONS',
     'Overriding a freeze or a rule needs the role admin, and for an API key the scope deployments:override',

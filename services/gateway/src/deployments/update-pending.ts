@@ -3,7 +3,7 @@ import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import { readItem } from './pending.ts'
 import { sendRecordedCommand } from './recorded-command.ts'
-import { requireVisible } from './visible-deployment.ts'
+import { requireActable } from './visible-deployment.ts'
 
 export function updatePendingHandlers(dependencies: Dependencies): HandlersOf<'updatePending'> {
   const { database } = dependencies
@@ -11,7 +11,11 @@ export function updatePendingHandlers(dependencies: Dependencies): HandlersOf<'u
     updatePending: {
       async handle(call) {
         const { caller, params, body } = call
-        const { id, tenant_id } = await requireVisible(database, caller, 'pending request', params['id'] ?? '')
+        const { id, tenant_id } = await requireActable(database, caller, {
+          kind: 'pending request',
+          id: params['id'] ?? '',
+          permission: 'deployments:create',
+        })
         await sendRecordedCommand(
           dependencies,
           call,

@@ -1,6 +1,9 @@
 import { nullable, type Queryable, statement, uuid } from '@slipway/database'
 import { ownSql, type Viewer } from '@slipway/database/read-models'
-import { isUuid, notFound } from '@slipway/domain'
+import { isUuid, mayEverywhere, notFound, type Permission } from '@slipway/domain'
+import type { CallingUser } from '../callers/calling-user.ts'
+import { requireMayTouch } from '../callers/require-may.ts'
+import { TOUCHED } from './touched.sql.ts'
 
 const parameters = { id: uuid, tenant_id: nullable(uuid) }
 const row = { id: uuid, tenant_id: nullable(uuid) }
@@ -19,6 +22,25 @@ const VISIBLE = {
     row,
     sql: `SELECT r.id, r.tenant_id FROM pending_requests r WHERE r.id = :id AND ${ownSql('r')}`,
   }),
+}
+
+/**
+ * Requires that the caller sees a record and has the permission for what it touches.
+ * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS
+ */
+export async function requireActable(
+  db: Queryable,
+  caller: CallingUser,
+  { kind, id, permission }: { kind: keyof typeof VISIBLE; id: string; permission: Permission },
+): Promise<{ id: string; tenant_id: string | null }> {
+  const found = await requireVisible(db, caller, kind, id)
+  if (mayEverywhere(caller, permission)) return found
+  const touched = await TOUCHED[kind].first(db, { id: found.id })
+  if (touched === null) throw notFound(`The ${kind}`)
+  const { environment_ids, source_type, source_id } = touched
+  const object = { kind: 'deployment', environment_ids, source: { type: source_type, id: source_id } } as const
+  await requireMayTouch(db, caller, permission, object)
+  return found
 }
 
 /** @throws Problem NOT_FOUND, also for a record that the viewer may not see */

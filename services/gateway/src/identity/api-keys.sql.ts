@@ -6,12 +6,14 @@ const row = {
   description: nullable(text),
   key_prefix: text,
   scopes: array(text),
+  environment_ids: nullable(array(uuid)),
+  solution_ids: nullable(array(uuid)),
   last_used_at: nullable(timestamptz),
   last_used_ip: nullable(text),
   created_at: timestamptz,
   expires_at: nullable(timestamptz),
 }
-const COLUMNS = `id, name, description, key_prefix, coalesce(scopes, '{}') AS scopes, last_used_at, last_used_ip,
+const COLUMNS = `id, name, description, key_prefix, coalesce(scopes, '{}') AS scopes, environment_ids, solution_ids, last_used_at, last_used_ip,
       created_at, expires_at`
 
 /** Without days the key does not expire. */
@@ -25,11 +27,15 @@ export const insertKey = statement({
     key_prefix: text,
     key_hash: text,
     scopes: array(text),
+    environment_ids: nullable(array(uuid)),
+    solution_ids: nullable(array(uuid)),
     days: nullable(int4),
   },
   row,
-  sql: `INSERT INTO api_keys (id, user_id, name, description, key_prefix, key_hash, scopes, expires_at)
-    VALUES (:id, :user_id, :name, :description, :key_prefix, :key_hash, :scopes, now() + make_interval(days => :days))
+  sql: `INSERT INTO api_keys (id, user_id, name, description, key_prefix, key_hash, scopes, environment_ids, solution_ids,
+                          expires_at)
+    VALUES (:id, :user_id, :name, :description, :key_prefix, :key_hash, :scopes, :environment_ids, :solution_ids,
+            now() + make_interval(days => :days))
     RETURNING ${COLUMNS}`,
 })
 

@@ -1,8 +1,11 @@
-import type { RowOf } from '@slipway/database'
-import { insufficientPermissions, isUuid, notFound, Problem } from '@slipway/domain'
+import type { CreateApiKey, Static } from '@slipway/contracts'
+import type { Queryable, RowOf } from '@slipway/database'
+import { isUuid, notFound, Problem, requireMay, type Scope } from '@slipway/domain'
 import { hashToken, uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
+import { References } from '../records/references.ts'
+import { holdScope, resolvedScope, scopeReferences } from '../records/scopes.ts'
 import { makeApiKey, shownPrefix } from './api-key.ts'
 import { deleteKey, findKeys, insertKey } from './api-keys.sql.ts'
 import { announceRevocation } from './sessions.ts'
@@ -17,27 +20,18 @@ export function apiKeyHandlers({
   return {
     createApiKey: {
       async handle({ caller, body, audit }) {
-        const scopes = [...new Set(body.scopes ?? [])].sort()
-        const lacking = scopes.find((scope) => !caller.permissions.includes(scope))
-        if (lacking !== undefined) throw insufficientPermissions(lacking)
-        const key = makeApiKey()
-        const row = await database.transaction(async (tx) => {
-          const made = await insertKey.one(tx, {
-            id: uuidv7(),
-            user_id: caller.user_id,
-            name: body.name,
-            description: body.description ?? null,
-            key_prefix: shownPrefix(key),
-            key_hash: hashToken(key),
-            scopes,
-            days: body.expires_in_days ?? null,
+        for (const scope of body.scopes ?? []) requireMay(caller, scope)
+        const references = await References.resolve(database, caller, scopeReferences(body))
+        const { row, full_key } = await database.transaction(async (tx) => {
+          const made = await addKey(tx, caller.user_id, body, resolvedScope(body, references))
+          await audit.record(tx, {
+            resource_id: made.row.id,
+            tenant_id: caller.tenant_id,
+            details: keyDetails(made.row),
           })
-          const details = { name: made.name, scopes, expires_at: made.expires_at?.toISOString() ?? null }
-          await audit.record(tx, { resource_id: made.id, tenant_id: caller.tenant_id, details })
           return made
         })
-        const warning = 'Store the key now: it is not shown again'
-        return { status: 201, body: { api_key: keyRecord(row), full_key: key, warning } }
+        return { status: 201, body: newKeyRecord(row, full_key) }
       },
     },
 
@@ -68,12 +62,52 @@ export function apiKeyHandlers({
   }
 }
 
-const keyRecord = (row: KeyRow) => ({
+/** Makes a key of a user. Its environments and solutions stay as long as the key names them. */
+export async function addKey(
+  tx: Queryable,
+  user_id: string,
+  body: Static<typeof CreateApiKey>,
+  scope: Scope,
+): Promise<{ row: KeyRow; full_key: string }> {
+  await holdScope(tx, [scope])
+  const full_key = makeApiKey()
+  const row = await insertKey.one(tx, {
+    id: uuidv7(),
+    user_id,
+    name: body.name,
+    description: body.description ?? null,
+    key_prefix: shownPrefix(full_key),
+    key_hash: hashToken(full_key),
+    scopes: [...new Set(body.scopes ?? [])].sort(),
+    ...scope,
+    days: body.expires_in_days ?? null,
+  })
+  return { row, full_key }
+}
+
+/** What the audit record of a new key says. */
+export const keyDetails = ({ name, scopes, environment_ids, solution_ids, expires_at }: KeyRow) => ({
+  name,
+  scopes,
+  environment_ids,
+  solution_ids,
+  expires_at: expires_at?.toISOString() ?? null,
+})
+
+export const newKeyRecord = (row: KeyRow, full_key: string) => ({
+  api_key: keyRecord(row),
+  full_key,
+  warning: 'Store the key now: it is not shown again',
+})
+
+export const keyRecord = (row: KeyRow) => ({
   id: row.id,
   name: row.name,
   description: row.description,
   key_prefix: row.key_prefix,
   scopes: row.scopes,
+  environment_ids: row.environment_ids,
+  solution_ids: row.solution_ids,
   last_used_at: row.last_used_at?.toISOString() ?? null,
   last_used_ip: row.last_used_ip,
   created_at: row.created_at.toISOString(),

@@ -44,7 +44,11 @@ async function sessionCaller(database: Queryable, claims: AccessClaims): Promise
   const { session_is_valid, ...user } = found
   requireActive(user)
   if (!session_is_valid) throw new Problem('INVALID_TOKEN', 'The session of this access token has ended: log in again')
-  return { ...user, credential: { kind: 'session', id: claims.session_id, token_version: user.token_version } }
+  return {
+    ...user,
+    key: null,
+    credential: { kind: 'session', id: claims.session_id, token_version: user.token_version },
+  }
 }
 
 async function keyCaller(
@@ -58,12 +62,11 @@ async function keyCaller(
   if (found === null || found.key_expired) {
     throw new Problem('INVALID_CREDENTIALS', 'This API key is unknown, expired or revoked')
   }
-  const { key_id, key_name, scopes, key_expired, ...user } = found
+  const { key_id, key_name, scopes, environment_ids, solution_ids, key_expired, ...user } = found
   requireActive(user)
-  const permissions = scopes.length === 0 ? user.permissions : user.permissions.filter((one) => scopes.includes(one))
   return {
     ...user,
-    permissions,
+    key: { scopes, environment_ids, solution_ids },
     credential: { kind: 'api_key', id: key_id, token_version: user.token_version },
     api_key: { id: key_id, name: key_name },
   }

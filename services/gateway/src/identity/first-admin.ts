@@ -1,6 +1,5 @@
-import { BUILT_IN_ROLES } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
-import { nameKey } from '@slipway/domain'
+import { BUILT_IN_ROLES, nameKey } from '@slipway/domain'
 import { ConfigurationError, type ConfigurationProblem, type Logger, uuidv7 } from '@slipway/runtime'
 import { normalizeEmail } from '../callers/calling-user.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type PasswordHasher } from '../credentials/passwords.ts'

@@ -2,6 +2,7 @@ import type { Dependencies } from '../dependencies.ts'
 import { accountHandlers } from './account.ts'
 import { apiKeyHandlers } from './api-keys.ts'
 import { createAttempts } from './attempts.ts'
+import { rightHandlers } from './can.ts'
 import { loginHandlers } from './login.ts'
 import { createRefreshCookie } from './refresh-cookie.ts'
 import { secondFactorHandlers } from './second-factor.ts'
@@ -17,6 +18,7 @@ export function identityHandlers(dependencies: Dependencies) {
     ...loginHandlers(parts),
     ...accountHandlers(parts),
     ...secondFactorHandlers(parts),
+    ...rightHandlers(parts),
     ...apiKeyHandlers(parts),
     ...sseTokenHandlers(parts),
   }

@@ -1,5 +1,5 @@
 import type { IdKind } from '@slipway/contracts'
-import { enqueue, type OutboxMessage, type Records, type Transaction } from '@slipway/database'
+import { ALL_TENANTS, enqueue, type OutboxMessage, type Records, seeTenant, type Transaction } from '@slipway/database'
 import { notFound } from '@slipway/domain'
 import type { Answer } from '@slipway/http'
 import { uuidv7 } from '@slipway/runtime'
@@ -184,7 +184,9 @@ export function recordHandlers<Row extends RecordRow, New, Changed, Create exten
           await audit.record(tx, { resource_id: id, ...owned, details: made.details })
           const row = await table.create(prisma, made.columns)
           await made.afterwards?.()
-          return { row, more: made.answer }
+          // What it wrote afterwards belongs to the answer, too.
+          const whole = made.afterwards === undefined ? row : ((await table.find(prisma, { id })) ?? row)
+          return { row: whole, more: made.answer }
         }),
     )
     outboxChanged()
@@ -231,7 +233,10 @@ export function recordHandlers<Row extends RecordRow, New, Changed, Create exten
       const prisma = await tx.prisma()
       await rules.lockForDelete?.(tx)
       const old = await lock(tx, prisma, caller, id)
+      // A user of another tenant may use it.
+      await seeTenant.run(tx, { tenant: ALL_TENANTS })
       await requireUnused(tx, kind, id)
+      await seeTenant.run(tx, { tenant: caller.tenant_id ?? ALL_TENANTS })
       await rules.beforeDelete?.({ tx, prisma, caller, old })
       if (!(await table.delete(prisma, id))) throw notFound(what)
       await rules.afterDelete?.({ tx, prisma, caller, old })

@@ -1,5 +1,5 @@
-import type { Permission } from '@slipway/contracts'
 import { own, requireOwn, type Viewer, visible } from '@slipway/database/read-models'
+import type { Permission } from '@slipway/domain'
 
 /** Who sees and changes the records of a kind. */
 export interface Ownership<Row> {

@@ -10,6 +10,12 @@ export type FindUses = Statement<(typeof USED)['parameters'], (typeof USED)['row
 export const refers = (table: string, field: string, what: string) =>
   `SELECT '${what}' AS what WHERE EXISTS (SELECT FROM ${table} r WHERE r.${field} = :id::uuid)`
 
+/** SQL: the roles of users and the API keys whose scope names the record. */
+export const scopesWith = (list: 'environment_ids' | 'solution_ids') => [
+  `SELECT 'a role of a user' AS what WHERE EXISTS (SELECT FROM role_bindings b WHERE :id::uuid = ANY (b.${list}))`,
+  `SELECT 'an API key' AS what WHERE EXISTS (SELECT FROM api_keys k WHERE :id::uuid = ANY (k.${list}))`,
+]
+
 /** SQL: whether the pending request `p` waits. */
 export const WAITS = `p.status IN ('pending', 'processing')`
 

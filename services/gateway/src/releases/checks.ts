@@ -1,10 +1,12 @@
 import { array, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { isoTime, ownSql } from '@slipway/database/read-models'
-import { validationProblem } from '@slipway/domain'
+import { mayEverywhere, validationProblem } from '@slipway/domain'
 import type { Answer } from '@slipway/http'
 import { messageCaller } from '../callers/calling-user.ts'
+import { requireMayTouch } from '../callers/require-may.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sendRecordedCommand } from '../deployments/recorded-command.ts'
+import { findTouchedByChecks } from '../deployments/touched.sql.ts'
 import type { Call } from '../handler.ts'
 import { ofSourceSql, sourceColumns } from '../records/filters.sql.ts'
 import { SOURCE_FIELDS, sourceFilter } from '../records/filters.ts'
@@ -43,13 +45,23 @@ export async function checkReleases(dependencies: Dependencies, call: Call<'chec
       .map((field) => references.id(`/${field}`))
       .find((id) => id !== null) ?? null
   const ids = target_ids?.flatMap((_, index) => references.id(`/target_ids/${index}`) ?? []) ?? null
-  const counted = await countCheckable.one(database, {
+  const chosen = {
     tenant_id: caller.tenant_id,
     of_source_kind: given?.of_source_kind ?? null,
     of_source: source_id,
     of_source_number: null,
     target_ids: ids,
-  })
+  }
+  if (!mayEverywhere(caller, 'deployments:create')) {
+    for (const { environment_id, source_type, source_id } of await findTouchedByChecks.all(database, chosen)) {
+      await requireMayTouch(database, caller, 'deployments:create', {
+        kind: 'deployment',
+        environment_ids: environment_id === null ? [] : [environment_id],
+        source: { type: source_type, id: source_id },
+      })
+    }
+  }
+  const counted = await countCheckable.one(database, chosen)
   await sendRecordedCommand(
     dependencies,
     call,

@@ -1,5 +1,5 @@
 import { WEBHOOK_EVENTS, type WebhookEvent } from '@slipway/contracts'
-import { insufficientPermissions, validationProblem } from '@slipway/domain'
+import { insufficientPermissions, may, validationProblem } from '@slipway/domain'
 import { checkedAddresses, DestinationRefused, type DestinationRules, urlProblem } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Check } from '../handler.ts'
@@ -17,7 +17,7 @@ export const checkUrl: Check = ({ url }) => {
 export function requireReadable(caller: CallingUser, events: unknown): void {
   for (const event of Array.isArray(events) ? events : []) {
     const permission = Object.hasOwn(WEBHOOK_EVENTS, event) ? WEBHOOK_EVENTS[event as WebhookEvent] : undefined
-    if (permission !== undefined && !caller.permissions.includes(permission)) {
+    if (permission !== undefined && !may(caller, permission).allowed) {
       throw insufficientPermissions(`${permission}, for the event ${event}`)
     }
   }

@@ -1,4 +1,5 @@
-import type { EventHandlers, EventsOf, ItemKind, Permission, StreamResource } from '@slipway/contracts'
+import type { EventHandlers, EventsOf, ItemKind, StreamResource } from '@slipway/contracts'
+import type { Permission } from '@slipway/domain'
 
 interface Resource {
   /** The name of the kind in events and items. */

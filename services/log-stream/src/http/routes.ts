@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import type { Permission } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
-import { type FieldError, isUuid, notFound, validationProblem } from '@slipway/domain'
+
+import { type FieldError, isUuid, may, notFound, type Permission, requireMay, validationProblem } from '@slipway/domain'
 import type { Route } from '@slipway/http'
 import type { KeyRing, Logger } from '@slipway/runtime'
 import type { Redis } from '@slipway/runtime/redis'
@@ -13,7 +13,7 @@ import type { Hubs } from '../streams/hubs.ts'
 import { countStream } from '../streams/metrics.ts'
 import { StreamClient, type StreamClientLimits } from '../streams/stream-client.ts'
 import type { StreamGuard } from '../tokens/guard.ts'
-import { type RedeemedToken, redeemToken, requirePermission } from '../tokens/redeem.ts'
+import { type RedeemedToken, redeemToken } from '../tokens/redeem.ts'
 import type { PresentRights } from '../tokens/rights.ts'
 
 export interface LogStream {
@@ -40,7 +40,7 @@ export function createRoutes(stream: LogStream): Route[] {
       async handle({ response, search, params }) {
         const query = new URLSearchParams(search)
         const holder = await redeemToken(stream, parameter(query, 'sse_token'))
-        requirePermission(holder.rights, LOGS)
+        requireMay(holder.rights, LOGS)
         const from = fromParameter(query)
         const id = await visibleDeployment(stream, holder.rights, params['id'] ?? '')
         keepWhilePermitted(stream, holder, LOGS, response)
@@ -67,7 +67,7 @@ export function createRoutes(stream: LogStream): Route[] {
         }
         const holder = await redeemed
         const { permission } = RESOURCES[resource]
-        requirePermission(holder.rights, permission)
+        requireMay(holder.rights, permission)
         refuseUnknown(query, [])
         keepWhilePermitted(stream, holder, permission, response)
         await stream.changeStreams.listen(resource, holder.rights.tenant_id, response, () => {
@@ -95,7 +95,7 @@ function keepWhilePermitted(
 ): void {
   const release = guard.keep(
     holder,
-    (now) => now.permissions.includes(permission) && now.tenant_id === holder.rights.tenant_id,
+    (now) => may(now, permission).allowed && now.tenant_id === holder.rights.tenant_id,
     () => response.destroy(),
   )
   whenClosed(response, release)

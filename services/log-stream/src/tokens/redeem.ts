@@ -1,6 +1,6 @@
 import type { SseTokenRecord } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
-import { insufficientPermissions, Problem, unavailable } from '@slipway/domain'
+import { Problem, unavailable } from '@slipway/domain'
 import { hashToken, type KeyRing, type Logger, SecretError } from '@slipway/runtime'
 import { type Redis, sseTokenKey } from '@slipway/runtime/redis'
 import { type PresentRights, presentRightsOf } from './rights.ts'
@@ -61,10 +61,6 @@ function openRecord(keys: KeyRing, stored: string, key: string): SseTokenRecord 
     if (error instanceof SecretError) return null
     throw error
   }
-}
-
-export function requirePermission(rights: PresentRights, permission: string): void {
-  if (!rights.permissions.includes(permission)) throw insufficientPermissions(permission)
 }
 
 const invalidToken = () =>

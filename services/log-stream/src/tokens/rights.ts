@@ -1,5 +1,19 @@
 import type { SseTokenRecord } from '@slipway/contracts'
-import { array, int4, int8, nullable, type Queryable, rowSet, statement, text, uuid } from '@slipway/database'
+import {
+  array,
+  bindings,
+  bindingsSql,
+  bool,
+  int4,
+  int8,
+  nullable,
+  type Queryable,
+  rowSet,
+  statement,
+  text,
+  uuid,
+} from '@slipway/database'
+import type { Subject } from '@slipway/domain'
 
 /** The valid tokens by position, from 1: those of a session or an API key of an active user. */
 const findPresentRights = statement({
@@ -8,12 +22,14 @@ const findPresentRights = statement({
   row: {
     place: int8,
     tenant_id: nullable(uuid),
-    scopes: nullable(array(text)),
-    permissions: array(text),
+    bindings,
+    has_key: bool,
+    scopes: array(text),
+    environment_ids: nullable(array(uuid)),
+    solution_ids: nullable(array(uuid)),
   },
-  sql: `SELECT t.place, u.tenant_id, k.scopes,
-       ARRAY(SELECT DISTINCT p FROM user_roles ur JOIN roles r ON r.id = ur.role_id, unnest(r.permissions) p
-              WHERE ur.user_id = u.id) AS permissions
+  sql: `SELECT t.place, u.tenant_id, ${bindingsSql('u.id')} AS bindings, k.id IS NOT NULL AS has_key,
+       coalesce(k.scopes, '{}') AS scopes, k.environment_ids, k.solution_ids
       FROM :tokens AS t
       JOIN users u ON u.id = t.user_id AND u.status = 'active'
       LEFT JOIN sessions s ON t.kind = 'session' AND s.id = t.credential_id AND s.user_id = u.id
@@ -24,9 +40,8 @@ const findPresentRights = statement({
 })
 
 /** What the user of a valid token may see now. */
-export interface PresentRights {
+export interface PresentRights extends Subject {
   tenant_id: string | null
-  permissions: string[]
 }
 
 /**
@@ -43,9 +58,8 @@ export async function presentRightsOf(db: Queryable, records: SseTokenRecord[]):
     })),
   })
   const rights: (PresentRights | null)[] = records.map(() => null)
-  for (const { place, tenant_id, permissions, scopes } of rows) {
-    const narrowed = scopes && scopes.length > 0 ? permissions.filter((one) => scopes.includes(one)) : permissions
-    rights[place - 1] = { tenant_id, permissions: narrowed }
+  for (const { place, tenant_id, bindings, has_key, ...limits } of rows) {
+    rights[place - 1] = { tenant_id, bindings, key: has_key ? limits : null }
   }
   return rights
 }

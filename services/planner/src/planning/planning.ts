@@ -1,16 +1,19 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
+import { type Database, readSubjects } from '@slipway/database'
 import { openVariables } from '@slipway/database/read-models'
 import {
   buildPlan,
   type FieldError,
+  may,
   type Plan,
   type PlanTargetRecord,
   Problem,
   planSelector,
   type ResolvedSource,
+  requireMay,
   resolveSource,
   type SelectedTargets,
+  type Subject,
   secretLimitProblem,
   selectTargets,
   strictProblem,
@@ -76,18 +79,20 @@ export async function planRequest(
 ): Promise<Planned | Unchanged> {
   const { database, keyRing } = resources
   const { caller, tenant_id, environment_id } = request
-  const [source, targets, tenant, [environment = null], sensitiveNames] = await database.together((connection) =>
-    Promise.all([
-      loadSource(connection, keyRing, caller, {
-        source: request.source,
-        requirement: request.version_requirement,
-        pins: request.pins?.versions,
-      }),
-      loadTargets(connection, caller, request),
-      tenant_id === null ? null : loadTenant(connection, keyRing, caller, tenant_id),
-      loadEnvironments(connection, keyRing, caller, environment_id === null ? [] : [environment_id]),
-      resources.sensitiveNames.read(connection),
-    ]),
+  const [[author = null], source, targets, tenant, [environment = null], sensitiveNames] = await database.together(
+    (connection) =>
+      Promise.all([
+        readSubjects(connection, [{ user_id: caller.user_id, key_id: caller.key_id ?? null }]),
+        loadSource(connection, keyRing, caller, {
+          source: request.source,
+          requirement: request.version_requirement,
+          pins: request.pins?.versions,
+        }),
+        loadTargets(connection, caller, request),
+        tenant_id === null ? null : loadTenant(connection, keyRing, caller, tenant_id),
+        loadEnvironments(connection, keyRing, caller, environment_id === null ? [] : [environment_id]),
+        resources.sensitiveNames.read(connection),
+      ]),
   )
   const records: Records = { source, targets, tenant, environment }
   const missing = [...missingOf(request, records), ...alsoMissing]
@@ -125,6 +130,8 @@ export async function planRequest(
   const unchanged = found.filter((target) => target.unchanged)
   const leftOut = new Set(request.only_changed ? unchanged.map(({ id }) => id) : [])
   const chosen = selected.targets.filter(({ id }) => !leftOut.has(id))
+  const deployed = chosen.length === 0 ? selected.targets : chosen
+  await requireMayDeploy(resources, caller, { author, source: resolved, environment, targets: deployed })
   if (chosen.length === 0) return nothingChanges(resolved, unchanged)
   const built = leftOut.size === 0 ? whole : build(chosen)
   if (request.strict && built.request_warnings.length > 0) throw strictProblem(built.request_warnings)
@@ -154,6 +161,34 @@ export async function planRequest(
     },
     target_summary: targetSummary(chosen),
   }
+}
+
+/**
+ * Requires that the caller may deploy this, by the rights of now.
+ * @throws Problem FORBIDDEN, INSUFFICIENT_PERMISSIONS with the names of what the deployment touches
+ */
+async function requireMayDeploy(
+  { database, keyRing }: PlanningResources,
+  caller: PlanningRequest['caller'],
+  { author, source, environment, targets }: Deployed,
+): Promise<void> {
+  if (author === null) throw new Problem('FORBIDDEN', 'The account is not active, or its API key was revoked')
+  const ids = [environment?.id, ...targets.map(({ environment_id }) => environment_id)]
+  const environment_ids = [...new Set(ids.filter((id) => id !== undefined && id !== null))]
+  const object = { kind: 'deployment', environment_ids, source } as const
+  if (may(author, 'deployments:create', object).allowed) return
+  const environments = await loadEnvironments(database, keyRing, caller, environment_ids)
+  requireMay(author, 'deployments:create', object, {
+    environments: environments.map(({ id, name }) => ({ id, name })),
+    source: { type: source.type, id: source.id, name: source.name },
+  })
+}
+
+interface Deployed {
+  author: Subject | null
+  source: ResolvedSource
+  environment: EnvironmentRecord | null
+  targets: readonly TargetRecord[]
 }
 
 function nothingChanges({ name, version }: ResolvedSource, unchanged: readonly { id: string }[]): Unchanged {

@@ -154,6 +154,17 @@ export const authenticationOperations = {
     access: 'authenticated',
     responses: { 200: Message },
   }),
+  askRight: op({
+    method: 'GET',
+    path: '/auth/can',
+    summary: 'Whether the caller may do something, and why',
+    description:
+      'Tells whether the caller has a permission in an environment and for a source, with the limits of the API key. What is left out is not asked: without environment and source, whether there is anything for which the caller has it. A deployment touches the environments that it names and those of its targets, and one binding must cover all of them: a preview asks for exactly this.',
+    tag: 'authentication',
+    access: 'authenticated',
+    query: auth.AskedRight,
+    responses: { 200: auth.Right },
+  }),
   createApiKey: op({
     method: 'POST',
     path: '/auth/api-keys',

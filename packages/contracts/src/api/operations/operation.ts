@@ -1,8 +1,7 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
-import type { ErrorCode } from '@slipway/domain'
+import type { ErrorCode, Permission, Resource } from '@slipway/domain'
 import { describe, ManagerName, Strict } from '../../schema.ts'
 import { Page, PageQuery, SearchText } from '../common.ts'
-import type { Permission, Resource } from '../permissions.ts'
 
 /**
  * Who may call: `public` (no credential), `sse` (an SSE token in the query), `authenticated` (any bearer), or a
