@@ -144,8 +144,8 @@ broker_user_command() { node "$BROKER_USER_COMMAND" "$@"; }
 REDIS_USER_COMMAND="$ROOT/packages/runtime/dist/redis/users/command.js"
 redis_user_command() { node "$REDIS_USER_COMMAND" "$@"; }
 
-# The addresses of the users that were created in a server of this clone. They stay valid until its data, its address or the command
-# that makes them changes. Without this file each call starts Node eight times.
+# The addresses of the users that were created in a server of this clone. They stay valid until its data, its address, the command that
+# makes them or the rights change. Without this file each call starts Node eight times.
 addresses_file() { echo "$STATE/addresses-$1"; }
 
 addresses_are_of() { # SERVER: the first line, which names what the addresses depend on
@@ -163,7 +163,9 @@ data_of() {
 users_are_known() { # SERVER COMMAND
   local file
   file="$(addresses_file "$1")"
-  [ "$(source_of "$1")" = native ] && [ "$file" -nt "$2" ] && [ -e "$(data_of "$1")" ] &&
+  [ "$(source_of "$1")" = native ] && [ -e "$file" ] && [ -e "$(data_of "$1")" ] &&
+    # The rights stand in files beside the command.
+    [ -z "$(find "$(dirname "$2")" -name '*.js' -newer "$file")" ] &&
     [ "$(head -n 1 "$file")" = "$(addresses_are_of "$1")" ]
 }
 

@@ -24,6 +24,8 @@ export const STORY = {
   auditRecord: '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a16',
   logLine: '018f6b1e-6d1c-5c3a-9a51-0f1f5c1b2a17',
   request: '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a18',
+  serviceAccount: '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a19',
+  trust: '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a1a',
   content: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 } as const
 

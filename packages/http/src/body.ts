@@ -20,18 +20,26 @@ export interface JsonBody {
   text: string
 }
 
+interface BodyForms {
+  /** An empty body counts as `{}`. */
+  optional?: boolean
+  /** The body may be form-encoded. Then all its fields are texts. */
+  form?: boolean
+}
+
 /**
- * Reads a JSON body. The size is checked before the media type. An optional body that is empty counts as `{}`.
+ * Reads a JSON body. The size is checked before the media type.
  * @throws Problem PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_BODY
  */
 export async function readJson(
   request: IncomingMessage,
   bounds: BodyBounds,
-  { optional = false }: { optional?: boolean } = {},
+  { optional = false, form = false }: BodyForms = {},
 ): Promise<JsonBody> {
   const bytes = await readBytes(request, bounds.bytes)
   if (bytes.length === 0 && optional) return { value: {}, text: '{}' }
   const type = request.headers['content-type']
+  if (form && mediaTypeOf(type).essence === FORM_TYPE) return parseForm(decode(bytes))
   if (bytes.length > 0 || type !== undefined) requireJson(type)
   if (bytes.length === 0) throw invalid('The body is empty: send a JSON object')
   const text = decode(bytes)
@@ -139,11 +147,26 @@ async function* piecesOf(request: IncomingMessage, limit: number, refuse: () => 
 }
 
 function requireJson(type: string | undefined): void {
-  const [essence = '', ...parameters] = (type ?? '').split(';').map((part) => part.trim().toLowerCase())
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
+  const { essence, charset } = mediaTypeOf(type)
   const isUtf8 = charset === undefined || /^"?utf-?8"?$/.test(charset)
   if (essence === 'application/json' && isUtf8) return
   throw new Problem('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json in UTF-8')
+}
+
+function mediaTypeOf(type = ''): { essence: string; charset: string | undefined } {
+  const [essence = '', ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
+  return { essence, charset }
+}
+
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+/** @throws Problem INVALID_BODY for a field that is given twice: two readers could choose different ones */
+function parseForm(text: string): JsonBody {
+  const fields = [...new URLSearchParams(text)]
+  const value = Object.fromEntries(fields)
+  if (Object.keys(value).length < fields.length) throw invalid('The body has a field twice: send each once')
+  return { value, text: JSON.stringify(value) }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

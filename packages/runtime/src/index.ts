@@ -30,7 +30,7 @@ export {
   urlProblem,
 } from './outbound/destination.ts'
 export type { Answer } from './outbound/exchange.ts'
-export { postOutbound } from './outbound/post.ts'
+export { getOutbound, postOutbound } from './outbound/outbound.ts'
 export { CHECK_FILES_MS, type FileSetting, pemCertificates } from './outbound/trusted-roots.ts'
 export { redactText } from './redaction.ts'
 export {

@@ -93,6 +93,13 @@ export const commonConfig = {
     description: 'URL of Redis, with user and password',
     examples: ['redis://slipway_gateway:password@127.0.0.1:6379'],
   }),
+  SLIPWAY_DEVELOPMENT: Type.Boolean({
+    default: false,
+    description:
+      'Whether the public secrets of the development setup are accepted, and plain HTTP to issuers on this machine. Each start with `true` logs a warning',
+    expects: 'true or false',
+    examples: ['true'],
+  }),
   SLIPWAY_LOG_LEVEL: choiceVariable(LOG_LEVELS, {
     default: 'info',
     description: 'Lowest level of written log lines',
@@ -144,7 +151,7 @@ export const commonConfig = {
   }),
 }
 
-const { SLIPWAY_LOG_LEVEL, SLIPWAY_MANAGEMENT_PORT, SLIPWAY_MANAGEMENT_HOST } = commonConfig
+const { SLIPWAY_DEVELOPMENT, SLIPWAY_LOG_LEVEL, SLIPWAY_MANAGEMENT_PORT, SLIPWAY_MANAGEMENT_HOST } = commonConfig
 
 /** The variables of every service. */
 export const processConfig = {
@@ -155,13 +162,7 @@ export const processConfig = {
       examples: ['production'],
     }),
   ),
-  SLIPWAY_DEVELOPMENT: Type.Boolean({
-    default: false,
-    description:
-      'Whether the public secrets of the development setup are accepted. Each start with `true` logs a warning',
-    expects: 'true or false',
-    examples: ['true'],
-  }),
+  SLIPWAY_DEVELOPMENT,
   SLIPWAY_LOG_LEVEL,
   SLIPWAY_MANAGEMENT_PORT,
   SLIPWAY_MANAGEMENT_HOST,

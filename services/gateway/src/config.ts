@@ -9,6 +9,7 @@ export const gatewayConfig = Type.Object({
   DATABASE_URL: commonConfig.DATABASE_URL,
   RABBITMQ_URL: commonConfig.RABBITMQ_URL,
   REDIS_URL: commonConfig.REDIS_URL,
+  SLIPWAY_DEVELOPMENT: commonConfig.SLIPWAY_DEVELOPMENT,
   SLIPWAY_LOG_LEVEL: commonConfig.SLIPWAY_LOG_LEVEL,
   SLIPWAY_MANAGEMENT_PORT: commonConfig.SLIPWAY_MANAGEMENT_PORT,
   SLIPWAY_MANAGEMENT_HOST: commonConfig.SLIPWAY_MANAGEMENT_HOST,
@@ -56,6 +57,12 @@ export const gatewayConfig = Type.Object({
     maximum: 100_000,
     description:
       'Freezes that one tenant may have before they end; those without tenant count as one more tenant. Every create checks all of them',
+  }),
+  SLIPWAY_OIDC_ALLOW_PRIVATE: Type.Boolean({
+    default: false,
+    description: 'Whether issuers of tokens of pipelines may be at private, loopback and link-local addresses',
+    expects: 'true or false',
+    examples: ['false'],
   }),
   SLIPWAY_COOKIE_SECURE: Type.Boolean({
     default: true,

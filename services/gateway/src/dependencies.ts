@@ -16,6 +16,12 @@ export interface ContentLimits {
   totalBytes: number
 }
 
+/** Where issuers of tokens may be. */
+export interface IssuerRules extends DestinationRules {
+  /** Whether an issuer on this machine may use plain HTTP. */
+  isDevelopment: boolean
+}
+
 /** What handlers work with. main.ts creates it once. */
 export interface Dependencies {
   database: Database
@@ -38,6 +44,10 @@ export interface Dependencies {
   freezesPerTenant: number
   /** The addresses that a webhook may call. */
   webhookDestinations: DestinationRules
+  /** Where issuers of tokens of pipelines may be. */
+  tokenIssuers: IssuerRules
+  /** The clock of these tokens, in ms since 1970. */
+  tokenClock(): number
   logger: Logger
   /** The prefix of keys in Redis. */
   namespace: string

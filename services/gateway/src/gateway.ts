@@ -3,6 +3,7 @@ import type { Express } from 'express'
 import { instanceGrantHandlers } from './administration/instance-grants.ts'
 import { instanceHandlers } from './administration/instances.ts'
 import { roleHandlers } from './administration/roles.ts'
+import { serviceAccountHandlers } from './administration/service-accounts.ts'
 import { userHandlers } from './administration/users.ts'
 import { auditHandlers } from './audit/handlers.ts'
 import { createRefusalLog } from './audit-trail.ts'
@@ -33,6 +34,7 @@ export function createGateway(dependencies: Dependencies): Gateway {
     ...identityHandlers(dependencies),
     ...catalogHandlers(dependencies),
     ...userHandlers(dependencies),
+    ...serviceAccountHandlers(dependencies),
     ...roleHandlers(dependencies),
     ...instanceHandlers(dependencies),
     ...instanceGrantHandlers(dependencies),

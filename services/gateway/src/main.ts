@@ -25,6 +25,7 @@ import { createGateway } from './gateway.ts'
 import { ANSWER_TIMES } from './handler.ts'
 import { answersAtAll } from './http/stream-proxy.ts'
 import { seedIdentity } from './identity/first-admin.ts'
+import { startTokenSweeper } from './identity/tokens/sweep.ts'
 
 await runService({
   name: 'gateway',
@@ -85,6 +86,11 @@ await runService({
         totalBytes: config.SLIPWAY_CONTENT_TOTAL_BYTES,
       },
       freezesPerTenant: config.SLIPWAY_FREEZES_PER_TENANT,
+      tokenIssuers: {
+        allowPrivate: config.SLIPWAY_OIDC_ALLOW_PRIVATE,
+        isDevelopment: config.SLIPWAY_DEVELOPMENT,
+      },
+      tokenClock: Date.now,
       webhookDestinations: { allowPrivate: config.SLIPWAY_WEBHOOK_ALLOW_PRIVATE },
       logger,
       namespace: config.SLIPWAY_NAMESPACE,
@@ -116,6 +122,8 @@ await runService({
     onStop('content sweep', () => sweep.stop())
     const keySweeper = startKeySweeper(database, logger)
     onStop('idempotency keys', () => keySweeper.stop())
+    const tokenSweeper = startTokenSweeper(database, logger)
+    onStop('exchanged tokens', () => tokenSweeper.stop())
     onStop('requests in hand', () => server.close())
     onStop('open streams', () => gateway.endStreams())
     await broker.connected()

@@ -6,6 +6,7 @@ import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { addPending, keptLog, newPrivateKey, totp } from '@slipway/testing'
 import request from 'supertest'
 import { addDeployment } from './deployment-rows.ts'
+import { startIssuer, type TestIssuer } from './issuer.ts'
 import { startOtherServices } from './other-services.ts'
 import { ADMIN, addUser, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 
@@ -18,6 +19,7 @@ const audited = Object.entries(OPERATIONS as Record<string, Operation>).filter((
 
 let gateway: TestGateway
 let services: Broker
+let issuer: TestIssuer
 /** An API key of the administrator. */
 let keyed: string
 let key: { id: string; name: string }
@@ -30,11 +32,13 @@ beforeAll(async () => {
     webhookDestinations: { allowPrivate: true },
   })
   services = await startOtherServices(gateway, carryOut)
+  issuer = await startIssuer()
   const { api_key, full_key } = await made('/auth/api-keys', { name: name() })
   keyed = full_key
   key = { id: api_key.id, name: api_key.name }
 })
 afterAll(async () => {
+  issuer.close()
   await services.close()
   await gateway.close()
 })
@@ -140,6 +144,13 @@ const webhook = record('webhooks', webhookBody)
 const role = record('admin/roles', () => ({ name: name(), permissions: ['targets:read'] }))
 const newAccount = () => ({ email: `${name()}@example.com`, username: name(), password: SECRET, roles: ['user'] })
 const account = record('admin/users', newAccount)
+const serviceAccount = record('admin/users', () => ({ kind: 'service', username: name(), roles: ['user'] }))
+const newTrust = () => ({
+  name: name(),
+  issuer: 'https://issuer.example',
+  audience: 'slipway',
+  claims: { sub: 'pipeline' },
+})
 const sequenceDefinition = async () => ({ actions: [{ action_id: lastOf(await action()), variables }] })
 const sequence = record('sequences', async () => ({ name: name(), ...version(await sequenceDefinition()) }))
 const solutionDefinition = async () => ({ sequences: [{ sequence_id: lastOf(await sequence()), variables }] })
@@ -165,6 +176,15 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
     return { as: '', body: { pending_token, code: user.codes[0] } }
   },
   refreshLogin: async () => ({ as: '', headers: { cookie: (await logIn(await newUser())).cookie } }),
+  exchangeToken: async () => {
+    const path = await serviceAccount()
+    const { username } = (await call('GET', path)).body
+    await made(`${path}/trusts`, { ...newTrust(), issuer: issuer.url })
+    const subject_token = await issuer.token({ aud: 'slipway', sub: 'pipeline' })
+    const grant_type = 'urn:ietf:params:oauth:grant-type:token-exchange'
+    const subject_token_type = 'urn:ietf:params:oauth:token-type:jwt'
+    return { as: '', body: { grant_type, subject_token_type, subject_token, service_account: username } }
+  },
   logout: async () => ({ as: (await newUser()).token }),
   changePassword: async () => ({
     as: (await newUser()).token,
@@ -247,6 +267,16 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
   createUser: () => ({ body: newAccount() }),
   updateUser: async () => ({ path: await account(), body: { password: `${SECRET}-2`, status: 'suspended' } }),
   deleteUser: async () => ({ path: await account() }),
+  createTrust: async () => ({ path: `${await serviceAccount()}/trusts`, body: newTrust() }),
+  deleteTrust: async () => {
+    const path = `${await serviceAccount()}/trusts`
+    return { path: `${path}/${(await made(path, newTrust())).id}` }
+  },
+  createUserApiKey: async () => ({ path: `${await serviceAccount()}/api-keys`, body: { name: name() } }),
+  deleteUserApiKey: async () => {
+    const path = `${await serviceAccount()}/api-keys`
+    return { path: `${path}/${(await made(path, { name: name() })).api_key.id}` }
+  },
   createRole: () => ({ body: { name: name(), permissions: ['targets:read'] } }),
   updateRole: async () => ({ path: await role(), body: { permissions: ['tags:read'] } }),
   deleteRole: async () => ({ path: await role() }),

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type AddressRange, parseRange } from '@slipway/http'
 import { connectLimits, createLimits, type LimitSettings, type LimitsRedis, type Rate } from '@slipway/http/limits'
-import { bucketKey } from '@slipway/runtime/redis'
+import { bucketKey, exchangeKey } from '@slipway/runtime/redis'
 import { redisUrlOf, startTcpProxy, type TcpProxy, waitFor } from '@slipway/testing'
 import request from 'supertest'
 import { createGateway, type Gateway } from '../src/gateway.ts'
-import { ADMIN, logger, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
+import { startIssuer } from './issuer.ts'
+import { ADMIN, clientOf, logger, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 
 const LOOPBACK = ['127.0.0.0/8', '::1'].map((text) => parseRange(text) as AddressRange)
 /** So slow that the bucket does not refill during a test. */
@@ -310,5 +311,76 @@ describe('the limit on logins', () => {
       [address],
     )
     expect(rows).toEqual([{ records: 5 }])
+  })
+})
+
+describe('the limit on refused exchanges of tokens', () => {
+  const UNLIMITED = { rate: () => null }
+  const body = {
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    subject_token: 'x',
+    service_account: 'pipeline',
+  }
+  const send = (gateway: Gateway, address: string, more: object = {}) =>
+    request(gateway.app)
+      .post('/api/v1/auth/token')
+      .set('X-Forwarded-For', address)
+      .send({ ...body, ...more })
+  const burst = async (gateways: Gateway[], address: string, count: number) => {
+    const calls = Array.from({ length: count }, (_, n) => send(gateways[n % gateways.length] as Gateway, address))
+    return (await Promise.all(calls)).map(({ status }) => status)
+  }
+
+  test('admits 30 a minute of an address on all replicas, also of concurrent ones', async () => {
+    const gateways = [await replica(UNLIMITED), await replica(UNLIMITED)]
+    const address = newAddress()
+    const statuses = await burst(gateways, address, 50)
+    expect([statuses.filter((one) => one === 401).length, statuses.filter((one) => one === 429).length]).toEqual([
+      30, 20,
+    ])
+    const further = await send(gateways[0] as Gateway, address)
+    expect(refusal(further)).toEqual(refused(429, 'AUTH_RATE_LIMIT_EXCEEDED'))
+    expect(further.body.error.retry_after_secs).toBeLessThanOrEqual(60)
+    expect((await send(gateways[0] as Gateway, newAddress())).status).toBe(401)
+    const { rows } = await whole.database.query(
+      `SELECT count(*)::int AS records FROM audit_records WHERE actor_ip = $1 AND action = 'auth.token_exchange'`,
+      [address],
+    )
+    expect(rows).toEqual([{ records: 30 }])
+    const redis = await whole.redis.pttl(exchangeKey(whole.namespace, address))
+    expect(redis).toBeGreaterThan(0)
+  })
+
+  test('is apart from the limit on logins, and does not count malformed bodies', async () => {
+    const gateway = await replica(UNLIMITED)
+    const address = newAddress()
+    expect(await burst([gateway], address, 31)).toContain(429)
+    expect((await logIn(gateway, address, ADMIN)).status).toBe(200)
+    const other = newAddress()
+    for (let n = 0; n < 31; n++) expect((await send(gateway, other, { grant_type: 'x' })).status).toBe(400)
+    expect((await send(gateway, other)).status).toBe(401)
+  })
+
+  test('does not count exchanges that succeed', async () => {
+    const gateway = await replica(UNLIMITED)
+    const address = newAddress()
+    const issuer = await startIssuer()
+    const admin = clientOf(whole, whole.adminToken)
+    const account = { kind: 'service', username: 'pipeline', roles: [] }
+    const { id } = (await admin.send('createUser', '/admin/users', account)).body
+    const trust = { name: 'main', issuer: issuer.url, audience: 'slipway', claims: { sub: 'job' } }
+    await admin.send('createTrust', `/admin/users/${id}/trusts`, trust)
+    const tokens = await Promise.all(Array.from({ length: 40 }, () => issuer.token({ aud: 'slipway', sub: 'job' })))
+    const answers = await Promise.all(tokens.map((subject_token) => send(gateway, address, { subject_token })))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    issuer.close()
+  })
+
+  test('is not kept while Redis is away, so pipelines go on', async () => {
+    const gateway = await replica(UNLIMITED, { redisUrl: proxy.url })
+    proxy.refuse(true)
+    expect((await send(gateway, newAddress())).status).toBe(401)
+    expect(heard).toContain('Redis does not count refused exchanges of tokens, so they have no limit of their own')
   })
 })

@@ -8,12 +8,14 @@ import { addUser, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 /**
  * Who may call which operation, written by hand from the interface, so that the code is not its own judge.
  * The first word is the permission (`anybody`: no credential; `user`: any credential; `login`: any but an API key;
- * `stream`: an SSE token). Then follow the roles that have the permission: (a)dmin, (o)perator, (u)ser.
+ * `stream`: an SSE token). Then follow the roles that have the permission: (a)dmin, (o)perator, (u)ser. A last word `login`
+ * refuses API keys as well.
  */
 const POLICY: Record<string, string> = {
   'POST /auth/login': 'anybody',
   'POST /auth/2fa/verify': 'anybody',
   'POST /auth/refresh': 'anybody',
+  'POST /auth/token': 'anybody',
   'POST /auth/logout': 'login',
   'GET /auth/me': 'user',
   'GET /auth/can': 'user',
@@ -74,6 +76,12 @@ const POLICY: Record<string, string> = {
   'GET /admin/users/{id}': 'users:read a',
   'PATCH /admin/users/{id}': 'users:update a',
   'DELETE /admin/users/{id}': 'users:delete a',
+  'GET /admin/users/{id}/trusts': 'users:read a',
+  'POST /admin/users/{id}/trusts': 'users:update a login',
+  'DELETE /admin/users/{id}/trusts/{trust_id}': 'users:update a',
+  'GET /admin/users/{id}/api-keys': 'users:read a',
+  'POST /admin/users/{id}/api-keys': 'users:update a login',
+  'DELETE /admin/users/{id}/api-keys/{key_id}': 'users:update a',
   'GET /admin/roles': 'roles:read a',
   'POST /admin/roles': 'roles:create a',
   'GET /admin/roles/{id}': 'roles:read a',
@@ -245,9 +253,10 @@ const FORBIDDEN = '403 INSUFFICIENT_PERMISSIONS'
 
 /** What each role gets on a route with its login and with an API key of the scope of the route. */
 function expected(route: string, role: Role): { login: string; key: string } {
-  const [access = '', roles] = (POLICY[route] as string).split(' ')
+  const [access = '', roles, last] = (POLICY[route] as string).split(' ')
   const login = roles === undefined || roles.includes(role.charAt(0)) ? 'allowed' : FORBIDDEN
-  return { login, key: access === 'login' ? '403 FORBIDDEN' : login }
+  const refusesKeys = access === 'login' || (last === 'login' && login === 'allowed')
+  return { login, key: refusesKeys ? '403 FORBIDDEN' : login }
 }
 
 const scopeOf = (route: string): string[] => {

@@ -26,7 +26,11 @@ export const logger = createLogger({ service: 'test', level: 'error', stream: pr
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
 /** Disables the limits: many tests log in often from one address. */
-const NO_LIMITS: Limits = { general: { admits: async () => true }, login: { attempt: async () => {} } }
+const NO_LIMITS: Limits = {
+  general: { admits: async () => true },
+  login: { attempt: async () => {} },
+  exchange: { check: async () => {}, countFailure: async () => {} },
+}
 
 export interface TestGateway extends Gateway {
   dependencies: Dependencies
@@ -93,6 +97,8 @@ export async function startGateway(
     contentLimits: { tenantBytes: 0, totalBytes: 0 },
     freezesPerTenant: 200,
     webhookDestinations: { allowPrivate: false },
+    tokenIssuers: { allowPrivate: false, isDevelopment: true },
+    tokenClock: Date.now,
     logger,
     namespace,
     logStreamUrl: 'http://127.0.0.1:1',

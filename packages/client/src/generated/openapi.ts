@@ -1037,6 +1037,21 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        CreateTrust: {
+            /** @description The claim `aud` of the tokens, or one entry of it */
+            audience: string;
+            /** @description Claims that a token must have, with their values. A value that ends in `*` matches every text with that beginning. All must match; a claim that is no text never matches. Name at least one claim besides `iss` and `aud` */
+            claims: {
+                [key: string]: string;
+            };
+            /** @description Issuer of the tokens, exactly as in their claim `iss`. It begins with https:// */
+            issuer: string;
+            /**
+             * Format: name
+             * @description Name of the trust, unique in its account
+             */
+            name: string;
+        };
         CreateUser: {
             /** @description Full name for people */
             display_name?: string | null;
@@ -1453,6 +1468,41 @@ export interface components {
                 /** @description What is wrong, for people */
                 message: string;
             };
+        };
+        ExchangedToken: {
+            /** @description Send it as `Authorization: Bearer …` */
+            access_token: string;
+            /** @description Seconds for which the access token is valid. It cannot be refreshed */
+            expires_in: number;
+            /**
+             * @description What the token is
+             * @constant
+             */
+            issued_token_type: "urn:ietf:params:oauth:token-type:access_token";
+            /**
+             * @description How the token is sent
+             * @constant
+             */
+            token_type: "Bearer";
+            /** @description The service account */
+            user: components["schemas"]["User"];
+        };
+        /** @description As in RFC 8693, in JSON or form-encoded */
+        ExchangeToken: {
+            /**
+             * @description Always this value
+             * @constant
+             */
+            grant_type: "urn:ietf:params:oauth:grant-type:token-exchange";
+            /** @description User name of the service account */
+            service_account: string;
+            /** @description The ID token that the platform of the pipeline made for this job */
+            subject_token: string;
+            /**
+             * @description Always this value
+             * @constant
+             */
+            subject_token_type: "urn:ietf:params:oauth:token-type:jwt";
         };
         /**
          * @description What a failed command stops: `stop_on_first_failure` (the default) starts nothing more anywhere, while commands that run finish; `continue_on_failure` skips the rest of that target only; `ignore_failures` goes on everywhere, and the deployment ends with success if any step completed
@@ -3466,6 +3516,37 @@ export interface components {
             /** @description Values by name; `***` for those of sensitive_variables */
             variables: components["schemas"]["Variables"];
         };
+        Trust: {
+            /** @description The claim `aud` of the tokens, or one entry of it */
+            audience: string;
+            /** @description Claims that a token must have, with their values. A value that ends in `*` matches every text with that beginning. All must match; a claim that is no text never matches. Name at least one claim besides `iss` and `aud` */
+            claims: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When the trust was created
+             */
+            created_at: string;
+            /** @description The user who created the trust; null: not known */
+            created_by: string | null;
+            /**
+             * Format: uuid
+             * @description UUID of the trust
+             */
+            id: string;
+            /** @description Issuer of the tokens, exactly as in their claim `iss`. It begins with https:// */
+            issuer: string;
+            /**
+             * Format: name
+             * @description Name of the trust, unique in its account
+             */
+            name: string;
+        };
+        Trusts: {
+            /** @description The trusts, the oldest first */
+            trusts: components["schemas"]["Trust"][];
+        };
         TwoFactorCode: {
             /** @description Six digits of the authenticator, or an unused recovery code */
             code: string;
@@ -4274,6 +4355,152 @@ export interface operations {
             };
         };
     };
+    listUserApiKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeys"];
+                };
+            };
+        };
+    };
+    createUserApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateApiKey"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedApiKey"];
+                };
+            };
+        };
+    };
+    deleteUserApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+                /** @description The API key, by UUID */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    listTrusts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trusts"];
+                };
+            };
+        };
+    };
+    createTrust: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTrust"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trust"];
+                };
+            };
+        };
+    };
+    deleteTrust: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+                /** @description The trust, by UUID */
+                trust_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     checkAuditChain: {
         parameters: {
             query?: {
@@ -4301,7 +4528,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only records of this action */
-                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.preview" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.approve" | "pending_request.cancel" | "pending_request.reject" | "pending_request.supersede" | "pending_request.update" | "release.check" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "session.delete" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
+                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.token_exchange" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.preview" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.approve" | "pending_request.cancel" | "pending_request.reject" | "pending_request.supersede" | "pending_request.update" | "release.check" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "session.delete" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "trust.create" | "trust.delete" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
                 /** @description Only calls of this user */
                 actor_id?: string;
                 /** @description Only calls with this API key, which may be deleted */
@@ -4317,7 +4544,7 @@ export interface operations {
                 /** @description Only records about the record with this id */
                 resource_id?: string;
                 /** @description Only records about this kind of record */
-                resource_type?: "action" | "api_key" | "content" | "deployment" | "environment" | "freeze" | "instance" | "instance_grant" | "pending_request" | "release" | "role" | "sequence" | "session" | "solution" | "target" | "tenant" | "user" | "webhook";
+                resource_type?: "action" | "api_key" | "content" | "deployment" | "environment" | "freeze" | "instance" | "instance_grant" | "pending_request" | "release" | "role" | "sequence" | "session" | "solution" | "target" | "tenant" | "trust" | "user" | "webhook";
                 /** @description Before this moment */
                 to?: string;
             };
@@ -4738,6 +4965,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SseTokenResponse"];
+                };
+            };
+        };
+    };
+    exchangeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExchangeToken"];
+                "application/x-www-form-urlencoded": components["schemas"]["ExchangeToken"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangedToken"];
                 };
             };
         };

@@ -10,12 +10,14 @@ import { serviceOperations } from './operations/service.ts'
 import { sourceOperations } from './operations/sources.ts'
 import { streamOperations } from './operations/streams.ts'
 import { targetOperations } from './operations/targets.ts'
+import { tokenOperations } from './operations/tokens.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 
 export type { Access, Operation } from './operations/operation.ts'
 
 const operations = {
   ...authenticationOperations,
+  ...tokenOperations,
   ...deploymentOperations,
   ...releaseOperations,
   ...sourceOperations,

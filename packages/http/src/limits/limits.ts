@@ -1,4 +1,5 @@
 import type { Logger } from '@slipway/runtime'
+import { createExchangeLimit, type ExchangeLimit } from './exchange-limit.ts'
 import { createGeneralLimit, type GeneralLimit } from './general-limit.ts'
 import { createLoginLimit, type LoginLimit } from './login-limit.ts'
 import type { LimitsRedis } from './redis.ts'
@@ -7,10 +8,11 @@ import type { LimitSettings } from './settings.ts'
 export interface Limits {
   general: GeneralLimit
   login: LoginLimit
+  exchange: ExchangeLimit
 }
 
 interface LimitsOptions {
-  redis: Pick<LimitsRedis, 'takeFromBucket' | 'countAttempt'>
+  redis: Pick<LimitsRedis, 'takeFromBucket' | 'countAttempt' | 'countFailure'>
   namespace: string
   settings: LimitSettings
   logger: Logger
@@ -23,5 +25,6 @@ export function createLimits({ redis, namespace, settings, logger, answerMs }: L
   return {
     general: createGeneralLimit({ redis, namespace, rate, logger, answerMs }),
     login: createLoginLimit({ redis, namespace, attemptsPerMinute, lockoutSeconds, logger, answerMs }),
+    exchange: createExchangeLimit({ redis, namespace, logger, answerMs }),
   }
 }

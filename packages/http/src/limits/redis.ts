@@ -38,9 +38,29 @@ redis.call('PEXPIRE', KEYS[1], 60000)
 return 0
 `
 
+/**
+ * Counts a failure, or only looks. KEYS: times of the latest failures. ARGV: failures a minute, 1 to count one.
+ * Returns the milliseconds until another failure is allowed; 0: it is allowed.
+ */
+const FAILURE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local allowed = tonumber(ARGV[1])
+local earliest = tonumber(redis.call('LINDEX', KEYS[1], allowed - 1) or '-1')
+local passed = math.abs(now - earliest)
+if earliest >= 0 and passed < 60000 then return 60000 - passed end
+if ARGV[2] == '1' then
+  redis.call('LPUSH', KEYS[1], string.format('%.0f', now))
+  redis.call('LTRIM', KEYS[1], 0, allowed - 1)
+  redis.call('PEXPIRE', KEYS[1], 60000)
+end
+return 0
+`
+
 export interface LimitsRedis extends Redis {
   takeFromBucket(key: string, rps: number, burst: number): Promise<number>
   countAttempt(attempts: string, lock: string, allowed: number, lockSeconds: number): Promise<number>
+  countFailure(failures: string, allowed: number, count: 0 | 1): Promise<number>
 }
 
 /** A separate connection, because limits must not wait for slower commands. Without Redis, commands fail at once. */
@@ -52,6 +72,7 @@ export function connectLimits(
   const scripts = {
     takeFromBucket: { lua: TAKE, numberOfKeys: 1 },
     countAttempt: { lua: ATTEMPT, numberOfKeys: 2 },
+    countFailure: { lua: FAILURE, numberOfKeys: 1 },
   }
   return connectRedis({ url, name: 'limits', logger, scripts, ...options }) as LimitsRedis
 }

@@ -3,9 +3,12 @@ import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 
 export interface Exchange {
+  /** By default POST. */
+  method?: 'GET' | 'POST'
   url: URL | string
   headers: Record<string, string>
-  body: string
+  /** Of a POST. */
+  body?: string
   /** The name of the server in errors. */
   to: string
   agent: http.Agent | false
@@ -36,16 +39,16 @@ export class NoAnswer extends Error {
   readonly code = 'ETIMEDOUT'
 }
 
-/** Sends a POST request. Resolves when the answer begins. Redirects are not followed. `fetch` needs more than twice the CPU. */
+/** Sends a request. Resolves when the answer begins. Redirects are not followed. `fetch` needs more than twice the CPU. */
 export function exchange(options: Exchange): Promise<Answer> {
-  const { url, to, body, timeoutMs, since = performance.now(), endingMs, idleMs, signal } = options
+  const { method = 'POST', url, to, body, timeoutMs, since = performance.now(), endingMs, idleMs, signal } = options
   return new Promise((resolve, reject) => {
     const { request } = String(url).startsWith('https:') ? https : http
     const outgoing = request(url, {
-      method: 'POST',
+      method,
       agent: options.agent,
       ...(options.lookup ? { lookup: options.lookup } : {}),
-      headers: { ...options.headers, 'content-length': Buffer.byteLength(body) },
+      headers: { ...options.headers, ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }) },
     })
     /** Reject before closing the connection: the response would report the close with another error. */
     let fail = reject

@@ -4,6 +4,7 @@ export type { Redis } from 'ioredis'
 export { connectRedis, isRedisUp, type RedisConnectionOptions, warnOfDefaultUser } from './connect.ts'
 export {
   bucketKey,
+  exchangeKey,
   loginKeys,
   pendingTokenKey,
   sseSessionsKey,

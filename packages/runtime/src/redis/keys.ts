@@ -21,6 +21,9 @@ export const wrongPasswordsKey = (namespace: string, userId: string) => `${names
 /** The bucket of a client address. */
 export const bucketKey = (namespace: string, address: string) => `${namespace}:limit:${address}`
 
+/** The times of the latest refused exchanges of tokens of a client address. */
+export const exchangeKey = (namespace: string, address: string) => `${namespace}:exchange:${address}`
+
 /** Redis Cluster needs both keys in one hash slot, because one script uses them. */
 export const loginKeys = (namespace: string, address: string) => ({
   attempts: `${namespace}:login:{${address}}:attempts`,

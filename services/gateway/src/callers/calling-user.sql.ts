@@ -13,7 +13,7 @@ import {
 } from '@slipway/database'
 
 /** SQL: a user `u` with the present roles. */
-const USER = {
+export const USER = {
   row: {
     user_id: uuid,
     kind: text,

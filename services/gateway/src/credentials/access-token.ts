@@ -30,7 +30,7 @@ interface PendingClaims {
 
 /** Signed tokens of two kinds. Neither is accepted in the place of the other. */
 export interface AccessTokens {
-  issue(claims: AccessClaims): string
+  issue(claims: AccessClaims, seconds?: number): string
   /** @throws Problem INVALID_TOKEN, TOKEN_EXPIRED, or TWO_FACTOR_REQUIRED for a pending token */
   verify(token: string): AccessClaims
   issuePending(claims: Omit<PendingClaims, 'token_id'>): string
@@ -46,7 +46,7 @@ export function createAccessTokens(keysText: string): AccessTokens {
   const keys = readKeys(keysText)
   const [signing] = keys
   const [signingId, signingKey] = signing as [string, KeyObject]
-  const sign = (kind: keyof typeof KINDS, subject: string, claims: object) =>
+  const sign = (kind: keyof typeof KINDS, subject: string, claims: object, seconds: number = KINDS[kind]) =>
     jwt.sign({ kind, ...claims }, signingKey, {
       algorithm: ALGORITHM,
       keyid: signingId,
@@ -55,10 +55,10 @@ export function createAccessTokens(keysText: string): AccessTokens {
       subject,
       jwtid: uuidv7(),
       notBefore: 0,
-      expiresIn: KINDS[kind],
+      expiresIn: seconds,
     })
   return {
-    issue: ({ user_id, session_id }) => sign('access', user_id, { sid: session_id }),
+    issue: ({ user_id, session_id }, seconds) => sign('access', user_id, { sid: session_id }, seconds),
     verify: (token) => accessClaims(verifySignature(token, keys)),
     issuePending: ({ user_id, token_version }) => sign('pending_2fa', user_id, { ver: token_version }),
     verifyPending: (token) => pendingClaims(verifySignature(token, keys)),

@@ -124,6 +124,6 @@ async function check(
 async function bodyOf({ request }: HttpCall, operation: Operation): Promise<JsonBody> {
   if (operation.takesBytes) return { value: bytesOf(request, MAX_CONTENT_BYTES), text: '' }
   if (operation.body === undefined) return { value: undefined, text: '' }
-  const optional = operation.bodyOptional === true
-  return readJson(request, operation.access === 'public' ? PUBLIC_BODY : BODY, { optional })
+  const { access, bodyOptional = false, takesForm = false } = operation
+  return readJson(request, access === 'public' ? PUBLIC_BODY : BODY, { optional: bodyOptional, form: takesForm })
 }

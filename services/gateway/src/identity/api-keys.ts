@@ -2,6 +2,7 @@ import type { CreateApiKey, Static } from '@slipway/contracts'
 import type { Queryable, RowOf } from '@slipway/database'
 import { isUuid, notFound, Problem, requireMay, type Scope } from '@slipway/domain'
 import { hashToken, uuidv7 } from '@slipway/runtime'
+import { requirePerson } from '../callers/permission.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import { References } from '../records/references.ts'
@@ -12,7 +13,9 @@ import { announceRevocation } from './sessions.ts'
 
 type KeyRow = RowOf<typeof insertKey>
 
-/** The API keys of the caller. Other users cannot manage them, not even administrators: these suspend the user instead. */
+/**
+ * The API keys of the caller. Other users cannot manage those of a person, not even administrators: these suspend the user instead.
+ */
 export function apiKeyHandlers({
   database,
   outboxChanged,
@@ -49,6 +52,7 @@ export function apiKeyHandlers({
         if (caller.credential.kind === 'api_key' && caller.credential.id !== id.toLowerCase()) {
           throw new Problem('FORBIDDEN', 'An API key can revoke only itself: log in to revoke others')
         }
+        if (caller.credential.kind === 'session') requirePerson(caller)
         await database.transaction(async (tx) => {
           const deleted = await deleteKey.first(tx, { id, user_id: caller.user_id })
           if (deleted === null) throw notFound('The API key')

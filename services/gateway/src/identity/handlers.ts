@@ -7,6 +7,8 @@ import { loginHandlers } from './login.ts'
 import { createRefreshCookie } from './refresh-cookie.ts'
 import { secondFactorHandlers } from './second-factor.ts'
 import { sseTokenHandlers } from './sse-tokens.ts'
+import { exchangeHandlers } from './tokens/exchange.ts'
+import { createIssuerKeys } from './tokens/issuer-keys.ts'
 
 export function identityHandlers(dependencies: Dependencies) {
   const parts = {
@@ -14,7 +16,10 @@ export function identityHandlers(dependencies: Dependencies) {
     attempts: createAttempts(dependencies.cache, dependencies.namespace),
     refreshCookie: createRefreshCookie({ secure: dependencies.cookieSecure }),
   }
+  const { tokenIssuers, tokenClock, logger, limits } = dependencies
+  const issuerKeys = createIssuerKeys({ ...tokenIssuers, now: tokenClock, logger })
   return {
+    ...exchangeHandlers({ ...dependencies, issuerKeys, limit: limits.exchange, now: tokenClock }),
     ...loginHandlers(parts),
     ...accountHandlers(parts),
     ...secondFactorHandlers(parts),

@@ -7,7 +7,17 @@ type Action = NonNullable<AuditQuery['action']>
 const VERBS = {
   action: ['create', 'update', 'publish', 'delete'],
   api_key: ['create', 'delete'],
-  auth: ['login', 'verify_2fa', 'refresh', 'logout', 'change_password', 'setup_2fa', 'enable_2fa', 'disable_2fa'],
+  auth: [
+    'login',
+    'token_exchange',
+    'verify_2fa',
+    'refresh',
+    'logout',
+    'change_password',
+    'setup_2fa',
+    'enable_2fa',
+    'disable_2fa',
+  ],
   content: ['create'],
   deployment: ['create', 'redeploy', 'cancel', 'preview'],
   environment: ['create', 'update', 'delete'],
@@ -22,6 +32,7 @@ const VERBS = {
   solution: ['create', 'update', 'publish', 'delete'],
   target: ['create', 'update', 'delete', 'create_agent_token', 'revoke_agent'],
   tenant: ['create', 'update', 'delete'],
+  trust: ['create', 'delete'],
   user: ['create', 'update', 'delete'],
   webhook: ['create', 'update', 'delete', 'redeliver'],
 } as const
@@ -54,6 +65,7 @@ const RESOURCE_LABELS: Record<ResourceType, true> = {
   solution: true,
   target: true,
   tenant: true,
+  trust: true,
   user: true,
   webhook: true,
 }

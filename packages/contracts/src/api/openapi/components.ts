@@ -18,6 +18,7 @@ import {
 } from '../environment-rules.ts'
 import * as checks from '../release-checks.ts'
 import * as releases from '../releases.ts'
+import * as tokens from '../tokens.ts'
 import * as webhooks from '../webhooks.ts'
 import { exampleOf } from './example-of.ts'
 
@@ -44,6 +45,7 @@ const NAMED: Record<string, unknown> = {
   Reject,
   ...checks,
   ...releases,
+  ...tokens,
   ...webhooks,
 }
 

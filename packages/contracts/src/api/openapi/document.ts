@@ -10,7 +10,8 @@ import { ATTEMPTS_ERROR, HEADERS, RESPONSES, responsesOf } from './responses.ts'
 
 const DESCRIPTION = `Create, watch and control deployments of versioned sources on targets.
 
-**Credentials.** \`POST /api/v1/auth/login\` gives an access token for an hour and a refresh cookie. Pipelines use API keys.
+**Credentials.** \`POST /api/v1/auth/login\` gives an access token for an hour and a refresh cookie. Pipelines exchange
+the ID token of their platform with \`POST /api/v1/auth/token\`, or use API keys.
 Send either as \`Authorization: Bearer …\`. Live streams take a single-use token in \`sse_token\` instead.
 
 **Permissions.** Each operation says which permission it needs. The permission comes from a role of the user, and an API key with
@@ -110,7 +111,10 @@ function callersOf({ access, loginOnly, cookie }: Operation): string {
   if (cookie === 'takes') return 'Needs the refresh cookie.'
   if (access === 'public') return 'Needs no credential.'
   if (access === 'sse') return 'Needs an SSE token.'
-  if (loginOnly) return 'Needs an access token: an API key is 403 `FORBIDDEN`.'
+  if (loginOnly) {
+    const permission = access.includes(':') ? ` and the permission \`${access}\`` : ''
+    return `Needs an access token of a person${permission}: an API key or a service account is 403 \`FORBIDDEN\`.`
+  }
   if (access === 'authenticated') return 'Needs an access token or an API key, of any permissions.'
   return `Needs the permission \`${access}\`.`
 }
@@ -122,7 +126,7 @@ function securityOf({ access, cookie }: Operation): Record<string, string[]>[] {
 }
 
 function operationObject(id: string, operation: Operation, components: Components) {
-  const { access, audit, body, takesBytes } = operation
+  const { access, audit, body, takesBytes, takesForm } = operation
   const example = EXAMPLES[id as OperationId] ?? (body && exampleOf(body))
   return {
     operationId: id,
@@ -148,6 +152,9 @@ function operationObject(id: string, operation: Operation, components: Component
             required: operation.bodyOptional !== true,
             content: {
               'application/json': { schema: components.refer(body), example },
+              ...(takesForm
+                ? { 'application/x-www-form-urlencoded': { schema: components.refer(body), example } }
+                : {}),
             },
           },
         }),

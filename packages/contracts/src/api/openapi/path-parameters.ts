@@ -13,6 +13,8 @@ export const PATH_PARAMETERS: Record<string, Parameter> = {
   },
   sha256: { description: 'SHA-256 of the content, in hex', example: STORY.content },
   version: { description: 'A full semantic version, for example 1.4.0', example: '1.1.0' },
+  trust_id: { description: 'The trust, by UUID', example: STORY.trust },
+  key_id: { description: 'The API key, by UUID', example: STORY.apiKey },
   delivery_id: { description: 'The delivery, by UUID', example: STORY.delivery },
 }
 

@@ -24,12 +24,14 @@ export interface Operation {
   limit?: 'login'
   /** Codes of refusals beyond those that follow from access, path, query and body. */
   refusals?: readonly ErrorCode[]
-  /** Refuses API keys: a leaked key must not create other keys or take the account over. */
+  /** Refuses API keys and service accounts: a leaked key must not create other keys or take the account over. */
   loginOnly?: true
   /** The answer sets the refresh cookie, or clears it. `takes`: the cookie is also the credential of the call. */
   cookie?: 'sets' | 'takes' | 'clears'
   query?: TObject
   body?: TSchema
+  /** The body may be form-encoded, too. All its fields are texts. */
+  takesForm?: true
   /** The body is any bytes. The handler reads them as they arrive. */
   takesBytes?: true
   /** An empty body counts as `{}`. */

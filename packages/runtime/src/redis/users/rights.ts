@@ -1,5 +1,6 @@
 import {
   bucketKey,
+  exchangeKey,
   loginKeys,
   pendingTokenKey,
   sseSessionsKey,
@@ -52,6 +53,7 @@ const RIGHTS: Record<RedisUser, Rights> = {
         { keys: [login.attempts, login.lock], commands: SCRIPT },
         { keys: [login.attempts], commands: ['lindex', 'lpush', 'ltrim', 'pexpire', 'del'] },
         { keys: [login.lock], commands: ['pttl', 'set'] },
+        { keys: [exchangeKey(namespace, '*')], commands: [...SCRIPT, 'lindex', 'lpush', 'ltrim', 'pexpire'] },
         { keys: [sessions, tokens], commands: ['eval'] },
         { keys: [sessions], commands: ['hget', 'hset', 'hdel', 'hlen', 'hkeys', 'expire'] },
         { keys: [tokens], commands: ['set'] },
