@@ -113,6 +113,7 @@ export default {
         pathNot: [
           '^$1/',
           '^(packages/[^/]+|tests/support)/src/index\\.ts$',
+          '^tests/support/src/oidc/index\\.ts$',
           `^packages/${oneOf(Object.keys(EXPORTED_FOLDERS).map(folderOf))}/index\\.ts$`,
         ],
       },
