@@ -1,4 +1,4 @@
-// Checks which part imports which, by the rules of .dependency-cruiser.mjs, and which statements only one part may contain.
+// Checks which part imports which, by the rules of .dependency-cruiser.mjs, and what only one part may contain.
 //
 // A cruiser that cannot read a file skips it and reports no violations. So this first plants violations in a small
 // workspace with our folders' names and demands that each is found, then counts that every source file was seen.
@@ -191,23 +191,34 @@ function plantedProblems(dir) {
   })
 }
 
-/** A statement that only one folder may contain, with the reason. */
-const ONE_WRITER = {
-  folder: 'packages/database/src/steps/',
-  pattern: /\bUPDATE\s+(ONLY\s+)?(public\.)?"?steps"?(?!\w)|\bstep\.(update|upsert)/i,
-  reason: 'only `writeSteps` updates steps, so that releases, locks and counts follow',
-}
-const TO_FIND = ['UPDATE steps s SET', 'update "steps"\n SET', 'UPDATE public.steps', 'tx.step.updateMany(']
-const TO_IGNORE = ['UPDATE run_progress SET ended_steps', 'UPDATE steps_of_plans SET', 'INSERT INTO steps (']
+/** What only one folder may contain: the reason, and texts in which it must be found or not. `within`: where it is looked for. */
+const ONE_PLACE = [
+  {
+    folder: 'packages/database/src/steps/',
+    within: /^/,
+    pattern: /\bUPDATE\s+(ONLY\s+)?(public\.)?"?steps"?(?!\w)|\bstep\.(update|upsert)/i,
+    reason: 'only `writeSteps` updates steps, so that releases, locks and counts follow',
+    found: ['UPDATE steps s SET', 'update "steps"\n SET', 'UPDATE public.steps', 'tx.step.updateMany('],
+    ignored: ['UPDATE run_progress SET ended_steps', 'UPDATE steps_of_plans SET', 'INSERT INTO steps ('],
+  },
+  {
+    folder: 'packages/domain/src/access/',
+    within: /^(services|packages\/(domain|engine|database|http))\//,
+    pattern: /\b(permissions|scopes|roles)\b\)?\??\.(includes|some|every|has|indexOf|find)\(|ANY ?\(\w+\.permissions\)/,
+    reason: 'only `may` looks at permissions, so that scopes and API keys count everywhere',
+    found: ["caller.permissions.includes('a')", 'user.roles.some(', `'deployments:approve' = ANY (r.permissions)`],
+    ignored: ['PERMISSIONS.find(', "may(caller, 'targets:local')", 'permissionsOf(subject)'],
+  },
+]
 
-function statementProblems() {
-  const { folder, pattern, reason } = ONE_WRITER
+function placeProblems({ folder, within, pattern, reason, found, ignored }) {
   return [
-    ...TO_FIND.filter((text) => !pattern.test(text)).map((text) => `planted statement "${text}" was not found`),
-    ...TO_IGNORE.filter((text) => pattern.test(text)).map((text) => `statement "${text}" was found wrongly`),
+    ...found.filter((text) => !pattern.test(text)).map((text) => `planted text "${text}" was not found`),
+    ...ignored.filter((text) => pattern.test(text)).map((text) => `the text "${text}" was found wrongly`),
     ...sources().flatMap((file) => {
-      if (file.startsWith(folder) || !pattern.test(fs.readFileSync(path.join(root, file), 'utf8'))) return []
-      return [`${file}: ${reason}; move the statement to ${folder}`]
+      const isElsewhere = within.test(file) && !file.startsWith(folder)
+      if (!isElsewhere || !pattern.test(fs.readFileSync(path.join(root, file), 'utf8'))) return []
+      return [`${file}: ${reason}; move it to ${folder}`]
     }),
   ]
 }
@@ -222,7 +233,7 @@ try {
 
 const { modules, violations } = cruise(root)
 for (const { from, to, rule } of violations) problems.push(`${from} imports ${to}: ${rule}`)
-problems.push(...statementProblems())
+problems.push(...ONE_PLACE.flatMap(placeProblems))
 for (const file of sources()) if (!modules.has(file)) problems.push(`${file} was not seen by the cruiser`)
 
 for (const problem of problems) console.error(`boundaries: ${problem}`)

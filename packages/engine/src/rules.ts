@@ -2,10 +2,10 @@ import {
   type ApprovalRule,
   canOverride,
   type EnvironmentRules,
+  hasRole,
   may,
   outlookOf,
   type PromotionRule,
-  rolesFor,
   type Subject,
 } from '@slipway/domain'
 import { touchedBy } from './author.ts'
@@ -127,14 +127,14 @@ type Asking = Pick<ApprovalRule, 'role' | 'allow_author'>
 
 const fits = ({ subject, user_id }: Approval, { role, allow_author }: Asking, request: StartRequest) =>
   mayApprove(subject, request) &&
-  (role === null || rolesOf(subject, request).includes(role)) &&
+  hasAskedRole(subject, role, request) &&
   (allow_author || user_id !== request.terms.author_id)
 
 const mayApprove = (subject: Subject | null, request: StartRequest) =>
   subject !== null && may(subject, 'deployments:approve', touchedBy(request)).allowed
 
-const rolesOf = (subject: Subject | null, request: StartRequest) =>
-  subject === null ? [] : rolesFor(subject, touchedBy(request))
+const hasAskedRole = (subject: Subject | null, role: string | null, request: StartRequest) =>
+  role === null || (subject !== null && hasRole(subject, role, touchedBy(request)))
 
 /** Whether an approval counts for one of the rules at present. */
 export const fitsAny = (approval: Approval, rules: readonly Asking[], request: StartRequest) =>
@@ -203,9 +203,8 @@ export function rejectionProblem(
   { user_id, subject }: Approver,
 ): 'rights' | 'author' | 'not_needed' | null {
   const asking = approvalRules(rules, request)
-  const roles = rolesOf(subject, request)
-  const hasRole = asking.length === 0 || asking.some(({ role }) => role === null || roles.includes(role))
-  if (!mayApprove(subject, request) || !hasRole) return 'rights'
+  const fitsRole = asking.length === 0 || asking.some(({ role }) => hasAskedRole(subject, role, request))
+  if (!mayApprove(subject, request) || !fitsRole) return 'rights'
   if (user_id === request.terms.author_id && !asking.every(({ allow_author }) => allow_author)) return 'author'
   return asking.length === 0 ? 'not_needed' : null
 }

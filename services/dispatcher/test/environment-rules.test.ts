@@ -87,6 +87,86 @@ const approvals = (more: Partial<EnvironmentRules['approvals']> = {}) => ({
   approvals: { count: 1, role: null, allow_author: false, expires_in_seconds: 3_600, ...more },
 })
 
+describe('the author of a waiting request', () => {
+  /** A request that waits for an approval, then gets it after `change`. */
+  async function approvedAfter(change: () => Promise<unknown>, options: CommandOptions = {}) {
+    await setRules(approvals())
+    await addInstance(database, 5)
+    const { id } = await create(options)
+    await change()
+    await approve(id, anna)
+    await dispatchAll()
+    const { rows } = await database.query<{ status: string; error_message: string | null }>(
+      'SELECT status, error_message FROM pending_requests WHERE id = $1',
+      [id],
+    )
+    return rows[0]
+  }
+
+  test('may have lost the right when it starts: the request fails and says why', async () => {
+    const restored = async () => {
+      await database.query(`UPDATE users SET status = 'active' WHERE id = $1`, [mia.user_id])
+      await database.query('DELETE FROM role_bindings WHERE user_id = $1', [mia.user_id])
+      await database.query('INSERT INTO user_roles VALUES ($1, $2) ON CONFLICT DO NOTHING', [mia.user_id, mia.role])
+    }
+    expect(await approvedAfter(async () => {})).toMatchObject({ status: 'dispatched' })
+    const suspended = await approvedAfter(() =>
+      database.query(`UPDATE users SET status = 'suspended' WHERE id = $1`, [mia.user_id]),
+    )
+    expect(suspended).toMatchObject({ status: 'failed', error_message: expect.stringContaining('is not active') })
+    await restored()
+    const bind = async (environment: string) => {
+      await database.query('DELETE FROM user_roles WHERE user_id = $1', [mia.user_id])
+      await database.query(
+        'INSERT INTO role_bindings (id, user_id, role_id, environment_ids) VALUES ($1, $2, $3, $4)',
+        [uuidv7(), mia.user_id, mia.role, [environment]],
+      )
+    }
+    expect(await approvedAfter(() => bind(uuidv7()))).toMatchObject({
+      status: 'failed',
+      error_message: expect.stringContaining('may not deploy this any more'),
+    })
+    await restored()
+    expect(await approvedAfter(() => bind(production))).toMatchObject({ status: 'dispatched' })
+    await restored()
+  })
+
+  test('may have lost the API key of the request, or part of its scope', async () => {
+    const key_id = uuidv7()
+    await database.query(
+      `INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash) VALUES ($1, $2, 'k', '', $1::uuid::text)`,
+      [key_id, mia.user_id],
+    )
+    const options = { caller: { ...caller(mia), key_id } }
+    expect(await approvedAfter(async () => {}, options)).toMatchObject({ status: 'dispatched' })
+    const narrow = () => database.query('UPDATE api_keys SET environment_ids = $2 WHERE id = $1', [key_id, [uuidv7()]])
+    expect(await approvedAfter(narrow, options)).toMatchObject({
+      status: 'failed',
+      error_message: expect.stringContaining('The API key'),
+    })
+    await database.query('UPDATE api_keys SET environment_ids = NULL WHERE id = $1', [key_id])
+    const revoke = () => database.query('DELETE FROM api_keys WHERE id = $1', [key_id])
+    expect(await approvedAfter(revoke, options)).toMatchObject({ status: 'failed' })
+  })
+
+  test('may approve in a scope only', async () => {
+    const scoped = { permissions: ['deployments:approve'], scope: { environment_ids: [uuidv7()], solution_ids: null } }
+    const { user_id, role_id: role } = await addUserTo(database, { username: 'sam', ...scoped })
+    const sam = { ...ADMIN, user_id, username: 'sam', role }
+    await setRules(approvals())
+    await addInstance(database, 5)
+    const { id } = await create()
+    await expect(approve(id, sam)).rejects.toMatchObject({ code: 'INSUFFICIENT_PERMISSIONS' })
+    expect(await shown(id, sam)).toMatchObject({ can_approve: false })
+    await database.query('UPDATE role_bindings SET environment_ids = $2 WHERE user_id = $1', [user_id, [production]])
+    expect(await shown(id, sam)).toMatchObject({ can_approve: true })
+    await approve(id, sam)
+    // An approval outside of the scope of its user does not count any more.
+    await database.query('UPDATE role_bindings SET environment_ids = $2 WHERE user_id = $1', [user_id, [uuidv7()]])
+    expect(await shown(id, anna)).toMatchObject({ waiting_for: 'approval' })
+  })
+})
+
 describe('approvals', () => {
   test('the last one starts the request; the deployment says who gave them', async () => {
     await setRules(approvals({ count: 2 }))

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { encodeSqid } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { addUser } from '@slipway/testing'
 import { ADMIN, addEnvironment, addSource, addTarget, addTenant, OPERATOR, type Request } from './fixtures.ts'
 import { testRig } from './rig.ts'
 
@@ -120,5 +121,57 @@ describe('a request is refused with', () => {
     const request = { action_id: action.id, target_ids: [target.id], override_freeze: true, override_reason: 'now' }
     expect((await rig.refused(request, OPERATOR)).code).toBe('INSUFFICIENT_PERMISSIONS')
     expect((await rig.planned(request)).freeze_override).toEqual({ reason: 'now' })
+  })
+})
+
+describe('rights in scopes', () => {
+  test('one binding must cover all environments that the targets bring, for the source', async () => {
+    const [staging, production] = [await addEnvironment(database, null), await addEnvironment(database, null)]
+    const action = await addSource(database)
+    const inStaging = await addTarget(database, { environment_id: staging, tags: [{ key: 'zone', value: 'both' }] })
+    const inProduction = await addTarget(database, {
+      environment_id: production,
+      tags: [{ key: 'zone', value: 'both' }],
+    })
+    const nowhere = await addTarget(database)
+    const { user_id } = await addUser(database, {
+      username: uuidv7(),
+      permissions: ['deployments:create', 'deployments:read'],
+      scope: { environment_ids: [staging], solution_ids: null },
+    })
+    const mia = { ...OPERATOR, user_id, username: 'mia' }
+    const asMia = (request: Request) => rig.refused(request, mia)
+    const denied = { code: 'INSUFFICIENT_PERMISSIONS', details: { permission: 'deployments:create' } }
+    const about = { action_id: action.id }
+
+    expect(await rig.planned({ ...about, target_ids: [inStaging.id] }, mia)).toMatchObject({ caller: mia })
+    expect(await rig.planned({ ...about, target_ids: [nowhere.id], environment_id: staging }, mia)).toBeDefined()
+    expect(await asMia({ ...about, target_ids: [inProduction.id] })).toMatchObject({
+      ...denied,
+      details: { environments: [{ id: production }], source: { type: 'action', id: action.id } },
+    })
+    expect(await asMia({ ...about, target_ids: [nowhere.id] })).toMatchObject(denied)
+    expect(await asMia({ ...about, target_tags: [{ key: 'zone', value: 'both' }] })).toMatchObject(denied)
+
+    await database.query('UPDATE role_bindings SET solution_ids = $2 WHERE user_id = $1', [user_id, [uuidv7()]])
+    expect(await asMia({ ...about, target_ids: [inStaging.id] })).toMatchObject(denied)
+    await database.query(`UPDATE users SET status = 'suspended' WHERE id = $1`, [user_id])
+    expect(await asMia({ ...about, target_ids: [inStaging.id] })).toMatchObject({ code: 'FORBIDDEN' })
+  })
+
+  test('the API key of a request limits its user', async () => {
+    const [staging, production] = [await addEnvironment(database, null), await addEnvironment(database, null)]
+    const action = await addSource(database)
+    const target = await addTarget(database, { environment_id: production })
+    const key_id = uuidv7()
+    await database.query(
+      `INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash, environment_ids) VALUES ($1, $2, 'k', '', $3, $4)`,
+      [key_id, ADMIN.user_id, key_id, [staging]],
+    )
+    const request = { action_id: action.id, target_ids: [target.id] }
+    expect(await rig.refused(request, { ...ADMIN, key_id })).toMatchObject({ code: 'INSUFFICIENT_PERMISSIONS' })
+    await database.query('DELETE FROM api_keys WHERE id = $1', [key_id])
+    expect(await rig.refused(request, { ...ADMIN, key_id })).toMatchObject({ code: 'FORBIDDEN' })
+    expect(await rig.planned(request)).toBeDefined()
   })
 })

@@ -153,8 +153,8 @@ function ofRole(role: DatabaseRole, schema: Schema, prefix: string): string[] {
     for (const sequence of sequences.get(table) ?? [])
       statements.push(`GRANT USAGE ON SEQUENCE ${sequence} TO ${grantee}`)
   }
-  for (const [called, roles] of Object.entries(FUNCTION_RIGHTS)) {
-    if (!roles.includes(role)) continue
+  for (const [called, callers] of Object.entries(FUNCTION_RIGHTS)) {
+    if (!callers.includes(role)) continue
     for (const signature of functions.get(called) ?? [])
       statements.push(`GRANT EXECUTE ON FUNCTION ${signature} TO ${grantee}`)
   }

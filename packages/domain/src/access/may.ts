@@ -158,7 +158,6 @@ export function lackedBy(subject: Subject, bindings: readonly Binding[]): string
   return [...new Set(lacked)].sort()
 }
 
-/** The roles that a subject has for an object: those without a scope, and those whose scope covers it. */
-export const rolesFor = ({ bindings }: Subject, object: AccessObject): string[] => [
-  ...new Set(bindings.filter((binding) => !isScoped(binding) || covers(binding, object)).map(({ role_id }) => role_id)),
-]
+/** Whether a subject has a role for an object: without a scope, or in one that covers it. */
+export const hasRole = ({ bindings }: Subject, roleId: string, object: AccessObject): boolean =>
+  bindings.some((binding) => binding.role_id === roleId && (!isScoped(binding) || covers(binding, object)))

@@ -37,7 +37,8 @@ export function roleHandlers(dependencies: Dependencies): HandlersOf<RoleOperati
     async update({ caller, old, body }: Change<Role, Static<typeof ChangeRole>>) {
       requireOwnRole(old)
       const permissions = body.permissions?.toSorted() ?? old.permissions
-      const added = permissions.filter((permission) => !old.permissions.includes(permission))
+      const former = new Set(old.permissions)
+      const added = permissions.filter((permission) => !former.has(permission))
       requireMayGive(caller, [{ role: old.name, role_id: old.id, permissions: added, ...EVERYWHERE }])
       const fields = { ...pickGiven(body, ['name', 'description']), permissions }
       return { columns: { ...fields, ...keyOfName(body) }, details: { changes: changesOf(old, fields) } }
