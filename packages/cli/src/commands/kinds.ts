@@ -112,7 +112,7 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['E-MAIL', ({ email }) => email],
       ['USER', ({ username }) => username],
       ['STATUS', ({ status }) => status],
-      ['ROLES', ({ roles }) => roles.join(' ')],
+      ['ROLES', formatRoles],
       ['TENANT', ({ tenant_id }) => names(tenant_id)],
       ['CREATED', ({ created_at }) => formatTime(created_at)],
     ],
@@ -124,7 +124,7 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['ID', ({ id }) => id],
       ['NAME', ({ username }) => username],
       ['STATUS', ({ status }) => status],
-      ['ROLES', ({ roles }) => roles.join(' ')],
+      ['ROLES', formatRoles],
       ['TENANT', ({ tenant_id }) => names(tenant_id)],
       ['CREATED', ({ created_at }) => formatTime(created_at)],
     ],
@@ -150,6 +150,11 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['TENANT', ({ tenant_id }) => names(tenant_id) ?? 'all'],
     ],
   },
+}
+
+/** Tables have no room for the scopes: `slipway bindings list` shows them. A server of an earlier version has none. */
+function formatRoles({ roles, role_bindings = [] }: RecordByKind['user']): string {
+  return [...roles, ...new Set(role_bindings.map(({ role }) => `${role} (scoped)`))].join(', ')
 }
 
 function formatScope({ tenant_id, environment_id, solution_id }: RecordByKind['freeze'], names: Names): string {

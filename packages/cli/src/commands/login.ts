@@ -6,10 +6,12 @@ import { createFetch } from '../configuration/network.ts'
 import { checkUrl, chooseServer, type GlobalOptions, type Server } from '../configuration/server.ts'
 import { UsageError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { ask, readFirstLineOfStdin } from '../terminal/prompt.ts'
 import { formatFacts, formatTime } from '../terminal/table.ts'
 import { provideContext, readEnvironmentToken } from './context.ts'
 import { getRoot } from './root.ts'
+import { formatBinding, readScopeNames } from './scopes.ts'
 
 interface LoginOptions {
   email?: string
@@ -47,13 +49,17 @@ export function addLogin(program: Command): void {
     .action(
       provideContext(async ({ client, url, output }) => {
         const user = await client.call('getCurrentUser')
+        // A server of an earlier version has no bindings.
+        const { role_bindings = [] } = user
+        const names = await readScopeNames(client, output.isForPeople ? role_bindings : [])
         output.printRecord(user, () =>
           formatFacts([
             ['server', url],
-            ['user', `${user.username} <${user.email}>`],
+            ['user', sanitize(user.email === null ? user.username : `${user.username} <${user.email}>`)],
             ['name', user.display_name],
             ['API key', user.api_key_name],
             ['roles', user.roles.join(', ')],
+            ...role_bindings.map((one): [string, string] => ['role', formatBinding(one, names)]),
             ['permissions', user.permissions.join(', ')],
             ['last login', formatTime(user.last_login_at)],
           ]),

@@ -5,6 +5,8 @@ import { FORMATS } from '../terminal/output.ts'
 import { addApply } from './apply.ts'
 import { addApprovals } from './approvals.ts'
 import { addAudit } from './audit.ts'
+import { addBindings } from './bindings.ts'
+import { addCan } from './can.ts'
 import { addCatalog } from './catalog.ts'
 import { addCompletion } from './completion.ts'
 import { addContent } from './content.ts'
@@ -77,6 +79,8 @@ export function buildProgram(io: Io): RootCommand {
   addUsers(program)
   addServiceAccounts(program)
   addRoles(program)
+  addBindings(program)
+  addCan(program)
   addWebhooks(program)
   addAudit(program)
   addCompletion(program)

@@ -11,6 +11,7 @@ import {
   deleteRecord,
   findId,
   findRecord,
+  formatKind,
   getName,
   listRecords,
   type RecordByKind,
@@ -24,7 +25,7 @@ export async function printRecords<K extends RecordKind>(
   { client, output }: Context,
   kind: K,
   records: readonly RecordByKind[K][],
-  none = `no ${kind}s`,
+  none = `no ${formatKind(kind)}s`,
 ): Promise<void> {
   const names = await readNames(client, output.isForPeople ? records : [])
   output.printList(records, (KINDS[kind] as Kind<K>).columns(names), none)
@@ -38,7 +39,7 @@ interface ListOptions {
 export function addListCommand(parent: Command, kind: RecordKind): Command {
   const command = parent
     .command('list')
-    .description(`list ${kind}s, newest first`)
+    .description(`list ${formatKind(kind)}s, newest first`)
     .option('--search <text>', 'only those with this text in the name')
   if (kind !== 'tenant' && kind !== 'role')
     command.option('--tenant <name>', 'only those of this tenant, by name or id')
@@ -56,8 +57,8 @@ export function addShowCommand(parent: Command, kind: RecordKind): Command {
   return parent
     .command('show')
     .alias('get')
-    .argument(`<${kind}>`, `name or id of the ${kind}`)
-    .description(`show all fields of one ${kind}`)
+    .argument(`<${kind}>`, `name or id of the ${formatKind(kind)}`)
+    .description(`show all fields of one ${formatKind(kind)}`)
     .action(
       provideContext(async ({ client, output }, nameOrId: string) => {
         const found = await findRecord(client, kind, nameOrId)
@@ -76,17 +77,20 @@ export function addDeleteCommand(parent: Command, kind: RecordKind): Command {
   const { deletion, deletesWithoutYes } = KINDS[kind]
   return parent
     .command('delete')
-    .argument(`<${kind}>`, `name or id of the ${kind}`)
-    .description(`delete one ${kind}${deletion === undefined ? '' : `; ${deletion}`}`)
+    .argument(`<${kind}>`, `name or id of the ${formatKind(kind)}`)
+    .description(`delete one ${formatKind(kind)}${deletion === undefined ? '' : `; ${deletion}`}`)
     .option('-y, --yes', deletesWithoutYes ? 'do not ask' : 'do not ask; needed without a terminal')
     .action(
       provideContext(async ({ io, client, output }, nameOrId: string, { yes = false }: { yes?: boolean }) => {
         const record = await findRecord(client, kind, nameOrId)
         const name = getName(record)
-        await requireConsent(io, `delete ${kind} ${sanitize(name)}`, { yes, isOptional: deletesWithoutYes === true })
+        await requireConsent(io, `delete ${formatKind(kind)} ${sanitize(name)}`, {
+          yes,
+          isOptional: deletesWithoutYes === true,
+        })
         await deleteRecord(client, kind, record.id)
         output.printRecord({ id: record.id, ...pickName(record), deleted: true }, () => [
-          `deleted ${kind} ${sanitize(name)}`,
+          `deleted ${formatKind(kind)} ${sanitize(name)}`,
         ])
       }),
     )

@@ -62,6 +62,9 @@ export interface RecordByKind {
   webhook: Item<'listWebhooks'>
 }
 
+/** The name of a kind in a sentence. */
+export const formatKind = (kind: RecordKind) => kind.replace('-', ' ')
+
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Shorter prefixes are more likely to be mistyped names. */
 export const ID_PREFIX = /^(?=.{4,35}$)[0-9a-f]{1,8}(-[0-9a-f]{0,4}){0,3}(-[0-9a-f]{0,12})?$/i
@@ -175,10 +178,10 @@ export async function findRecord<K extends RecordKind>(
   const { found, similar } = await findCandidates(client, kind, nameOrId)
   const [record, another] = found
   if (record === undefined) {
-    throw new RefusedError(`there is no ${kind} "${nameOrId}"${formatHint(similar)}`)
+    throw new RefusedError(`there is no ${formatKind(kind)} "${nameOrId}"${formatHint(similar)}`)
   }
   if (another !== undefined) {
-    throw new RefusedError(describeAmbiguity(`${kind}s`, nameOrId, found))
+    throw new RefusedError(describeAmbiguity(`${formatKind(kind)}s`, nameOrId, found))
   }
   return record
 }

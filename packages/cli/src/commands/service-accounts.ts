@@ -1,13 +1,16 @@
 import type { Input, Schema } from '@slipway/client'
 import type { Command } from 'commander'
 import { sanitize } from '../terminal/controls.ts'
+import { listBindings } from './bindings.ts'
 import { type Context, provideContext } from './context.ts'
+import type { Names } from './names.ts'
 import { addRecordCommands } from './record-commands.ts'
 import { findId } from './records.ts'
+import { addScopeOptions, findScope, formatBinding, isLimited, readScopeNames, type ScopeOptions } from './scopes.ts'
 import { STATUS } from './users.ts'
 import { collect, omitUndefined } from './values.ts'
 
-interface AccountOptions {
+interface AccountOptions extends ScopeOptions {
   displayName?: string
   role?: string[]
   tenant?: string
@@ -22,19 +25,20 @@ export function addServiceAccounts(program: Command): void {
     'service-account',
     'accounts of pipelines, which have no password',
   )
-  accounts
+  const creation = accounts
     .command('create')
     .argument('<name>', 'name of the account, unique among users')
-    .description('create a service account')
+    .description('create a service account; with a scope, its roles act there only.')
     .option('--role <name>', 'a role of the account (repeatable)', collect(String))
+  addScopeOptions(creation)
     .option('--display-name <name>', 'full name')
     .option('--tenant <name>', 'tenant of the account, by name or id')
     .addOption(STATUS)
     .action(provideContext(create))
   accounts
     .command('change')
-    .argument('<service-account>', 'name or id of the service-account')
-    .description('change a service account; --role replaces all roles')
+    .argument('<service-account>', 'name or id of the service account')
+    .description('change a service account; --role replaces all roles without a scope')
     .option('--role <name>', 'a new role of the account (repeatable)', collect(String))
     .option('--display-name <name>', 'new full name')
     .addOption(STATUS)
@@ -45,23 +49,28 @@ const buildFields = ({ displayName, role, status }: AccountOptions) =>
   omitUndefined<Input<'updateUser'>['body']>({ display_name: displayName, roles: role, status })
 
 async function create({ client, output }: Context, username: string, options: AccountOptions): Promise<void> {
-  const { tenant } = options
+  const { tenant, role: roles = [] } = options
+  const scope = await findScope(client, options)
   const body: Schema<'CreateUser'> = {
     kind: 'service',
     username,
-    roles: [],
     ...buildFields(options),
+    ...(isLimited(scope) ? { roles: [], role_bindings: roles.map((role) => ({ role, ...scope })) } : { roles }),
     ...(tenant === undefined ? {} : { tenant_id: await findId(client, 'tenant', tenant) }),
   }
   const account = await client.call('createUser', { body })
-  output.printRecord(account, () => [`created service account ${describe(account)} (${account.id})`])
+  const names = await readScopeNames(client, output.isForPeople ? account.role_bindings : [])
+  output.printRecord(account, () => [`created service account ${describe(account, names)} (${account.id})`])
 }
 
 async function change({ client, output }: Context, nameOrId: string, options: AccountOptions): Promise<void> {
   const id = await findId(client, 'service-account', nameOrId)
   const account = await client.call('updateUser', { params: { id }, body: buildFields(options) })
-  output.printRecord(account, () => [`service account ${describe(account)}: ${account.status}`])
+  const names = await readScopeNames(client, output.isForPeople ? account.role_bindings : [])
+  output.printRecord(account, () => [`service account ${describe(account, names)}: ${account.status}`])
 }
 
-const describe = ({ username, roles }: Schema<'UserRecord'>) =>
-  `${sanitize(username)}, ${roles.length === 0 ? 'without roles' : sanitize(roles.join(', '))}`
+function describe(account: Schema<'UserRecord'>, names: Names): string {
+  const roles = listBindings(account).map((one) => formatBinding(one, names))
+  return `${sanitize(account.username)}, ${roles.join('; ') || 'without roles'}`
+}

@@ -41,7 +41,7 @@ export function addUsers(program: Command): void {
   users
     .command('change')
     .argument('<user>', 'e-mail or id of the user')
-    .description('change a user; --role replaces all roles')
+    .description('change a user; --role replaces all roles without a scope')
     .option('--email <address>', 'new e-mail')
     .option('--username <name>', 'new user name')
     .option('--display-name <name>', 'new full name')
