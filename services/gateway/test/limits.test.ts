@@ -352,6 +352,13 @@ describe('the limit on refused exchanges of tokens', () => {
     expect(redis).toBeGreaterThan(0)
   })
 
+  test('is not kept while Redis is away, so pipelines go on', async () => {
+    const gateway = await replica(UNLIMITED, { redisUrl: proxy.url })
+    proxy.refuse(true)
+    expect((await send(gateway, newAddress())).status).toBe(401)
+    expect(heard).toContain('Redis does not count refused exchanges of tokens, so they have no limit of their own')
+  })
+
   test('is apart from the limit on logins, and does not count malformed bodies', async () => {
     const gateway = await replica(UNLIMITED)
     const address = newAddress()
@@ -375,12 +382,5 @@ describe('the limit on refused exchanges of tokens', () => {
     const answers = await Promise.all(tokens.map((subject_token) => send(gateway, address, { subject_token })))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     issuer.close()
-  })
-
-  test('is not kept while Redis is away, so pipelines go on', async () => {
-    const gateway = await replica(UNLIMITED, { redisUrl: proxy.url })
-    proxy.refuse(true)
-    expect((await send(gateway, newAddress())).status).toBe(401)
-    expect(heard).toContain('Redis does not count refused exchanges of tokens, so they have no limit of their own')
   })
 })
