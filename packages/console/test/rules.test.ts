@@ -62,7 +62,13 @@ const rule = (parts: object) => ({
   missing: 1,
   ...parts,
 })
-const ada = { id: 'ada', username: 'ada', roles: ['operator'], mayApprove: true }
+const ada = {
+  id: 'ada',
+  username: 'ada',
+  roles: ['operator'],
+  role_bindings: [{ role: 'night-watch' }],
+  right: { allowed: true, because: null },
+}
 const stand = (rules: object, viewer: object = {}, request: object = {}) =>
   approvalStand(
     {
@@ -77,11 +83,15 @@ const stand = (rules: object, viewer: object = {}, request: object = {}) =>
 test('a user learns why an approval is not possible', () => {
   expect(stand({}, {}, { can_approve: true })).toEqual({ mayApprove: true, mayReject: true, why: null })
   const none = { mayApprove: false, mayReject: false }
-  expect(stand({}, { mayApprove: false })).toMatchObject({ ...none, why: expect.stringMatching(/deployments:approve/) })
+  expect(stand({}, { right: { allowed: false, because: 'None of your roles gives it' } })).toEqual({
+    ...none,
+    why: 'You may not approve: None of your roles gives it.',
+  })
   expect(stand({ role: 'release-manager' })).toMatchObject({
     ...none,
     why: expect.stringMatching(/the role release-manager/),
   })
+  expect(stand({ role: 'night-watch' }, {}, { can_approve: true })?.mayApprove).toBe(true)
   expect(stand({}, { username: 'pipeline' })).toMatchObject({ ...none, why: expect.stringMatching(/somebody else/) })
   expect(stand({ allow_author: true }, { username: 'pipeline' }, { can_approve: true })?.mayApprove).toBe(true)
   const onlyReject = { mayApprove: false, mayReject: true }

@@ -18,6 +18,8 @@ interface ReadOptions {
   enabled?: boolean
   /** Asks again after so many milliseconds. */
   everyMs?: number
+  /** Uses an answer for so many milliseconds without asking again. */
+  freshMs?: number
   /** Keeps showing the last answer while the next one, to other input, is on its way. */
   keep?: boolean
   /** The answer may have many megabytes: it is kept while it is on screen, and never compared with the one before. */
@@ -33,6 +35,7 @@ export function useRead<O extends OperationId>(operation: O, input: Input<O>, op
     queryFn: ({ signal }) => call(operation, { ...input, signal }),
     enabled: options.enabled ?? true,
     ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
+    ...(options.freshMs === undefined ? {} : { staleTime: options.freshMs }),
     ...(options.keep ? { placeholderData: keepPreviousData } : {}),
     ...(options.isLarge ? LARGE : {}),
   })

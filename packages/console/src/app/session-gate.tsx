@@ -4,10 +4,18 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useMemo } from 'react'
 import { client, onSessionEnd } from '../api/client.ts'
 import { ErrorAlert } from '../components/error-alert.tsx'
+import { askedOf } from '../session/right-question.ts'
 import { type Session, SessionProvider, type User } from '../session/session.tsx'
 import { Login } from './login.tsx'
 
 const CURRENT_USER = ['getCurrentUser']
+
+interface Current {
+  user: User
+  /** The permissions that the user has in a scope only. */
+  scoped: readonly string[]
+}
+
 /** Also finds out that roles have changed, or that the session is over while nothing else is read. */
 const READ_EVERY_MS = 60_000
 
@@ -18,12 +26,14 @@ export function SessionGate({ children }: { children: ReactNode }) {
     queryKey: CURRENT_USER,
     queryFn: async () => {
       const user = await client.call('getCurrentUser')
-      const before = queries.getQueryData<User>(CURRENT_USER)
+      const before = queries.getQueryData<Current>(CURRENT_USER)
       // What one user has read is not for the next one.
-      if (before !== undefined && before.id !== user.id) {
+      if (before !== undefined && before.user.id !== user.id) {
         queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== CURRENT_USER[0] })
+      } else if (before !== undefined && rightsOf(before.user) !== rightsOf(user)) {
+        void queries.invalidateQueries({ queryKey: ['askRight'] })
       }
-      return user
+      return { user, scoped: await scopedPermissions(user) }
     },
     retry: false,
     staleTime: READ_EVERY_MS,
@@ -39,14 +49,15 @@ export function SessionGate({ children }: { children: ReactNode }) {
     }
   }, [queries])
 
-  const user = current.data
+  const known = current.data
   const session = useMemo<Session | null>(
     () =>
-      user === undefined
+      known === undefined
         ? null
         : {
-            user,
-            can: (permission) => user.permissions.includes(permission) || user.permissions.includes('*'),
+            user: known.user,
+            can: (permission) => known.user.permissions.includes(permission) || known.scoped.includes(permission),
+            canEverywhere: (permission) => known.user.permissions.includes(permission),
             logout: async () => {
               await client.logout().catch((error: unknown) => {
                 // The session was over before.
@@ -57,19 +68,28 @@ export function SessionGate({ children }: { children: ReactNode }) {
               window.location.assign('/')
             },
           },
-    [user, queries],
+    [known, queries],
   )
   if (current.error instanceof AuthenticationError) {
     const onDone = async () => {
       tellOtherTabs()
       await current.refetch()
     }
-    return <Login wasLoggedIn={user !== undefined} onDone={onDone} />
+    return <Login wasLoggedIn={known !== undefined} onDone={onDone} />
   }
   // An account that is not active any more is refused even its own record.
   if (session === null || current.error instanceof PermissionError)
     return <Starting error={current.error} onRetry={() => current.refetch()} />
   return <SessionProvider session={session}>{children}</SessionProvider>
+}
+
+const rightsOf = ({ permissions, role_bindings }: User) => JSON.stringify([permissions, role_bindings])
+
+/** The record of a user has the permissions without a scope alone, so the server is asked for the others. */
+async function scopedPermissions(user: User): Promise<string[]> {
+  const asked = askedOf(user)
+  const rights = await Promise.all(asked.map((permission) => client.call('askRight', { query: { permission } })))
+  return asked.filter((_, index) => rights[index]?.allowed)
 }
 
 // Tabs share the cookie of the session, so a login or logout in one of them counts for all.

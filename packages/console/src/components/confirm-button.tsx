@@ -1,9 +1,14 @@
 import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
+import { ALLOWED, type Right } from '../session/use-right.ts'
+import { DeniedButton } from './denied-button.tsx'
 import { ErrorAlert } from './error-alert.tsx'
 
 interface Props extends ButtonProps {
   label: string
+  'aria-label'?: string
+  /** Whether the user may do it. */
+  may?: Right
   /** What will happen, in a sentence. */
   question: string
   /** Inputs that belong to the question, such as a reason. */
@@ -14,7 +19,15 @@ interface Props extends ButtonProps {
 }
 
 /** A button that asks before it acts, and shows why the act failed. */
-export function ConfirmButton({ label, question, inputs, isHarmless = false, onConfirm, ...button }: Props) {
+export function ConfirmButton({
+  label,
+  question,
+  inputs,
+  isHarmless = false,
+  onConfirm,
+  may = ALLOWED,
+  ...button
+}: Props) {
   const [isOpen, setOpen] = useState(false)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<Error | null>(null)
@@ -39,9 +52,15 @@ export function ConfirmButton({ label, question, inputs, isHarmless = false, onC
   }
   return (
     <>
-      <Button {...button} onClick={open}>
-        {label}
-      </Button>
+      {may.allowed ? (
+        <Button {...button} onClick={open}>
+          {label}
+        </Button>
+      ) : (
+        <DeniedButton {...button} because={may.because}>
+          {label}
+        </DeniedButton>
+      )}
       <Modal opened={isOpen} onClose={() => setOpen(false)} title={label}>
         <form onSubmit={confirm}>
           <Stack>

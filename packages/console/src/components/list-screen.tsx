@@ -1,7 +1,9 @@
 import { Button, Group } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useSession } from '../session/session.tsx'
+import { ALLOWED, type Right } from '../session/use-right.ts'
 import { type Column, DataTable, type Details } from './data-table.tsx'
+import { DeniedButton } from './denied-button.tsx'
 import { Empty, Page } from './page.tsx'
 import { RecordList, type RecordPage } from './record-list.tsx'
 import { SearchInput } from './search-input.tsx'
@@ -32,6 +34,8 @@ interface Props<T> {
   links?: ReactNode
   /** The permission to create a record, and the form; null is a new record. Absent where records make themselves. */
   permission?: string | undefined
+  /** In place of the permission: the button is disabled without the right. */
+  createRight?: Right
   form?: (record: T | null, onClose: () => void) => ReactNode
   /** Stands above the filters. */
   top?: ReactNode
@@ -52,7 +56,10 @@ export function ListScreen<T extends { id: string }>(props: Props<T>) {
   const [opened, setOpened] = useState<T | null>(null)
   const text = searched === null ? '' : (search['search'] ?? '')
   const isFiltered = text !== '' || props.isFiltered === true
-  const mayCreate = form !== undefined && permission !== undefined && can(permission)
+  const { createRight = ALLOWED } = props
+  const isCreatable =
+    form !== undefined && (props.createRight !== undefined || (permission !== undefined && can(permission)))
+  const mayCreate = isCreatable && createRight.allowed
   const nothingFits = props.nothingFits ?? (
     <Empty title={`No ${record} fits`}>Search for something else, or remove a filter.</Empty>
   )
@@ -67,6 +74,11 @@ export function ListScreen<T extends { id: string }>(props: Props<T>) {
             <Button size="xs" onClick={() => change({ new: 'yes' })}>
               New {record}
             </Button>
+          )}
+          {isCreatable && !mayCreate && (
+            <DeniedButton size="xs" because={createRight.because}>
+              New {record}
+            </DeniedButton>
           )}
         </>
       }

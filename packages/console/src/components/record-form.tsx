@@ -1,6 +1,8 @@
 import { PasswordInput, Textarea, TextInput } from '@mantine/core'
 import { SelectorSyntaxError } from '@slipway/client'
 import { Fragment, type ReactNode, useState } from 'react'
+import type { Permission, RightObject } from '../session/right-question.ts'
+import { useRight } from '../session/use-right.ts'
 import { changesOf } from './changes.ts'
 import { fieldProblem } from './field-problem.ts'
 import { FormModal } from './form-modal.tsx'
@@ -55,6 +57,8 @@ interface Props<V> {
   fields: readonly Field<NoInfer<V>>[]
   /** The writes of this form: while one runs the form is busy, and the first error is shown. */
   writes: readonly { isPending: boolean; error: Error | null }[]
+  /** What right the values need. Without it the button says why not. */
+  asks?: (values: NoInfer<V>) => { permission: Permission; object: RightObject }
   /** Gets all values and those that have changed. An InvalidInput or SelectorSyntaxError that it throws is shown. */
   save: (values: NoInfer<V>, changed: Partial<NoInfer<V>>) => void
   onClose: () => void
@@ -67,6 +71,8 @@ export function RecordForm<V extends object>(props: Props<V>) {
   const [values, setValues] = useState(initial)
   const [refusal, setRefusal] = useState<Error | null>(null)
   const error = writes.find((write) => write.error !== null)?.error ?? null
+  const asked = props.asks?.(values)
+  const right = useRight(asked?.permission ?? null, asked?.object)
   const set = (changed: Partial<V>) => setValues((known) => ({ ...known, ...changed }))
   const form: FormState<V> = {
     values,
@@ -95,6 +101,7 @@ export function RecordForm<V extends object>(props: Props<V>) {
       submitLabel={stored === undefined ? 'Create' : 'Save'}
       size={size}
       writes={[...writes, { isPending: false, error: refusal }]}
+      may={right}
       onSubmit={submit}
       onClose={onClose}
     >

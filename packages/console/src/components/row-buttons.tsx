@@ -2,7 +2,9 @@ import { Button } from '@mantine/core'
 import type { ListOperation } from '@slipway/client'
 import type { ReactNode } from 'react'
 import { useWrite } from '../api/queries.ts'
+import { ALLOWED, type Right } from '../session/use-right.ts'
 import { ConfirmButton } from './confirm-button.tsx'
+import { DeniedButton } from './denied-button.tsx'
 
 const COMPACT = { size: 'compact-xs', variant: 'default' } as const
 
@@ -10,12 +12,21 @@ const COMPACT = { size: 'compact-xs', variant: 'default' } as const
 export function ChangeButton({
   name,
   label = 'Change',
+  may = ALLOWED,
   onClick,
 }: {
   name: string
   label?: string | undefined
+  may?: Right
   onClick: () => void
 }) {
+  if (!may.allowed) {
+    return (
+      <DeniedButton {...COMPACT} aria-label={`${label} ${name}`} because={may.because}>
+        {label}
+      </DeniedButton>
+    )
+  }
   return (
     <Button {...COMPACT} aria-label={`${label} ${name}`} onClick={onClick}>
       {label}
@@ -27,19 +38,12 @@ interface DeleteProps {
   name: string
   label?: string
   question: string
+  may?: Right
   onConfirm: () => Promise<unknown>
 }
 
-export function DeleteButton({ name, label = 'Delete', question, onConfirm }: DeleteProps) {
-  return (
-    <ConfirmButton
-      {...COMPACT}
-      label={label}
-      aria-label={`${label} ${name}`}
-      question={question}
-      onConfirm={onConfirm}
-    />
-  )
+export function DeleteButton({ name, label = 'Delete', ...rest }: DeleteProps) {
+  return <ConfirmButton {...COMPACT} {...rest} label={label} aria-label={`${label} ${name}`} />
 }
 
 /** Operations that delete the record with the id in their path. */
@@ -55,11 +59,12 @@ interface RecordProps {
   id: string
   /** For screen readers: every row has these buttons. */
   name: string
-  mayChange: boolean
+  /** False hides the button. A right that is refused disables it. */
+  mayChange: boolean | Right
   /** "Change", or what the form is for instead. */
   changeLabel?: string
   onChange: () => void
-  mayDelete: boolean
+  mayDelete: boolean | Right
   question: string
   /** The operation that deletes the record, and the list to read again. */
   deletion: [DeleteOperation, ListOperation]
@@ -71,11 +76,20 @@ export function RecordButtons({ id, name, mayChange, mayDelete, deletion, ...tex
   const remove = useWrite<DeleteOperation>(...deletion)
   return (
     <>
-      {mayChange && <ChangeButton name={name} label={texts.changeLabel} onClick={texts.onChange} />}
+      {mayChange !== false && (
+        <ChangeButton name={name} label={texts.changeLabel} may={rightOf(mayChange)} onClick={texts.onChange} />
+      )}
       {texts.children}
-      {mayDelete && (
-        <DeleteButton name={name} question={texts.question} onConfirm={() => remove.mutateAsync({ params: { id } })} />
+      {mayDelete !== false && (
+        <DeleteButton
+          name={name}
+          may={rightOf(mayDelete)}
+          question={texts.question}
+          onConfirm={() => remove.mutateAsync({ params: { id } })}
+        />
       )}
     </>
   )
 }
+
+const rightOf = (may: true | Right): Right => (may === true ? ALLOWED : may)

@@ -5,8 +5,10 @@ export type User = Answer<'getCurrentUser'>
 
 export interface Session {
   user: User
-  /** Whether the user's roles give this permission. The server decides again at each call. */
+  /** Whether a role of the user gives this permission, be it only in a scope. The server decides again at each call. */
   can(permission: string): boolean
+  /** Whether the user has the permission without a scope. */
+  canEverywhere(permission: string): boolean
   /** Ends all sessions of the user, on every device. */
   logout(): Promise<void>
 }

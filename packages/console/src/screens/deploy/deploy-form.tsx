@@ -1,9 +1,12 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
+import { PermissionError } from '@slipway/client'
 import { type FormEvent, useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
+import { DeniedButton } from '../../components/denied-button.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { Page } from '../../components/page.tsx'
 import { OPERATIONS } from '../../components/source-kinds.ts'
+import { type Right, useRight } from '../../session/use-right.ts'
 import { useCounting } from './counting.ts'
 import { likelyVersion, useDeclaredVariables } from './declared-variables.ts'
 import { deployCommand } from './deploy-command.ts'
@@ -42,13 +45,14 @@ export function DeployForm({ form, onChange, onPreviewed }: Props) {
   if (answer !== undefined && (counted?.for !== versionKey || counted.version !== answer)) {
     setCounted({ for: versionKey, version: answer })
   }
+  const right = useFormRight(form, counting.error)
   const preview = useWrite('previewDeployment')
   const request = deploymentRequest(form, variables)
   const hasProblem = variables.some((variable) => valueProblem(variable, form.values[variable.name]) !== null)
 
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (request === null) return
+    if (request === null || !right.allowed) return
     preview.mutate(
       { body: request },
       {
@@ -84,13 +88,29 @@ export function DeployForm({ form, onChange, onPreviewed }: Props) {
           <StrategyFields form={form} onChange={onChange} />
           {preview.error && <ErrorAlert error={preview.error} />}
           <Group>
-            <Button type="submit" loading={preview.isPending} disabled={request === null || hasProblem}>
-              Preview
-            </Button>
-            <Text size="sm">The preview creates nothing. You start the deployment in the next step.</Text>
+            {right.allowed ? (
+              <Button type="submit" loading={preview.isPending} disabled={request === null || hasProblem}>
+                Preview
+              </Button>
+            ) : (
+              <DeniedButton because={right.because}>Preview</DeniedButton>
+            )}
+            <Text size="sm" role="status">
+              {right.because === null
+                ? 'The preview creates nothing. You start the deployment in the next step.'
+                : `You may not start this: ${right.because}.`}
+            </Text>
           </Group>
         </Stack>
       </form>
     </Page>
   )
+}
+
+/** Whether the user may deploy what the form says. The count of targets finds out which environments they are in. */
+function useFormRight({ kind, sourceId, environmentId }: Form, counting: Error | null): Right {
+  const source = sourceId === null ? null : { type: kind, id: sourceId }
+  const right = useRight('deployments:create', { kind: 'deployment', environment_id: environmentId, source })
+  if (right.allowed && counting instanceof PermissionError) return { allowed: false, because: counting.message }
+  return right
 }

@@ -1,42 +1,62 @@
-import { Alert, Button, Group, List, Switch, Text, Textarea } from '@mantine/core'
+import { Alert, Group, List, Switch, Text, Textarea } from '@mantine/core'
 import { type Answer, isFinalState, isNothingToDeploy, type Schema } from '@slipway/client'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
 import { counted } from '../../components/counted.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
-import { useSession } from '../../session/session.tsx'
+import { LinkButton } from '../../components/link-button.tsx'
+import type { RightObject } from '../../session/right-question.ts'
+import { type Right, useRight } from '../../session/use-right.ts'
 
 type Deployment = Answer<'getDeployment'>
 type Request = Schema<'RedeployDeployment'>
 
 /** What can be done with a deployment in its state: cancel it, or run it again, whole or for what did not succeed. */
 export function Acts({ deployment }: { deployment: Deployment }) {
-  const { can } = useSession()
-  const isOver = isFinalState(deployment.state)
-  const mayRepeat = isOver && can('deployments:create')
+  const { id, state } = deployment
+  const isOver = isFinalState(state)
+  const mayCancel = useRight('deployments:cancel', touchedBy(deployment))
+  const mayRepeat = useRight('deployments:create', touchedBy(deployment))
+  // The form may name another environment.
+  const mayDeploy = useRight('deployments:create')
+  if (!isOver) return <Cancel id={id} may={mayCancel} />
   return (
     <Group gap="xs">
-      {!isOver && can('deployments:cancel') && <Cancel id={deployment.id} />}
-      {mayRepeat && deployment.state !== 'success' && <Redeploy id={deployment.id} onlyFailed />}
-      {mayRepeat && (
-        <Button component={Link} to="/deploy" search={{ from: deployment.id } as never} size="xs" variant="default">
-          Deploy with changes
-        </Button>
-      )}
-      {mayRepeat && <Redeploy id={deployment.id} onlyFailed={false} />}
+      {state !== 'success' && <Redeploy id={id} may={mayRepeat} onlyFailed />}
+      <LinkButton may={mayDeploy} to="/deploy" search={{ from: id }} size="xs" variant="default">
+        Deploy with changes
+      </LinkButton>
+      <Redeploy id={id} may={mayRepeat} onlyFailed={false} />
     </Group>
   )
 }
 
-function Cancel({ id }: { id: string }) {
+/** What is known here. The environments of its targets are the server's to judge. */
+function touchedBy(deployment: Deployment): RightObject {
+  const { source_type, config } = deployment
+  const source_id = deployment[`${source_type}_id`]
+  return {
+    kind: 'deployment',
+    environment_id: config.environment_id,
+    source: source_id === null ? null : { type: source_type, id: source_id },
+  }
+}
+
+interface ActProps {
+  id: string
+  may: Right
+}
+
+function Cancel({ id, may }: ActProps) {
   const [reason, setReason] = useState('')
   const cancel = useWrite('cancelDeployment', 'getDeployment', 'listDeployments')
   return (
     <ConfirmButton
+      may={may}
       size="xs"
       color="red.9"
       label="Cancel deployment"
@@ -47,13 +67,14 @@ function Cancel({ id }: { id: string }) {
   )
 }
 
-function Redeploy({ id, onlyFailed }: { id: string; onlyFailed: boolean }) {
+function Redeploy({ id, may, onlyFailed }: ActProps & { onlyFailed: boolean }) {
   const redeploy = useWrite('redeployDeployment', 'listDeployments', 'listPending')
   const navigate = useNavigate()
   const [onlyChanged, setOnlyChanged] = useState(false)
   const body: Request = { only_failed_targets: onlyFailed, ...(onlyChanged ? { only_changed: true } : {}) }
   return (
     <ConfirmButton
+      may={may}
       size="xs"
       variant={onlyFailed ? 'filled' : 'default'}
       label={onlyFailed ? 'Retry what did not succeed' : 'Redeploy'}

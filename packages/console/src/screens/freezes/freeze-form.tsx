@@ -2,8 +2,18 @@ import type { Item } from '@slipway/client'
 import { useWrite } from '../../api/queries.ts'
 import { NAME_FIELDS, namesOf, RecordForm } from '../../components/record-form.tsx'
 import { RecordSelect, TenantSelect } from '../../components/record-select.tsx'
+import type { RightObject } from '../../session/right-question.ts'
 import { FreezeTimeFields } from './freeze-time-fields.tsx'
 import { changedTimeFields, timeFields, timesOf } from './freeze-times.ts'
+
+type Scope = Pick<Item<'listFreezes'>, 'environment_id' | 'solution_id'>
+
+/** What a right to create or change a freeze is asked for. */
+export const frozenBy = ({ environment_id, solution_id }: Scope): RightObject => ({
+  kind: 'freeze',
+  environment_id,
+  solution_id,
+})
 
 interface Props {
   /** Null for a new one. */
@@ -53,6 +63,7 @@ export function FreezeForm({ freeze, onClose }: Props) {
           />
         ),
       ]}
+      asks={(values) => ({ permission: freeze ? 'freezes:update' : 'freezes:create', object: frozenBy(values) })}
       writes={[create, update]}
       save={(given, changed) => {
         const { start, end, zone, recurrence, ...others } = changed

@@ -8,16 +8,16 @@ import { Named } from '../../components/named.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { RecordButtons } from '../../components/row-buttons.tsx'
 import { useAddress } from '../../components/use-address.ts'
-import { useSession } from '../../session/session.tsx'
+import { useRight } from '../../session/use-right.ts'
 import { FreezeCalendar } from './freeze-calendar.tsx'
-import { FreezeForm } from './freeze-form.tsx'
+import { FreezeForm, frozenBy } from './freeze-form.tsx'
 import { type Freeze, formatMoment, formatWindow, nextWindow, presentWindow } from './windows.ts'
 
 const TICK_MS = 10_000
 
 export function Freezes() {
   const { listQuery } = useAddress()
-  const { can } = useSession()
+  const createRight = useRight('freezes:create')
   const [now, setNow] = useState(Date.now)
   useInterval(() => setNow(Date.now()), TICK_MS, { autoInvoke: true })
   useLive('listFreezes')
@@ -28,7 +28,7 @@ export function Freezes() {
       command="slipway freeze list"
       record="freeze"
       purpose="A freeze forbids deployments for a time, such as the days before a holiday. Create one to hold deployments back."
-      permission="freezes:create"
+      createRight={createRight}
       read={freezes}
       form={(freeze, onClose) => <FreezeForm freeze={freeze} onClose={onClose} />}
       above={(data) => <FreezeCalendar freezes={data} now={now} />}
@@ -55,17 +55,22 @@ export function Freezes() {
         { head: 'Applies to', cell: (freeze) => <Scope freeze={freeze} /> },
         { head: 'Recurrence', maxWidth: 260, cell: (freeze) => <Recurrence freeze={freeze} /> },
       ]}
-      actions={({ id, name }, open) => (
-        <RecordButtons
-          id={id}
-          name={name}
-          mayChange={can('freezes:update')}
-          onChange={open}
-          mayDelete={can('freezes:delete')}
-          deletion={['deleteFreeze', 'listFreezes']}
-          question={`The freeze ${name} is deleted. Requests that it holds back start.`}
-        />
-      )}
+      actions={(freeze, open) => <FreezeButtons freeze={freeze} onChange={open} />}
+    />
+  )
+}
+
+function FreezeButtons({ freeze, onChange }: { freeze: Freeze; onChange: () => void }) {
+  const { id, name } = freeze
+  return (
+    <RecordButtons
+      id={id}
+      name={name}
+      mayChange={useRight('freezes:update', frozenBy(freeze))}
+      onChange={onChange}
+      mayDelete={useRight('freezes:delete', frozenBy(freeze))}
+      deletion={['deleteFreeze', 'listFreezes']}
+      question={`The freeze ${name} is deleted. Requests that it holds back start.`}
     />
   )
 }

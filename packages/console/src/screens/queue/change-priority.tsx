@@ -2,22 +2,26 @@ import { Button, Group, NumberInput, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { useRight } from '../../session/use-right.ts'
+import { type Request, touchedBy } from './waiting.ts'
 
 const HIGHEST = 100
 
 interface Props {
-  id: string
-  priority: number
+  request: Request
   /** The priority of the request that starts next. */
   highest: number
 }
 
-export function ChangePriority({ id, priority, highest }: Props) {
+export function ChangePriority({ request, highest }: Props) {
+  const { id, priority } = request
+  const right = useRight('deployments:create', touchedBy(request))
   const [chosen, setChosen] = useState<number | string>(priority)
   const update = useWrite('updatePending', 'listPending')
   const front = Math.min(HIGHEST, highest + 1)
   return (
     <ConfirmButton
+      may={right}
       size="compact-xs"
       variant="default"
       label="Change priority"

@@ -78,7 +78,6 @@ function OriginCells({ request, start }: { request: Request; start: string | und
 
 /** `highest` is the priority of the request that starts next. */
 export function WaitingRow({ request, highest }: { request: Request; highest: number }) {
-  const { can } = useSession()
   return (
     <Table.Tr>
       <Table.Td>{placeOf(request)}</Table.Td>
@@ -99,12 +98,10 @@ export function WaitingRow({ request, highest }: { request: Request; highest: nu
       </Table.Td>
       <OriginCells request={request} start={request.earliest_start ?? request.estimated_start} />
       <Table.Td>
-        {can('deployments:cancel') && (
-          <Group gap={4} justify="flex-end">
-            <ChangePriority id={request.id} priority={request.priority} highest={highest} />
-            <CancelRequest id={request.id} size="compact-xs" />
-          </Group>
-        )}
+        <Group gap={4} justify="flex-end">
+          <ChangePriority request={request} highest={highest} />
+          <CancelRequest request={request} size="compact-xs" />
+        </Group>
       </Table.Td>
     </Table.Tr>
   )

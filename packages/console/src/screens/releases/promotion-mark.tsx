@@ -1,12 +1,12 @@
 import { Button, Group, Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRead } from '../../api/queries.ts'
+import { LinkButton } from '../../components/link-button.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
-import { useSession } from '../../session/session.tsx'
+import { useRight } from '../../session/use-right.ts'
 import type { Candidate, Row } from './matrix-layout.ts'
 
 interface Props {
@@ -41,8 +41,9 @@ interface AskedProps extends Pick<Props, 'row' | 'to'> {
 }
 
 function Asked({ row, to, environment, isDrifted }: AskedProps) {
-  const { can } = useSession()
   const { source_type, source_id } = row
+  const source = { type: source_type, id: source_id }
+  const right = useRight('deployments:create', { kind: 'deployment', environment_id: to, source })
   const query = { source_type, source_id, from_environment_id: environment.id, to_environment_id: to }
   const promotion = useRead('getPromotion', { query }, { everyMs: MINUTE_MS })
   const { data, error } = promotion
@@ -56,24 +57,22 @@ function Asked({ row, to, environment, isDrifted }: AskedProps) {
       </Text>
       <Group gap={4}>
         <Readiness promotion={data} isDrifted={isDrifted} />
-        {mayGoOn && can('deployments:create') && (
-          <Button
-            component={Link}
+        {mayGoOn && (
+          <LinkButton
+            may={right}
             to="/deploy"
-            search={
-              {
-                kind: source_type,
-                id: source_id,
-                from_environment: environment.id,
-                environment: to,
-                start_at: data.ready_at === null ? undefined : nextMinute(data.ready_at),
-              } as never
-            }
+            search={{
+              kind: source_type,
+              id: source_id,
+              from_environment: environment.id,
+              environment: to,
+              start_at: data.ready_at === null ? undefined : nextMinute(data.ready_at),
+            }}
             size="compact-xs"
             variant="default"
           >
             Promote
-          </Button>
+          </LinkButton>
         )}
       </Group>
       {!mayGoOn &&

@@ -5,6 +5,8 @@ import { useState } from 'react'
 import { readAgain, useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
 import { useSession } from '../../session/session.tsx'
+import { type Right, useRight } from '../../session/use-right.ts'
+import { touchedBy } from '../queue/waiting.ts'
 import { approvalStand } from './approval-stand.ts'
 
 interface Props {
@@ -14,8 +16,9 @@ interface Props {
 
 /** Approve and Reject, or why the user may not. */
 export function Decision({ request }: Props) {
-  const { user, can } = useSession()
-  const stand = approvalStand(request, { ...user, mayApprove: can('deployments:approve') })
+  const { user } = useSession()
+  const right = useRight('deployments:approve', touchedBy(request))
+  const stand = approvalStand(request, { ...user, right })
   const [outdated, setOutdated] = useState<ConflictError | null>(null)
   if (stand === null) return null
   return (
@@ -24,8 +27,8 @@ export function Decision({ request }: Props) {
       {stand.why !== null && <Text size="sm">{stand.why}</Text>}
       {/* Nothing that a user has begun goes on with another plan. */}
       <Group gap="xs" key={request.plan_hash}>
-        {stand.mayApprove && <Approve request={request} onOutdated={setOutdated} />}
-        {stand.mayReject && <Reject id={request.id} />}
+        <Approve request={request} may={{ allowed: stand.mayApprove, because: stand.why }} onOutdated={setOutdated} />
+        <Reject id={request.id} may={{ allowed: stand.mayReject, because: stand.why }} />
       </Group>
     </Stack>
   )
@@ -45,7 +48,12 @@ function Outdated({ error: { details, message } }: { error: ConflictError }) {
   )
 }
 
-function Approve({ request, onOutdated }: Props & { onOutdated: (error: ConflictError | null) => void }) {
+interface ApproveProps extends Props {
+  may: Right
+  onOutdated: (error: ConflictError | null) => void
+}
+
+function Approve({ request, may, onOutdated }: ApproveProps) {
   const { id, plan_hash, source_name, source_version } = request
   const [comment, setComment] = useState('')
   const queries = useQueryClient()
@@ -53,6 +61,7 @@ function Approve({ request, onOutdated }: Props & { onOutdated: (error: Conflict
   const body = { ...(plan_hash === undefined ? {} : { plan_hash }), ...given(comment) }
   return (
     <ConfirmButton
+      may={may}
       label="Approve"
       isHarmless
       question={`You approve ${source_name} ${source_version} with the plan that this page shows.`}
@@ -71,11 +80,12 @@ function Approve({ request, onOutdated }: Props & { onOutdated: (error: Conflict
   )
 }
 
-function Reject({ id }: { id: string }) {
+function Reject({ id, may }: { id: string; may: Right }) {
   const [comment, setComment] = useState('')
   const reject = useWrite('rejectPending', 'getPending', 'listPending')
   return (
     <ConfirmButton
+      may={may}
       label="Reject"
       variant="default"
       question="The request ends as cancelled and does not start. Its author sees your comment."

@@ -10,7 +10,6 @@ import { Facts, Section } from '../../components/section.tsx'
 import { requestSourceName } from '../../components/source-name.ts'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
-import { useSession } from '../../session/session.tsx'
 import { PlanSteps } from '../deploy/plan-steps.tsx'
 import { ResolvedVariables } from '../deploy/resolved-variables.tsx'
 import { CancelRequest } from '../queue/cancel-request.tsx'
@@ -27,7 +26,6 @@ const EVERY_MS = 5_000
 /** A request in the queue: why it waits, what would run, what that would replace, and who must approve it. */
 export function Request() {
   const { id = '' } = useParams({ strict: false })
-  const { can } = useSession()
   const request = useRead('getPending', { params: { id } }, { everyMs: EVERY_MS, isLarge: true })
   const { data } = request
   const isWaiting = data?.status === 'pending'
@@ -35,7 +33,7 @@ export function Request() {
     <Page
       title={data ? `Request: ${requestSourceName(data)}` : 'Request'}
       command={`slipway ${data?.approvals === undefined ? 'pending show' : 'approve'} ${id}`}
-      actions={isWaiting && can('deployments:cancel') && <CancelRequest id={id} size="xs" />}
+      actions={isWaiting && <CancelRequest request={data} size="xs" />}
     >
       <Loaded read={request}>{(known) => <Shown request={known} />}</Loaded>
     </Page>

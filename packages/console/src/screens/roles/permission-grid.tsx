@@ -12,7 +12,7 @@ interface Props {
 
 /** Resources down, actions across. Permissions that the caller lacks cannot be given. */
 export function PermissionGrid({ value, stored, onChange }: Props) {
-  const { can } = useSession()
+  const { canEverywhere } = useSession()
   const readOnly = onChange === undefined
   const set = (permissions: readonly Permission[], isGranted: boolean) => {
     const next = new Set(value)
@@ -22,7 +22,7 @@ export function PermissionGrid({ value, stored, onChange }: Props) {
     }
     onChange?.(next)
   }
-  const isLocked = (permission: Permission) => readOnly || (!can(permission) && !stored.includes(permission))
+  const isLocked = (permission: Permission) => readOnly || (!canEverywhere(permission) && !stored.includes(permission))
   const checkbox = (permission: Permission, label?: string) => (
     <Checkbox
       key={permission}

@@ -5,10 +5,12 @@ import { useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
 import { curlCommand, shellQuoted } from '../../components/commands.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { LinkButton } from '../../components/link-button.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
 import { type Kind, OPERATIONS, parseKind } from '../../components/source-kinds.ts'
 import { useSession } from '../../session/session.tsx'
+import { useRight } from '../../session/use-right.ts'
 import { InstalledList } from '../releases/installed-list.tsx'
 import { PublishVersion } from './publish-version.tsx'
 import { SourceDeployments } from './source-deployments.tsx'
@@ -46,6 +48,11 @@ function SourceOfKind({ kind, id }: { kind: Kind; id: string }) {
 
 function SourcePage({ kind, source }: { kind: Kind; source: Answer<'getAction'> }) {
   const { id, name, description, latest_version } = source
+  const mayDeploy = useRight('deployments:create', {
+    kind: 'deployment',
+    environment_id: null,
+    source: { type: kind, id },
+  })
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const { can } = useSession()
@@ -62,11 +69,9 @@ function SourcePage({ kind, source }: { kind: Kind; source: Answer<'getAction'> 
       command={search['tab'] === 'where' ? `slipway where ${shellQuoted(name)} --kind ${kind}` : definitionCommand}
       actions={
         <>
-          {can('deployments:create') && (
-            <Button component={Link} to="/deploy" search={{ kind, id } as never} size="xs">
-              Deploy
-            </Button>
-          )}
+          <LinkButton may={mayDeploy} to="/deploy" search={{ kind, id }} size="xs">
+            Deploy
+          </LinkButton>
           {can(`${kind}s:update`) && (
             <Button variant="default" size="xs" onClick={() => setPublishing(true)}>
               Publish a version

@@ -1,9 +1,12 @@
 import { Button } from '@mantine/core'
+import type { Answer } from '@slipway/client'
 import { type ReactNode, useState } from 'react'
+import { DeniedButton } from '../../components/denied-button.tsx'
 import { Section } from '../../components/section.tsx'
-import { useSession } from '../../session/session.tsx'
+import { useRight } from '../../session/use-right.ts'
 
 interface Props {
+  target: Pick<Answer<'getTarget'>, 'environment_id'>
   title: string
   /** What the button changes, for screen readers. */
   changes: string
@@ -12,16 +15,21 @@ interface Props {
 }
 
 /** A part of a target, with a form that changes it. */
-export function ChangeSection({ title, changes, form, children }: Props) {
-  const { can } = useSession()
+export function ChangeSection({ target: { environment_id }, title, changes, form, children }: Props) {
+  const right = useRight('targets:update', { kind: 'target', environment_id })
   const [isChanging, setChanging] = useState(false)
-  const button = (
-    <Button size="compact-xs" variant="default" aria-label={`Change ${changes}`} onClick={() => setChanging(true)}>
+  const look = { size: 'compact-xs', variant: 'default', 'aria-label': `Change ${changes}` } as const
+  const button = right.allowed ? (
+    <Button {...look} onClick={() => setChanging(true)}>
       Change
     </Button>
+  ) : (
+    <DeniedButton {...look} because={right.because}>
+      Change
+    </DeniedButton>
   )
   return (
-    <Section title={title} action={can('targets:update') && button}>
+    <Section title={title} action={button}>
       {children}
       {isChanging && form(() => setChanging(false))}
     </Section>

@@ -50,6 +50,7 @@ export function CreateTarget({ isFirst, onClose }: Props) {
           />
         ),
       ]}
+      asks={({ environment_id }) => ({ permission: 'targets:create', object: { kind: 'target', environment_id } })}
       writes={[create]}
       // Only what differs: the server gives a new target of a user with a tenant that tenant.
       save={(given, { selector, ...changed }) => {

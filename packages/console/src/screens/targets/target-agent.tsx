@@ -2,16 +2,17 @@ import { Button, Group, Text } from '@mantine/core'
 import { type Answer, NotFoundError } from '@slipway/client'
 import { useRead, useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { DeniedButton } from '../../components/denied-button.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Facts, Section } from '../../components/section.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import { exactTime, TimeAgo } from '../../components/time-ago.tsx'
-import { useSession } from '../../session/session.tsx'
+import { useRight } from '../../session/use-right.ts'
 
 /** The agent that is enrolled for the target, and how to enrol one. */
 export function TargetAgent({ target }: { target: Answer<'getTarget'> }) {
-  const { can } = useSession()
+  const right = useRight('targets:update', { kind: 'target', environment_id: target.environment_id })
   const params = { id: target.id }
   const agent = useRead('getTargetAgent', { params })
   const createToken = useWrite('createAgentToken')
@@ -39,20 +40,25 @@ export function TargetAgent({ target }: { target: Answer<'getTarget'> }) {
         </Loaded>
       )}
       {createToken.error && <ErrorAlert error={createToken.error} />}
-      {can('targets:update') && (
-        <Group>
+      <Group>
+        {right.allowed ? (
           <Button size="xs" loading={createToken.isPending} onClick={() => createToken.mutate({ params })}>
             Create agent token
           </Button>
-          <ConfirmButton
-            size="xs"
-            variant="default"
-            label="Revoke agent"
-            question="The agent ends its commands at its next heartbeat, within 30 seconds. Tokens that are not used yet become invalid."
-            onConfirm={() => revoke.mutateAsync({ params })}
-          />
-        </Group>
-      )}
+        ) : (
+          <DeniedButton size="xs" because={right.because}>
+            Create agent token
+          </DeniedButton>
+        )}
+        <ConfirmButton
+          may={right}
+          size="xs"
+          variant="default"
+          label="Revoke agent"
+          question="The agent ends its commands at its next heartbeat, within 30 seconds. Tokens that are not used yet become invalid."
+          onConfirm={() => revoke.mutateAsync({ params })}
+        />
+      </Group>
       {createToken.data && (
         <ShownOnce
           title="Agent token"

@@ -2,11 +2,13 @@ import { Anchor, Group } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import type { Column } from '../../components/data-table.tsx'
+import { DeniedButton } from '../../components/denied-button.tsx'
 import { Named } from '../../components/named.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TagLinks } from '../../components/tags.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
+import { useRight } from '../../session/use-right.ts'
 
 type Target = Item<'listTargets'>
 
@@ -39,13 +41,22 @@ export function TargetStatus({ target: { status, enabled } }: { target: Pick<Tar
 }
 
 export function DeployLink({ target }: { target: Target }) {
+  const { environment_id, name } = target
+  const right = useRight('deployments:create', { kind: 'deployment', environment_id })
+  if (!right.allowed) {
+    return (
+      <DeniedButton size="compact-xs" variant="default" because={right.because} aria-label={`Deploy to it: ${name}`}>
+        Deploy to it
+      </DeniedButton>
+    )
+  }
   return (
     <Anchor
       component={Link}
       to="/deploy"
       search={{ targets: target.id } as never}
       size="sm"
-      aria-label={`Deploy to it: ${target.name}`}
+      aria-label={`Deploy to it: ${name}`}
       style={{ whiteSpace: 'nowrap' }}
     >
       Deploy to it

@@ -32,6 +32,7 @@ export function TargetConnection({ target }: Props) {
   ])
   return (
     <ChangeSection
+      target={target}
       title="Connection"
       changes="the connection"
       form={(onClose) => <ChangeConnection target={target} onClose={onClose} />}

@@ -19,6 +19,7 @@ interface Props {
 export function TargetFacts({ target }: Props) {
   return (
     <ChangeSection
+      target={target}
       title="Target"
       changes="the target"
       form={(onClose) => <ChangeTarget target={target} onClose={onClose} />}
@@ -60,6 +61,7 @@ function ChangeTarget({ target, onClose }: Props & { onClose: () => void }) {
         ({ values, set }) => <PlaceFields place={values} change={set} />,
         ({ bind }) => <SelectorInput kind="target" {...bind('selector')} />,
       ]}
+      asks={({ environment_id }) => ({ permission: 'targets:update', object: { kind: 'target', environment_id } })}
       writes={[update]}
       save={(_, { selector, ...changed }) => {
         const body = { ...changed, ...selectorChange(selector) }

@@ -12,7 +12,12 @@ interface Props {
 
 export function TargetTags({ target }: Props) {
   return (
-    <ChangeSection title="Tags" changes="the tags" form={(onClose) => <ChangeTags target={target} onClose={onClose} />}>
+    <ChangeSection
+      target={target}
+      title="Tags"
+      changes="the tags"
+      form={(onClose) => <ChangeTags target={target} onClose={onClose} />}
+    >
       {target.tags.length === 0 ? (
         <Text size="sm">No tags. Deployments select targets by their tags.</Text>
       ) : (

@@ -19,6 +19,7 @@ export function TargetVariables({ target }: Props) {
   ])
   return (
     <ChangeSection
+      target={target}
       title="Variables"
       changes="the variables"
       form={(onClose) => <ChangeVariables target={target} onClose={onClose} />}

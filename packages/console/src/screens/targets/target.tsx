@@ -1,14 +1,16 @@
-import { Button, SimpleGrid, Stack } from '@mantine/core'
+import { SimpleGrid, Stack } from '@mantine/core'
 import type { Answer } from '@slipway/client'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
 import { useRead, useWrite } from '../../api/queries.ts'
 import { shellQuoted } from '../../components/commands.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { LinkButton } from '../../components/link-button.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
 import { Section } from '../../components/section.tsx'
 import { useSession } from '../../session/session.tsx'
+import { useRight } from '../../session/use-right.ts'
 import { InstalledList } from '../releases/installed-list.tsx'
 import { TargetAgent } from './target-agent.tsx'
 import { TargetConnection } from './target-connection.tsx'
@@ -52,8 +54,10 @@ export function Target() {
   )
 }
 
-function Actions({ target: { id, name, enabled } }: { target: Answer<'getTarget'> }) {
-  const { can } = useSession()
+function Actions({ target: { id, name, enabled, environment_id } }: { target: Answer<'getTarget'> }) {
+  const mayDeploy = useRight('deployments:create', { kind: 'deployment', environment_id })
+  const mayUpdate = useRight('targets:update', { kind: 'target', environment_id })
+  const mayDelete = useRight('targets:delete', { kind: 'target', environment_id })
   const navigate = useNavigate()
   const update = useWrite('updateTarget', 'getTarget', 'listTargets')
   const remove = useWrite('deleteTarget', 'listTargets')
@@ -63,34 +67,32 @@ function Actions({ target: { id, name, enabled } }: { target: Answer<'getTarget'
   }
   return (
     <>
-      {can('deployments:create') && enabled && (
-        <Button component={Link} to="/deploy" search={{ targets: id } as never} size="xs">
+      {enabled && (
+        <LinkButton may={mayDeploy} to="/deploy" search={{ targets: id }} size="xs">
           Deploy to it
-        </Button>
+        </LinkButton>
       )}
-      {can('targets:update') && (
-        <ConfirmButton
-          size="xs"
-          variant="default"
-          label={enabled ? 'Disable' : 'Enable'}
-          isHarmless={!enabled}
-          question={
-            enabled
-              ? `Deployments leave ${name} out until it is enabled again.`
-              : `${name} takes part in deployments again.`
-          }
-          onConfirm={() => update.mutateAsync({ params: { id }, body: { enabled: !enabled } })}
-        />
-      )}
-      {can('targets:delete') && (
-        <ConfirmButton
-          size="xs"
-          variant="default"
-          label="Delete"
-          question={`The target ${name} is deleted, with its connection and variables. Slipway refuses this while a run uses the target.`}
-          onConfirm={deleteAndLeave}
-        />
-      )}
+      <ConfirmButton
+        may={mayUpdate}
+        size="xs"
+        variant="default"
+        label={enabled ? 'Disable' : 'Enable'}
+        isHarmless={!enabled}
+        question={
+          enabled
+            ? `Deployments leave ${name} out until it is enabled again.`
+            : `${name} takes part in deployments again.`
+        }
+        onConfirm={() => update.mutateAsync({ params: { id }, body: { enabled: !enabled } })}
+      />
+      <ConfirmButton
+        may={mayDelete}
+        size="xs"
+        variant="default"
+        label="Delete"
+        question={`The target ${name} is deleted, with its connection and variables. Slipway refuses this while a run uses the target.`}
+        onConfirm={deleteAndLeave}
+      />
     </>
   )
 }

@@ -8,6 +8,7 @@ import { RecordSelect } from '../../components/record-select.tsx'
 import { TagFilter } from '../../components/tags.tsx'
 import { type Search, useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
+import { useRight } from '../../session/use-right.ts'
 import { CreateTarget } from './create-target.tsx'
 import { COLUMNS, DeployLink } from './target-columns.tsx'
 
@@ -24,6 +25,7 @@ const STATUSES: Record<string, Pick<Query, 'status' | 'enabled'>> = {
 export function Targets() {
   const { search: address, listQuery } = useAddress()
   const { can } = useSession()
+  const createRight = useRight('targets:create')
   useLive('listTargets')
   const { tag, environment, status } = address
   const query: Query = {
@@ -41,7 +43,7 @@ export function Targets() {
       filters={<Filters />}
       isFiltered={[tag, environment, status].some((filter) => filter !== undefined)}
       purpose="A target is a machine on which deployments run commands. Create the first one; a simulated target needs no machine."
-      permission="targets:create"
+      createRight={createRight}
       read={targets}
       form={(_, onClose) => <CreateTarget isFirst={address['new'] === 'first'} onClose={onClose} />}
       minWidth={860}
