@@ -35,12 +35,23 @@ export class WaitTimeoutError extends Error {
   override readonly name = 'WaitedTooLong'
 }
 
+/** The credential of this process cannot be renewed. A deployment that it started goes on. */
+export class AccessEndedError extends Error {
+  override readonly name = 'AccessEnded'
+}
+
+/** Another server than Slipway does not answer. */
+export class UnreachableError extends Error {
+  override readonly name = 'Unreachable'
+}
+
 export function getExitCode(error: unknown): number {
   if (error instanceof UsageError) return EXIT_CODES.usage
   if (error instanceof RefusedError) return EXIT_CODES.refused
   if (error instanceof InterruptedError) return EXIT_CODES.interrupted
-  if (error instanceof WaitTimeoutError) return EXIT_CODES.timeout
-  if (error instanceof ConnectionError || error instanceof NotSlipwayError) return EXIT_CODES.unreachable
+  if (error instanceof WaitTimeoutError || error instanceof AccessEndedError) return EXIT_CODES.timeout
+  if (error instanceof ConnectionError || error instanceof NotSlipwayError || error instanceof UnreachableError)
+    return EXIT_CODES.unreachable
   if (error instanceof ApiError) {
     if (error.status >= 502 && error.status <= 504) return EXIT_CODES.unreachable
     return error.status < 500 ? EXIT_CODES.refused : EXIT_CODES.failed

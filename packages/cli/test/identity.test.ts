@@ -1,4 +1,4 @@
-// Commands for service accounts, role bindings, keys and rights.
+// Commands for service accounts, trusts, role bindings, keys and rights.
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { type RouteHandler, sendJson, startFakeServer } from '@slipway/testing'
 import { runSlipway } from './slipway.ts'
@@ -7,8 +7,9 @@ const ACCOUNT = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a01'
 const PERSON = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a02'
 const STAGING = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a03'
 const PRODUCTION = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a04'
-const ROLE = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a08'
 const SHOP = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a05'
+const TRUST = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a06'
+const KEY = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a07'
 
 const inStaging = { role: 'deployer', environment_ids: [STAGING], solution_ids: null }
 const inBoth = { role: 'deployer', environment_ids: [STAGING, PRODUCTION], solution_ids: [SHOP] }
@@ -23,7 +24,7 @@ const person = {
   role_bindings: [inStaging, inBoth],
   ...common,
 }
-const key = { id: SHOP, name: 'ci' }
+const key = { id: KEY, name: 'old', key_prefix: 'svc_x', scopes: [], environment_ids: [STAGING], solution_ids: null }
 const list =
   (...data: object[]): RouteHandler =>
   (_, response) =>
@@ -32,6 +33,7 @@ const answer =
   (body: object, status = 200): RouteHandler =>
   (_, response) =>
     sendJson(response, status, body)
+const deleted: RouteHandler = (_, response) => response.writeHead(204, { 'x-request-id': 'r' }).end()
 /** Answers with the user as the request changes it. */
 const changed =
   (user: object): RouteHandler =>
@@ -48,9 +50,15 @@ beforeAll(async () => {
     [`GET /admin/users/${PERSON}`]: answer(person),
     'GET /environments': list({ id: STAGING, name: 'staging' }, { id: PRODUCTION, name: 'production' }),
     'GET /solutions': list({ id: SHOP, name: 'Shop' }),
-    'POST /admin/roles': changed({ id: ROLE }),
+    'POST /admin/roles': changed({ id: TRUST }),
+    [`GET /admin/users/${ACCOUNT}/trusts`]: answer({ trusts: [{ id: TRUST, name: 'main', claims: { ref: 'x' } }] }),
+    [`POST /admin/users/${ACCOUNT}/trusts`]: (_, response, body) => sendJson(response, 201, body),
+    [`DELETE /admin/users/${ACCOUNT}/trusts/${TRUST}`]: deleted,
     'GET /auth/api-keys': answer({ api_keys: [] }),
     'POST /auth/api-keys': answer({ api_key: key, full_key: 'svc_own', warning: 'Store it' }, 201),
+    [`GET /admin/users/${ACCOUNT}/api-keys`]: answer({ api_keys: [key] }),
+    [`POST /admin/users/${ACCOUNT}/api-keys`]: answer({ api_key: key, full_key: 'svc_ci', warning: 'Store it' }, 201),
+    [`DELETE /admin/users/${ACCOUNT}/api-keys/${KEY}`]: deleted,
     'GET /auth/me': answer({ ...person, permissions: [], display_name: null, last_login_at: null }),
     'GET /auth/can': ({ url = '' }, response) => {
       const allowed = url.includes(STAGING)
@@ -98,6 +106,27 @@ test('a role is created with permissions', async () => {
   expect(getSent('POST /admin/roles')).toEqual({ name: 'deployer', permissions })
 })
 
+test('a trust has the address of the server as audience', async () => {
+  const { code, stderr } = await slipway('trusts', 'create', 'ci', '--github', 'acme/shop', '--branch', 'main')
+  expect([code, stderr]).toEqual([0, ''])
+  expect(getSent(`POST /admin/users/${ACCOUNT}/trusts`)).toEqual({
+    name: 'acme/shop main',
+    issuer: 'https://token.actions.githubusercontent.com',
+    audience: server.url,
+    claims: { repository: 'acme/shop', ref: 'refs/heads/main' },
+  })
+})
+
+test('a trust in all branches of a repository gives a warning', async () => {
+  const { stderr } = await slipway('trusts', 'create', 'ci', '--gitlab', 'acme/shop')
+  expect(stderr).toContain('every branch of acme/shop')
+})
+
+test('a trust is deleted by its name', async () => {
+  expect(await slipway('trusts', 'delete', 'ci', 'main', '--yes')).toMatchObject({ code: 0, stderr: '' })
+  expect(server.count(`DELETE /admin/users/${ACCOUNT}/trusts/${TRUST}`)).toBe(1)
+})
+
 test('bindings are listed with names, roles without a scope among them', async () => {
   const { stdout } = await slipway('bindings', 'list', 'ada@example.com')
   expect(stdout).toMatch(/user +all +all\n/)
@@ -129,6 +158,13 @@ test('a binding is removed by its scope, in any order, and no other one', async 
 test('a key is limited to environments and solutions', async () => {
   await slipway('keys', 'create', 'ci', '--environment', 'staging', '--solution', 'Shop')
   expect(getSent('POST /auth/api-keys')).toEqual({ name: 'ci', environment_ids: [STAGING], solution_ids: [SHOP] })
+})
+
+test('--account manages the keys of a service account', async () => {
+  expect((await slipway('keys', 'create', 'new', '--account', 'ci')).stdout).toBe('svc_ci\n')
+  expect((await slipway('keys', 'list', '--account', 'ci')).stdout).toMatch(/old .* in staging /)
+  expect(await slipway('keys', 'delete', 'old', '--account', 'ci')).toMatchObject({ code: 0 })
+  expect(server.count(`DELETE /admin/users/${ACCOUNT}/api-keys/${KEY}`)).toBe(1)
 })
 
 test.each([

@@ -1,6 +1,21 @@
-import { ApiError, AuthenticationError, ConnectionError, NotSlipwayError, RateLimitError, refusalOf } from './errors.ts'
+import {
+  ApiError,
+  AuthenticationError,
+  ConnectionError,
+  NotSlipwayError,
+  RateLimitError,
+  refusalOf,
+  TokenExchangeError,
+} from './errors.ts'
 import { ROUTES } from './generated/routes.ts'
-import { type Credentials, createMemoryStore, refreshTokenOf, type Session, type SessionStore } from './session.ts'
+import {
+  type Credentials,
+  createMemoryStore,
+  refreshTokenOf,
+  type ServiceAccount,
+  type Session,
+  type SessionStore,
+} from './session.ts'
 import { sleep } from './sleep.ts'
 import type { Answer, CallOptions, OperationId } from './types.ts'
 
@@ -11,6 +26,8 @@ export interface ConnectionOptions {
   token?: string
   /** For a login without a session, or after the session has ended. */
   credentials?: Credentials
+  /** For a pipeline. Its access token is renewed before it ends. */
+  serviceAccount?: ServiceAccount
   /** The store for the session of a login. Default: memory. */
   sessions?: SessionStore
   /**
@@ -53,6 +70,11 @@ const RETRY_TO_MS = 5_000
 /** The limit for retries before a first answer, because the address may be wrong. */
 const FIRST_CONTACT_MS = 2_000
 const RENEWED_ELSEWHERE_MS = 300
+/** A call of a service account must not meet the end of its access token. */
+const RENEW_BEFORE_END_MS = 60_000
+
+const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
+const JWT = 'urn:ietf:params:oauth:token-type:jwt'
 
 /** Requests to one server as one user: authentication and retries. */
 export class Connection {
@@ -62,6 +84,7 @@ export class Connection {
   readonly #retryForMs: number
   readonly #token: string | undefined
   readonly #credentials: Credentials | undefined
+  readonly #serviceAccount: ServiceAccount | undefined
   readonly #sessions: SessionStore
   readonly #cookies: Locks | undefined
   readonly #onSessionEnd: (() => void) | undefined
@@ -75,6 +98,7 @@ export class Connection {
     this.#retryForMs = options.retryForMs ?? 30_000
     this.#token = options.token
     this.#credentials = options.credentials
+    this.#serviceAccount = options.serviceAccount
     this.#sessions = options.sessions ?? createMemoryStore()
     this.#cookies = options.cookies
     this.#onSessionEnd = options.onSessionEnd
@@ -135,16 +159,20 @@ export class Connection {
     if (!route.bearer || this.#token !== undefined) return await this.#ask(operation, request)
     const session = this.#sessions.load()
     if (!session) {
-      if (!this.#credentials && !this.#cookies) throw new Error('There is no credential: give a token, or log in')
+      if (!this.#credentials && !this.#serviceAccount && !this.#cookies)
+        throw new Error('There is no credential: give a token, or log in')
       await this.#renewOnce(undefined)
       return await this.#ask(operation, request)
     }
+    // After a failure, the present token still works for a while. The next call tries again.
+    if (endsSoon(session)) await this.#renewOnce(session).catch(() => false)
+    const used = this.#sessions.load()
     try {
       return await this.#ask(operation, request)
     } catch (error) {
       const ended = error instanceof AuthenticationError && /^(TOKEN_EXPIRED|INVALID_TOKEN)$/.test(error.code)
       if (!ended) throw error
-      if (!(await this.#renewOnce(session))) {
+      if (!(await this.#renewOnce(used))) {
         this.#onSessionEnd?.()
         throw error
       }
@@ -168,6 +196,19 @@ export class Connection {
       if (await this.#cookies.request('slipway-session', renew)) return
     } else if (ended?.refreshToken !== undefined && (await this.#refresh(ended))) return
     if (this.#credentials) await this.login(this.#credentials)
+    else if (this.#serviceAccount) await this.#exchangeToken(this.#serviceAccount, ended !== undefined)
+  }
+
+  async #exchangeToken({ name, getIdToken }: ServiceAccount, isRenewal: boolean): Promise<void> {
+    const subject_token = await getIdToken({ isRenewal })
+    const body = { grant_type: TOKEN_EXCHANGE, subject_token, subject_token_type: JWT, service_account: name } as const
+    const { access_token, expires_in } = await this.#ask('exchangeToken', { body }).then(
+      (answer) => answer.body,
+      (error: unknown) => {
+        throw error instanceof AuthenticationError ? new TokenExchangeError(error) : error
+      },
+    )
+    this.#sessions.save({ accessToken: access_token, expiresAt: Date.now() + expires_in * 1_000 })
   }
 
   /** Renews the session by the refresh token, or uses the session that another process has renewed in the meantime. */
@@ -297,6 +338,8 @@ interface Sent extends Request {
 const newKey = () =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
+const endsSoon = ({ expiresAt }: Session) => expiresAt !== undefined && Date.now() > expiresAt - RENEW_BEFORE_END_MS
+
 /** How long to wait before a retry of the same request, or null if it must not be repeated. */
 function pauseBefore(error: unknown, repeatable: boolean, wait: number): number | null {
   const jittered = wait / 2 + (Math.random() * wait) / 2
@@ -347,6 +390,7 @@ function isSlipwayAnswer(operation: OperationId, headers: Headers, body: unknown
  * Not every field of the OpenAPI document: an older server lacks the newer ones.
  */
 const PROMISED: { [O in OperationId]?: readonly string[] } = {
+  exchangeToken: ['access_token'],
   getCurrentUser: ['username', 'email'],
   login: ['access_token', 'requires_2fa'],
   refreshLogin: ['access_token'],

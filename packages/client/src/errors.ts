@@ -44,7 +44,12 @@ export class ValidationError extends ApiError {
 
 /** 401: the credential is missing, wrong, expired or revoked. */
 export class AuthenticationError extends ApiError {
-  override readonly name = 'AuthenticationError'
+  override readonly name: string = 'AuthenticationError'
+}
+
+/** 401: the server does not accept the ID token of a service account. Only its audit log has the reason. */
+export class TokenExchangeError extends AuthenticationError {
+  override readonly name: string = 'TokenExchangeError'
 }
 
 /** 403: the credential does not permit this. */

@@ -7,6 +7,12 @@ export { formatSelector, parseSelector, SelectorSyntaxError } from './instance-s
 export type { LogFilter, LogPage } from './log-pages.ts'
 export { type FollowOptions, isFinalState } from './log-stream.ts'
 export { isNothingToDeploy } from './nothing-to-deploy.ts'
-export { type Credentials, createMemoryStore, type Session, type SessionStore } from './session.ts'
+export {
+  type Credentials,
+  createMemoryStore,
+  type ServiceAccount,
+  type Session,
+  type SessionStore,
+} from './session.ts'
 export type { Answer, CallOptions, Input, InputArguments, Item, ListOperation, OperationId, Schema } from './types.ts'
 export { findChangedDigits, isAsWritten } from './written-values.ts'

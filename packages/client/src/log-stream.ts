@@ -1,7 +1,7 @@
 import type { LogStreamMessage } from '@slipway/contracts'
 import { createParser } from 'eventsource-parser'
 import type { Connection } from './connection.ts'
-import { ApiError, ConnectionError } from './errors.ts'
+import { ApiError, ConnectionError, TokenExchangeError } from './errors.ts'
 import { sleep } from './sleep.ts'
 
 export interface FollowOptions {
@@ -148,6 +148,7 @@ async function* messagesOf(response: Response, onChunk: () => void): AsyncGenera
 }
 
 function isTemporary(error: unknown): boolean {
+  if (error instanceof TokenExchangeError) return false
   // Redis may have lost the token before its use. A new token works.
   if (error instanceof ApiError) return error.passing || error.code === 'INVALID_TOKEN'
   // fetch reports a connection that breaks in the middle as TypeError.

@@ -4,6 +4,8 @@ import type { AuthenticationError } from './errors.ts'
 export interface Session {
   accessToken: string
   refreshToken?: string | undefined
+  /** Of a service account: milliseconds since 1970. */
+  expiresAt?: number
 }
 
 /** Stores a session between calls. Several processes may share a store. */
@@ -19,6 +21,13 @@ export interface Credentials {
   code?: () => string | Promise<string>
   /** Called if a code is wrong. `code` is then called again; without this, the login fails. */
   onWrongCode?: (error: AuthenticationError) => void
+}
+
+/** An account of pipelines. It exchanges tokens that the platform of the pipeline issues (ID tokens) for access tokens. */
+export interface ServiceAccount {
+  name: string
+  /** Returns an ID token that was not exchanged yet. `isRenewal`: an access token of this process ends soon, or has ended. */
+  getIdToken: (use: { isRenewal: boolean }) => Promise<string>
 }
 
 export function createMemoryStore(): SessionStore {

@@ -11,6 +11,7 @@ import {
   RateLimitError,
   type Session,
   SlipwayClient,
+  TokenExchangeError,
   ValidationError,
 } from '../src/index.ts'
 
@@ -106,6 +107,65 @@ describe('authentication', () => {
     const error = await client.call('getCurrentUser').catch((e: unknown) => e)
     expect(error).toBeInstanceOf(AuthenticationError)
     expect(ends).toBe(1)
+  })
+
+  describe('of a service account', () => {
+    /** Gives each ID token an access token of its own. */
+    const exchange =
+      (expires_in: number): RouteHandler =>
+      (_, response, body) =>
+        sendJson(response, 200, {
+          access_token: `access for ${(body as { subject_token: string }).subject_token}`,
+          expires_in,
+        })
+    const whoAmI: RouteHandler = (request, response) =>
+      sendJson(response, 200, { email: null, username: request.headers.authorization })
+    const createAccount = () => {
+      const uses: boolean[] = []
+      const getIdToken = async ({ isRenewal }: { isRenewal: boolean }) => `id-${uses.push(isRenewal)}`
+      return { serviceAccount: { name: 'ci', getIdToken }, uses }
+    }
+
+    test('exchanges an ID token at the first call, once for concurrent calls', async () => {
+      const { url, requests, count } = await start({ 'POST /auth/token': exchange(900), 'GET /auth/me': whoAmI })
+      const { serviceAccount, uses } = createAccount()
+      const client = new SlipwayClient({ url, serviceAccount })
+      expect(uses).toEqual([])
+      const users = await Promise.all([1, 2, 3].map(() => client.call('getCurrentUser')))
+      expect(users.map(({ username }) => username)).toEqual(Array(3).fill('Bearer access for id-1'))
+      expect(count('POST /auth/token')).toBe(1)
+      expect(requests[0]).toMatchObject({
+        authorization: undefined,
+        body: {
+          grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+          subject_token: 'id-1',
+          subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+          service_account: 'ci',
+        },
+      })
+    })
+
+    test('exchanges another ID token before the access token ends', async () => {
+      const { url } = await start({ 'POST /auth/token': inTurn(exchange(30), exchange(900)), 'GET /auth/me': whoAmI })
+      const { serviceAccount, uses } = createAccount()
+      const client = new SlipwayClient({ url, serviceAccount })
+      for (const n of [1, 2, 2]) {
+        expect(await client.call('getCurrentUser')).toMatchObject({ username: `Bearer access for id-${n}` })
+      }
+      expect(uses).toEqual([false, true])
+    })
+
+    test('uses its access token to the end if it cannot be renewed', async () => {
+      const { url } = await start({
+        'POST /auth/token': inTurn(exchange(30), refuse(401, 'INVALID_TOKEN')),
+        'GET /auth/me': inTurn(whoAmI, whoAmI, refuse(401, 'TOKEN_EXPIRED')),
+      })
+      const client = new SlipwayClient({ url, ...createAccount() })
+      for (const _ of [1, 2]) {
+        expect(await client.call('getCurrentUser')).toMatchObject({ username: 'Bearer access for id-1' })
+      }
+      await expect(client.call('getCurrentUser')).rejects.toThrow(TokenExchangeError)
+    })
   })
 
   test('asks for a code if the account has a second factor', async () => {

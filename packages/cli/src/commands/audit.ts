@@ -47,6 +47,12 @@ function getRecordName({ details, resource_id }: Item<'listAuditLogs'>): string 
   return typeof name === 'string' ? name : resource_id
 }
 
+/** For example `INVALID_TOKEN (used_before)`. */
+function getOutcome({ details: { code, reason } }: Item<'listAuditLogs'>): string {
+  if (typeof code !== 'string') return 'done'
+  return typeof reason === 'string' ? `${code} (${reason})` : code
+}
+
 async function listAuditRecords({ client, output }: Context, options: AuditOptions): Promise<void> {
   const { action: name, resourceType, resource, actor, from, to } = options
   const apiKey = options.apiKey === undefined ? undefined : await findKeyId(client, options.apiKey)
@@ -69,7 +75,7 @@ async function listAuditRecords({ client, output }: Context, options: AuditOptio
       ['FROM', ({ actor_ip }) => actor_ip],
       ['ACTION', (record) => record.action],
       ['RECORD', getRecordName],
-      ['OUTCOME', ({ details }) => (details['code'] as string | undefined) ?? 'done'],
+      ['OUTCOME', getOutcome],
     ],
     'no records',
   )

@@ -1,9 +1,9 @@
 import { SlipwayClient } from '@slipway/client'
-import { createSessionStore, readConfiguration } from '../configuration/file.ts'
+import { chooseCredential } from '../configuration/credentials.ts'
+import { readConfiguration } from '../configuration/file.ts'
 import { readLastRun } from '../configuration/last-run.ts'
 import { createFetch } from '../configuration/network.ts'
 import { chooseServer } from '../configuration/server.ts'
-import { readEnvironmentToken } from './context.ts'
 import { take } from './lists.ts'
 import { getName } from './records.ts'
 import { LAST } from './references.ts'
@@ -52,18 +52,17 @@ export async function listKnownNames(program: RootCommand, kind: CompletedKind, 
 
 async function listServerNames(program: RootCommand, kind: ServerKind, prefix: string): Promise<string[]> {
   const { io } = program
-  const { url, context, caFile } = chooseServer(io, program)
-  const token = readEnvironmentToken(io)
-  const sessions = createSessionStore(io, url, context)
-  if (!token && !sessions.load()) return []
-  const fetch = await createFetch(io.env, caFile)
+  const server = chooseServer(io, program)
+  const ownFetch = await createFetch(io.env, server.caFile)
+  const credential = chooseCredential(io, server, ownFetch ?? fetch)
+  // A press of Tab must not use up the ID token of a service account.
+  if (credential === undefined || 'serviceAccount' in credential) return []
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const client = new SlipwayClient({
-    url,
-    sessions,
+    url: server.url,
+    ...credential,
     retryForMs: 0,
-    ...(fetch === undefined ? {} : { fetch }),
-    ...(token ? { token } : {}),
+    ...(ownFetch === undefined ? {} : { fetch: ownFetch }),
   })
   const names = await readNames(client, kind, prefix, signal)
   // A name with a line break would be two words for the shell.

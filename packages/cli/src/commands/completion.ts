@@ -84,6 +84,7 @@ const KINDS: Readonly<Record<string, CompletedKind>> = {
   role: 'role',
   user: 'user',
   'service-account': 'service-account',
+  account: 'service-account',
   'triggered-by': 'user',
   deployment: 'deployment',
   request: 'request',
@@ -118,8 +119,9 @@ async function listNames(
   program: RootCommand,
   { command, option, argument, prefix, globals }: CompletionPlace,
 ): Promise<string[]> {
-  // The actions of the audit log are not those that deployments run.
+  // The actions of the audit log are not those that deployments run, and the environments of a trust are those of its platform.
   if (option?.long === '--action' && command.name() === 'audit') return []
+  if (option?.long === '--environment' && command.parent?.name() === 'trusts') return []
   const kind = option === undefined ? KINDS[argument?.name() ?? ''] : KINDS[option.long?.slice(2) ?? '']
   if (kind === undefined || (option === undefined && prefix.startsWith('-'))) return []
   try {

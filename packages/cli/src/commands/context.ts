@@ -1,6 +1,6 @@
 import { FrozenError, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
-import { createSessionStore } from '../configuration/file.ts'
+import { chooseCredential } from '../configuration/credentials.ts'
 import { createFetch } from '../configuration/network.ts'
 import { chooseServer, type GlobalOptions } from '../configuration/server.ts'
 import { EXIT_CODES, RefusedError, UsageError } from '../exit-code.ts'
@@ -26,21 +26,19 @@ interface OutputOptions {
   select?: Path[]
 }
 
-export const readEnvironmentToken = ({ env }: Io) => env['SLIPWAY_TOKEN'] || env['SLIPWAY_API_KEY']
-
-/** Authenticates with SLIPWAY_TOKEN or SLIPWAY_API_KEY, else with the session of `slipway login`. */
 async function createContext(command: Command): Promise<Context> {
   const { io } = getRoot(command)
-  const { url, context, caFile } = chooseServer(io, command)
-  const token = readEnvironmentToken(io)
-  const sessions = createSessionStore(io, url, context)
-  if (!token && !sessions.load()) {
+  const server = chooseServer(io, command)
+  const { url, context } = server
+  const ownFetch = await createFetch(io.env, server.caFile)
+  const credential = chooseCredential(io, server, ownFetch ?? fetch)
+  if (credential === undefined) {
     const where = context === undefined ? `--url ${url}` : `--context ${context}`
     throw new UsageError(
-      `there is no credential: set SLIPWAY_API_KEY (or SLIPWAY_TOKEN), or run \`slipway login ${where}\``,
+      `there is no credential: set SLIPWAY_API_KEY (or SLIPWAY_TOKEN, or SLIPWAY_SERVICE_ACCOUNT in a pipeline), ` +
+        `or run \`slipway login ${where}\``,
     )
   }
-  const fetch = await createFetch(io.env, caFile)
   const { output: format, select, requestTimeout } = command.optsWithGlobals<GlobalOptions & OutputOptions>()
   const output = new Output(io, format, select)
   return {
@@ -48,10 +46,9 @@ async function createContext(command: Command): Promise<Context> {
     io,
     client: new SlipwayClient({
       url,
-      sessions,
+      ...credential,
       retryForMs: io.retryForMs,
-      ...(fetch === undefined ? {} : { fetch }),
-      ...(token ? { token } : {}),
+      ...(ownFetch === undefined ? {} : { fetch: ownFetch }),
       ...(requestTimeout === undefined ? {} : { timeoutMs: requestTimeout }),
     }),
     output,

@@ -6,6 +6,7 @@ import { formatRecord } from '../terminal/record.ts'
 import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
+import { findId } from './records.ts'
 import { addScopeOptions, findScope, formatScope, isLimited, readScopeNames, type ScopeOptions } from './scopes.ts'
 import { collect, omitUndefined, parseIntegerBetween } from './values.ts'
 import { addListAction } from './watching.ts'
@@ -13,13 +14,29 @@ import { addListAction } from './watching.ts'
 const KEY_ARGUMENT = 'name or id of the key'
 
 /** Finds one of the calling user's keys. */
-export async function findKey(client: SlipwayClient, nameOrId: string): Promise<Schema<'ApiKey'>> {
-  return chooseEntry('API key', (await client.call('listApiKeys')).api_keys, nameOrId)
+export const findKey = async (client: SlipwayClient, nameOrId: string) =>
+  await findKeyOf(client, { kind: 'caller' }, nameOrId)
+
+/** Whose keys a command is about. */
+type Owner = { kind: 'caller' } | { kind: 'account'; id: string }
+
+const findOwner = async (client: SlipwayClient, account: string | undefined): Promise<Owner> =>
+  account === undefined ? { kind: 'caller' } : { kind: 'account', id: await findId(client, 'service-account', account) }
+
+async function listKeysOf(client: SlipwayClient, owner: Owner): Promise<Schema<'ApiKey'>[]> {
+  if (owner.kind === 'caller') return (await client.call('listApiKeys')).api_keys
+  return (await client.call('listUserApiKeys', { params: { id: owner.id } })).api_keys
 }
 
+const findKeyOf = async (client: SlipwayClient, owner: Owner, nameOrId: string): Promise<Schema<'ApiKey'>> =>
+  chooseEntry('API key', await listKeysOf(client, owner), nameOrId)
+
+const addAccountOption = (command: Command) =>
+  command.option('--account <name>', 'the keys of this service account instead of your own, by name or id')
+
 export function addKeys(program: Command): void {
-  const keys = program.command('keys').description('API keys of the calling user')
-  addListAction(keys.command('list').description('list API keys, newest first'), list)
+  const keys = program.command('keys').description('API keys of the calling user, or of a service account')
+  addListAction(addAccountOption(keys.command('list').description('list API keys, newest first')), list)
   const creation = keys
     .command('create')
     .argument('<name>', 'name of the key')
@@ -31,28 +48,29 @@ export function addKeys(program: Command): void {
     )
     .option('--expires-in-days <number>', 'days until the key expires; default: never', parseIntegerBetween(1, 3_650))
     .option('--description <text>', 'purpose of the key')
-  addScopeOptions(creation).action(provideContext(create))
-  keys
-    .command('show')
-    .alias('get')
+  addAccountOption(addScopeOptions(creation)).action(provideContext(create))
+  addAccountOption(keys.command('show').alias('get'))
     .argument('<key>', KEY_ARGUMENT)
     .description('show all fields of one API key; the key itself is not shown again')
     .action(
-      provideContext(async ({ client, output }, nameOrId: string) => {
-        const key = await findKey(client, nameOrId)
+      provideContext(async ({ client, output }, nameOrId: string, { account }: AccountOption) => {
+        const key = await findKeyOf(client, await findOwner(client, account), nameOrId)
         output.printRecord(key, () => formatRecord('key', key, () => null))
       }),
     )
-  keys
-    .command('delete')
+  addAccountOption(keys.command('delete'))
     .argument('<key>', KEY_ARGUMENT)
     .description('revoke an API key')
     .option('-y, --yes', 'do not ask')
     .action(provideContext(remove))
 }
 
-async function list({ client, output }: Context): Promise<void> {
-  const { api_keys: keys } = await client.call('listApiKeys')
+interface AccountOption {
+  account?: string
+}
+
+async function list({ client, output }: Context, { account }: AccountOption): Promise<void> {
+  const keys = await listKeysOf(client, await findOwner(client, account))
   const names = await readScopeNames(client, output.isForPeople ? keys : [])
   output.printList(
     keys,
@@ -69,7 +87,7 @@ async function list({ client, output }: Context): Promise<void> {
   )
 }
 
-interface CreateOptions extends ScopeOptions {
+interface CreateOptions extends AccountOption, ScopeOptions {
   scope?: string[]
   expiresInDays?: number
   description?: string
@@ -81,7 +99,11 @@ async function create({ io, client, output }: Context, name: string, options: Cr
   const given = { name, scopes, expires_in_days: expiresInDays, description }
   const limits = await findScope(client, options)
   const body = { ...omitUndefined<Schema<'CreateApiKey'>>(given), ...(isLimited(limits) ? limits : {}) }
-  const created = await client.call('createApiKey', { body })
+  const owner = await findOwner(client, options.account)
+  const created =
+    owner.kind === 'caller'
+      ? await client.call('createApiKey', { body })
+      : await client.call('createUserApiKey', { params: { id: owner.id }, body })
   // Print only the key on stdout, for `KEY=$(slipway keys create ci)`.
   if (output.isForPeople) io.stderr.write(`${created.warning}\n`)
   if (output.format === 'name') {
@@ -94,11 +116,13 @@ async function create({ io, client, output }: Context, name: string, options: Cr
 async function remove(
   { io, client, output }: Context,
   nameOrId: string,
-  { yes = false }: { yes?: boolean },
+  { yes = false, account }: AccountOption & { yes?: boolean },
 ): Promise<void> {
-  const { id, name } = await findKey(client, nameOrId)
+  const owner = await findOwner(client, account)
+  const { id, name } = await findKeyOf(client, owner, nameOrId)
   const shown = `${sanitize(name)} (${id})`
   await requireConsent(io, `revoke key ${shown}`, { yes, isOptional: true })
-  await client.call('deleteApiKey', { params: { id } })
+  if (owner.kind === 'caller') await client.call('deleteApiKey', { params: { id } })
+  else await client.call('deleteUserApiKey', { params: { id: owner.id, key_id: id } })
   output.printRecord({ id, name, deleted: true }, () => [`revoked key ${shown}`])
 }

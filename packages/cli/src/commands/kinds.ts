@@ -128,7 +128,7 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['TENANT', ({ tenant_id }) => names(tenant_id)],
       ['CREATED', ({ created_at }) => formatTime(created_at)],
     ],
-    deletion: 'its API keys, too',
+    deletion: 'its API keys and trusts, too',
   },
   role: {
     kind: 'role',

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { createMemoryStore, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
+import { findCredentialVariable } from '../configuration/credentials.ts'
 import { createSessionStore, getConfigurationPath, updateConfiguration } from '../configuration/file.ts'
 import { createFetch } from '../configuration/network.ts'
 import { checkUrl, chooseServer, type GlobalOptions, type Server } from '../configuration/server.ts'
@@ -9,7 +10,7 @@ import type { Io } from '../io.ts'
 import { sanitize } from '../terminal/controls.ts'
 import { ask, readFirstLineOfStdin } from '../terminal/prompt.ts'
 import { formatFacts, formatTime } from '../terminal/table.ts'
-import { provideContext, readEnvironmentToken } from './context.ts'
+import { provideContext } from './context.ts'
 import { getRoot } from './root.ts'
 import { formatBinding, readScopeNames } from './scopes.ts'
 
@@ -22,7 +23,7 @@ interface LoginOptions {
 export function addLogin(program: Command): void {
   program
     .command('login')
-    .description('log in as a person; pipelines use an API key in SLIPWAY_API_KEY instead')
+    .description('log in as a person; pipelines use SLIPWAY_SERVICE_ACCOUNT instead')
     .option('--email <address>', 'e-mail of the user; asked for on a terminal')
     .option('--password-stdin', 'read the password from stdin; asked for on a terminal')
     .option('--code <code>', 'the second factor: six digits or a recovery code; asked for on a terminal')
@@ -36,8 +37,9 @@ export function addLogin(program: Command): void {
     .description('end all sessions of the user; API keys stay')
     .action(
       provideContext(async ({ io, client, url, output }) => {
-        if (readEnvironmentToken(io)) {
-          throw new UsageError('logout ends the sessions of a login: unset SLIPWAY_TOKEN and SLIPWAY_API_KEY first')
+        const variable = findCredentialVariable(io)
+        if (variable !== undefined) {
+          throw new UsageError(`logout ends the sessions of a login: unset ${variable} first`)
         }
         await client.logout()
         if (output.isForPeople) output.writeLine(`logged out of ${url}`)

@@ -26,14 +26,17 @@ import { addRollback } from './rollback.ts'
 import { RootCommand } from './root.ts'
 import { addServiceAccounts } from './service-accounts.ts'
 import { addTargets } from './targets.ts'
+import { addToken } from './token.ts'
+import { addTrusts } from './trusts.ts'
 import { addUsers } from './users.ts'
 import { parseDuration } from './values.ts'
 import { addWebhooks } from './webhooks.ts'
 
 const AFTER = `
 Exit codes: 0 success, 1 failed, 2 wrong usage, 3 refused (freeze, validation, permission), 4 cancelled,
-5 --timeout is over, 6 the server cannot be reached, 7 blocked now, 130 stopped watching.
-Settings: SLIPWAY_URL or SLIPWAY_CONTEXT, SLIPWAY_API_KEY or SLIPWAY_TOKEN, SLIPWAY_CA_FILE, HTTPS_PROXY, NO_PROXY, NO_COLOR.`
+5 --timeout or the access of a pipeline is over, 6 the server cannot be reached, 7 blocked now, 130 stopped watching.
+Settings: SLIPWAY_URL or SLIPWAY_CONTEXT; SLIPWAY_TOKEN, SLIPWAY_API_KEY or SLIPWAY_SERVICE_ACCOUNT (with SLIPWAY_ID_TOKEN and
+SLIPWAY_TOKEN_AUDIENCE); SLIPWAY_CA_FILE, HTTPS_PROXY, NO_PROXY, NO_COLOR.`
 
 /** Builds the tree of all commands. */
 export function buildProgram(io: Io): RootCommand {
@@ -60,6 +63,7 @@ export function buildProgram(io: Io): RootCommand {
     program.error('error: --version shows the version of slipway; for the version of a source use --source-version'),
   )
   addLogin(program)
+  addToken(program)
   addContexts(program)
   addApply(program)
   addDeploy(program)
@@ -78,6 +82,7 @@ export function buildProgram(io: Io): RootCommand {
   addKeys(program)
   addUsers(program)
   addServiceAccounts(program)
+  addTrusts(program)
   addRoles(program)
   addBindings(program)
   addCan(program)

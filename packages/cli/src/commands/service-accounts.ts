@@ -27,8 +27,10 @@ export function addServiceAccounts(program: Command): void {
   )
   const creation = accounts
     .command('create')
-    .argument('<name>', 'name of the account, unique among users')
-    .description('create a service account; with a scope, its roles act there only.')
+    .argument('<name>', 'name of the account, which SLIPWAY_SERVICE_ACCOUNT says in a pipeline')
+    .description(
+      'create a service account; with a scope, its roles act there only. `trusts create` lets pipelines use it',
+    )
     .option('--role <name>', 'a role of the account (repeatable)', collect(String))
   addScopeOptions(creation)
     .option('--display-name <name>', 'full name')

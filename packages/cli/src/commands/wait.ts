@@ -1,6 +1,14 @@
-import { ConnectionError, NotFoundError, type Schema, type SlipwayClient } from '@slipway/client'
+import { ConnectionError, NotFoundError, type Schema, type SlipwayClient, TokenExchangeError } from '@slipway/client'
 import type { Command } from 'commander'
-import { EXIT_CODES, getExitCodeOfState, InterruptedError, RefusedError, WaitTimeoutError } from '../exit-code.ts'
+import {
+  AccessEndedError,
+  EXIT_CODES,
+  getExitCodeOfState,
+  InterruptedError,
+  RefusedError,
+  UnreachableError,
+  WaitTimeoutError,
+} from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { sanitize } from '../terminal/controls.ts'
 import { summarizeTargets } from '../terminal/results.ts'
@@ -72,12 +80,21 @@ export async function startAndWait(
     context.screen.end()
     if (refused) throw refused.error
     if (error instanceof InterruptedError && options.cancelOnInterrupt) return await cancel(context, state)
-    if (error instanceof InterruptedError || error instanceof WaitTimeoutError || error instanceof ConnectionError) {
+    if (isEndOfWatching(error)) {
       error.message = `${error.message}\n${formatNextSteps(state)}`
     }
     throw error
   }
 }
+
+/** Whether only the watching has ended, so the deployment goes on. */
+const isEndOfWatching = (error: unknown): error is Error =>
+  error instanceof InterruptedError ||
+  error instanceof WaitTimeoutError ||
+  error instanceof ConnectionError ||
+  error instanceof UnreachableError ||
+  error instanceof AccessEndedError ||
+  error instanceof TokenExchangeError
 
 /** Runs the body until it ends, the timeout is over, or a signal arrives. */
 export async function runUntilInterrupted<T>(

@@ -1,4 +1,4 @@
-import { type ApiError, FrozenError, NotFoundError, ValidationError } from '@slipway/client'
+import { type ApiError, FrozenError, NotFoundError, TokenExchangeError, ValidationError } from '@slipway/client'
 import { sanitize } from './controls.ts'
 import { formatNames } from './name-list.ts'
 import { formatTime } from './table.ts'
@@ -17,6 +17,12 @@ function listReasons(error: ApiError, targetNames: ReadonlyMap<string, string>):
     const isSaid = error.problems.length === 1 && error.problems.every(({ message }) => error.message.endsWith(message))
     const problems = isSaid ? [] : error.problems.map(({ path, message }) => `  ${path} ${message}`)
     return [...problems, ...error.warnings.map((warning) => `  ${warning}`)]
+  }
+  if (error instanceof TokenExchangeError) {
+    return [
+      '  an ID token works once, and a trust of SLIPWAY_SERVICE_ACCOUNT must fit its issuer, audience and claims',
+      '  an administrator finds the reason with: slipway audit --action auth.token_exchange',
+    ]
   }
   if (error instanceof NotFoundError) return error.missing.map(({ path, id }) => `  ${path} ${id}`)
   if (error instanceof FrozenError) {

@@ -1,0 +1,31 @@
+import type { ServiceAccount, SessionStore } from '@slipway/client'
+import type { Io } from '../io.ts'
+import { createSessionStore } from './file.ts'
+import { createIdTokenSource } from './id-token.ts'
+import type { Server } from './server.ts'
+
+/** How a command authenticates; a part of the options of the client. */
+export type Credential = { token: string } | { serviceAccount: ServiceAccount } | { sessions: SessionStore }
+
+const readToken = ({ env }: Io) => env['SLIPWAY_TOKEN'] || env['SLIPWAY_API_KEY']
+const readAccountName = ({ env }: Io) => env['SLIPWAY_SERVICE_ACCOUNT']
+
+/** Returns the variable that names the credential, or undefined if a session is used. */
+export function findCredentialVariable(io: Io): string | undefined {
+  const names = ['SLIPWAY_TOKEN', 'SLIPWAY_API_KEY', 'SLIPWAY_SERVICE_ACCOUNT']
+  return names.find((name) => io.env[name])
+}
+
+/**
+ * Chooses the credential: SLIPWAY_TOKEN or SLIPWAY_API_KEY, SLIPWAY_SERVICE_ACCOUNT, the session of `slipway login`. Returns
+ * undefined without any. Calls no server: a service account exchanges its token at the first call.
+ * @throws UsageError if the service account has no ID token
+ */
+export function chooseCredential(io: Io, { url, context }: Server, fetchToken: typeof fetch): Credential | undefined {
+  const token = readToken(io)
+  if (token) return { token }
+  const name = readAccountName(io)
+  if (name) return { serviceAccount: { name, getIdToken: createIdTokenSource(io, url, name, fetchToken) } }
+  const sessions = createSessionStore(io, url, context)
+  return sessions.load() ? { sessions } : undefined
+}
