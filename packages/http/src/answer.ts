@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AnyRefusal, bodyOfRefusal } from './refusal.ts'
 
 /** `body` becomes JSON, `json` and `chunks` are JSON text, whole or in parts, `bytes` is any other content. */
-export type Answer = { status: number; headers?: Record<string, string> } & (
+export type Answer = { status: number; headers?: Record<string, string | string[]> } & (
   | { body?: unknown }
   | { json: string }
   | { bytes: AsyncIterable<Buffer> | Iterable<Buffer>; length: number }

@@ -118,6 +118,7 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
       isOwed = false
     },
     async refused(problem) {
+      isOwed = false
       // Rate-limited calls leave no record: they would fill the audit log.
       if (silent || problem.status === TOO_MANY_REQUESTS) return
       // Not awaited: the call has already waited for the database as long as it may.

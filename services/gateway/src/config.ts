@@ -9,13 +9,13 @@ export const gatewayConfig = Type.Object({
   DATABASE_URL: commonConfig.DATABASE_URL,
   RABBITMQ_URL: commonConfig.RABBITMQ_URL,
   REDIS_URL: commonConfig.REDIS_URL,
-  SLIPWAY_DEVELOPMENT: commonConfig.SLIPWAY_DEVELOPMENT,
   SLIPWAY_LOG_LEVEL: commonConfig.SLIPWAY_LOG_LEVEL,
   SLIPWAY_MANAGEMENT_PORT: commonConfig.SLIPWAY_MANAGEMENT_PORT,
   SLIPWAY_MANAGEMENT_HOST: commonConfig.SLIPWAY_MANAGEMENT_HOST,
   SLIPWAY_NAMESPACE: commonConfig.SLIPWAY_NAMESPACE,
   SLIPWAY_ENCRYPTION_KEYS: commonConfig.SLIPWAY_ENCRYPTION_KEYS,
   SLIPWAY_WEBHOOK_ALLOW_PRIVATE: commonConfig.SLIPWAY_WEBHOOK_ALLOW_PRIVATE,
+  SLIPWAY_DEVELOPMENT: commonConfig.SLIPWAY_DEVELOPMENT,
   SLIPWAY_JWT_KEYS: secretVariable({
     description: 'Keys that sign access tokens, comma separated; the first signs, the others still verify',
     expects: '`<key id>:<base64 of at least 32 bytes>`, comma separated',
@@ -61,6 +61,28 @@ export const gatewayConfig = Type.Object({
   SLIPWAY_OIDC_ALLOW_PRIVATE: Type.Boolean({
     default: false,
     description: 'Whether issuers of tokens of pipelines may be at private, loopback and link-local addresses',
+    expects: 'true or false',
+    examples: ['false'],
+  }),
+  SLIPWAY_PUBLIC_URL: Type.Optional(
+    urlVariable({
+      schemes: ['http', 'https'],
+      description:
+        'The address of the API as browsers see it, without a path. Needed with SLIPWAY_OIDC_FILE; in development, the address on which the API listens',
+      examples: ['https://slipway.example.com'],
+    }),
+  ),
+  SLIPWAY_OIDC_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'File with the OpenID Connect providers (YAML or JSON) with which users log in; a changed file applies without a restart',
+      examples: ['/etc/slipway/oidc.yaml'],
+    }),
+  ),
+  SLIPWAY_PASSWORD_LOGIN: Type.Boolean({
+    default: true,
+    description: 'Whether users may log in with e-mail and password; false: only users with `break_glass` may',
     expects: 'true or false',
     examples: ['false'],
   }),

@@ -8,6 +8,8 @@ import type { Cache } from './cache.ts'
 import type { AccessTokens } from './credentials/access-token.ts'
 import type { PasswordHasher } from './credentials/passwords.ts'
 import type { AnswerTimes } from './handler.ts'
+import type { ProviderClients } from './login-providers/provider-client.ts'
+import type { Providers } from './login-providers/providers-file.ts'
 
 /** The most bytes that the content store holds; 0 is unlimited. */
 export interface ContentLimits {
@@ -35,6 +37,11 @@ export interface Dependencies {
   codeClock(): number
   /** Whether browsers may send the refresh cookie over HTTPS only. */
   cookieSecure: boolean
+  /** Whether users may log in by password; if not, only users with `break_glass` may. */
+  passwordLogin: boolean
+  /** The OpenID Connect providers. */
+  providers: Providers
+  providerClients: ProviderClients
   limits: Limits
   answerTimes: AnswerTimes
   /** Proxies with an X-Forwarded-For that the gateway believes. */

@@ -17,6 +17,7 @@ import { serviceHandlers } from './http/service-handlers.ts'
 import { createStreamProxy } from './http/stream-proxy.ts'
 import { createAuthenticate } from './identity/authenticate.ts'
 import { identityHandlers } from './identity/handlers.ts'
+import { oidcHandlers } from './oidc/handlers.ts'
 import { releaseHandlers } from './releases/handlers.ts'
 import { deliveryHandlers } from './webhooks/deliveries.ts'
 import { webhookHandlers } from './webhooks/webhooks.ts'
@@ -32,6 +33,7 @@ export function createGateway(dependencies: Dependencies): Gateway {
   const streams = createStreamProxy(dependencies)
   const handlers: Handlers = {
     ...identityHandlers(dependencies),
+    ...oidcHandlers(dependencies),
     ...catalogHandlers(dependencies),
     ...userHandlers(dependencies),
     ...serviceAccountHandlers(dependencies),

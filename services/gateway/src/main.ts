@@ -26,6 +26,10 @@ import { ANSWER_TIMES } from './handler.ts'
 import { answersAtAll } from './http/stream-proxy.ts'
 import { seedIdentity } from './identity/first-admin.ts'
 import { startTokenSweeper } from './identity/tokens/sweep.ts'
+import { reportUnknownNames } from './login-providers/names-report.ts'
+import { createProviderClients } from './login-providers/provider-client.ts'
+import { NO_PROVIDERS, type Provider, watchProviders } from './login-providers/providers-file.ts'
+import { readPublicUrl } from './login-providers/settings.ts'
 
 await runService({
   name: 'gateway',
@@ -62,6 +66,25 @@ await runService({
     health.check('broker', () => broker.isUp())
     health.show('log_stream', () => answersAtAll(config.SLIPWAY_LOG_STREAM_URL))
 
+    const publicUrl = readPublicUrl(config)
+    const reportNames = (found: readonly Provider[]) =>
+      forAllTenants(() => reportUnknownNames(database, found, logger)).catch((error) =>
+        logger.warn('the names in the rules of the login providers could not be checked', { error }),
+      )
+    const providers =
+      config.SLIPWAY_OIDC_FILE === undefined
+        ? NO_PROVIDERS
+        : watchProviders({
+            file: config.SLIPWAY_OIDC_FILE,
+            isDevelopment: config.SLIPWAY_DEVELOPMENT,
+            logger,
+            onChange: (changed) => void reportNames(changed),
+          })
+    onStop('file of login providers', () => providers.stop())
+    if (!config.SLIPWAY_PASSWORD_LOGIN && providers.all().length === 0) {
+      logger.warn('password login is off and there is no login provider: only users with break_glass can log in')
+    }
+
     let hasDatabase = false
     const gateway = createGateway({
       database,
@@ -73,6 +96,9 @@ await runService({
       passwords,
       codeClock: Date.now,
       cookieSecure: config.SLIPWAY_COOKIE_SECURE,
+      passwordLogin: config.SLIPWAY_PASSWORD_LOGIN,
+      providers,
+      providerClients: createProviderClients({ logger, publicUrl }),
       limits: createLimits({
         redis: limitsRedis,
         namespace: config.SLIPWAY_NAMESPACE,
@@ -113,6 +139,7 @@ await runService({
       await forAllTenants(() => seedIdentity(database, { admin, passwords, logger }))
     })
     hasDatabase = true
+    void reportNames(providers.all())
     const relay = startRelay({ database, publish: (messages) => broker.publish(messages), logger })
     onStop('outbox relay', () => relay.stop())
     const linker = startAuditLinker(database, logger)

@@ -16,6 +16,8 @@ import type { Dependencies } from '../src/dependencies.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import { ANSWER_TIMES } from '../src/handler.ts'
 import { seedIdentity } from '../src/identity/first-admin.ts'
+import { createProviderClients } from '../src/login-providers/provider-client.ts'
+import { NO_PROVIDERS } from '../src/login-providers/providers-file.ts'
 
 /** One thread for all files of a worker. It ends with the process. */
 const scripts = new ScriptReader()
@@ -30,6 +32,7 @@ const NO_LIMITS: Limits = {
   general: { admits: async () => true },
   login: { attempt: async () => {} },
   exchange: { check: async () => {}, countFailure: async () => {} },
+  providerLogin: { admits: async () => true },
 }
 
 export interface TestGateway extends Gateway {
@@ -91,6 +94,9 @@ export async function startGateway(
     passwords,
     codeClock: Date.now,
     cookieSecure: true,
+    passwordLogin: true,
+    providers: NO_PROVIDERS,
+    providerClients: createProviderClients({ logger, publicUrl: 'https://slipway.test' }),
     limits: NO_LIMITS,
     answerTimes: ANSWER_TIMES,
     trustedProxies: [],

@@ -446,8 +446,10 @@ export interface components {
             /** @description Values by name. Deployments that use the record receive them */
             variables?: components["schemas"]["Variables"];
         };
-        /** @description A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` replaces all roles without a scope, `role_bindings` all roles with one. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, `tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. A service account has no e-mail and no password (409). */
+        /** @description A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` replaces all roles without a scope, `role_bindings` all roles with one. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, `tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. A service account has no e-mail and no password (409). Roles and tenant of a user of a login provider come from the rules of the provider (409). */
         ChangeUser: {
+            /** @description Whether the user may log in by password although password login is switched off; false when omitted. Only administrators without tenant may change it (403) */
+            break_glass?: boolean;
             /** @description Full name for people */
             display_name?: string | null;
             /**
@@ -517,6 +519,12 @@ export interface components {
             total: number;
             /** @description Releases in force that none of their actions has a check for */
             unchecked: number;
+        };
+        CliToken: {
+            /** @description The code that the browser brought to the program */
+            code: string;
+            /** @description The code verifier that belongs to the code challenge (RFC 7636) */
+            code_verifier: string;
         };
         CommandResult: {
             /** @description Name of the action */
@@ -1053,6 +1061,8 @@ export interface components {
             name: string;
         };
         CreateUser: {
+            /** @description Whether the user may log in by password although password login is switched off; false when omitted. Only administrators without tenant may change it (403) */
+            break_glass?: boolean;
             /** @description Full name for people */
             display_name?: string | null;
             /**
@@ -1855,6 +1865,23 @@ export interface components {
             timestamp: string;
         };
         LoginAnswer: components["schemas"]["LoginResponse"] | components["schemas"]["TwoFactorRequired"];
+        LoginProvider: {
+            /** @description Names the provider in paths */
+            id: string;
+            /** @description Where a login begins. A browser opens it */
+            login_path: string;
+            /**
+             * Format: name
+             * @description What the button of the login page says
+             */
+            name: string;
+        };
+        LoginProviders: {
+            /** @description Whether users may log in with e-mail and password; if false, only users with `break_glass` may */
+            password_login: boolean;
+            /** @description The OpenID Connect providers, in the order of the configuration */
+            providers: components["schemas"]["LoginProvider"][];
+        };
         LoginRequest: {
             /** @description E-mail address of the user, in upper or lower case */
             email: string;
@@ -3611,6 +3638,8 @@ export interface components {
             username: string;
         };
         UserRecord: {
+            /** @description Whether the user may log in by password although password login is switched off */
+            break_glass: boolean;
             /**
              * Format: date-time
              * @description When the user was created
@@ -4528,7 +4557,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only records of this action */
-                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.token_exchange" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.preview" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.approve" | "pending_request.cancel" | "pending_request.reject" | "pending_request.supersede" | "pending_request.update" | "release.check" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "session.delete" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "trust.create" | "trust.delete" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
+                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.cli_token" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.token_exchange" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.preview" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.approve" | "pending_request.cancel" | "pending_request.reject" | "pending_request.supersede" | "pending_request.update" | "release.check" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "session.delete" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "trust.create" | "trust.delete" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
                 /** @description Only calls of this user */
                 actor_id?: string;
                 /** @description Only calls with this API key, which may be deleted */
@@ -4762,6 +4791,30 @@ export interface operations {
             };
         };
     };
+    exchangeCliCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CliToken"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+        };
+    };
     login: {
         parameters: {
             query?: never;
@@ -4830,6 +4883,50 @@ export interface operations {
             };
         };
     };
+    finishOidcLogin: {
+        parameters: {
+            query?: {
+                /** @description The authorization code */
+                code?: string;
+                /** @description Why the provider refuses */
+                error?: string;
+                /** @description The issuer (RFC 9207) */
+                iss?: string;
+                /** @description The state of the login */
+                state?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a provider, from listLoginProviders */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    startOidcLogin: {
+        parameters: {
+            query?: {
+                /** @description For a program: the port on 127.0.0.1 on which it waits for the code, 1024 to 65535 */
+                cli_port?: string;
+                /** @description The S256 code challenge of the program (RFC 7636) */
+                code_challenge?: string;
+                /** @description The path of this server to which the browser goes after the login; `/` when omitted */
+                return_to?: string;
+                /** @description For a program: comes back unchanged with the code */
+                state?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a provider, from listLoginProviders */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
     changePassword: {
         parameters: {
             query?: never;
@@ -4850,6 +4947,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Message"];
+                };
+            };
+        };
+    };
+    listLoginProviders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginProviders"];
                 };
             };
         };

@@ -27,6 +27,7 @@ export const UserRecord = Strict({
   ...User.properties,
   tenant_id: NullableRef('tenant', 'The tenant that the user belongs to; null: none, the user sees all tenants', null),
   email_verified: Flag('Whether the e-mail address belongs to the user'),
+  break_glass: Flag('Whether the user may log in by password although password login is switched off', false),
 })
 
 /** A person needs `email` and `password`, a service account has neither. */
@@ -83,6 +84,13 @@ export const CreateUser = Strict({
   email_verified: Type.Optional(
     Flag('Whether the e-mail belongs to the user. A new e-mail counts as not verified unless this is true', false),
   ),
+  break_glass: Type.Optional(
+    Flag(
+      'Whether the user may log in by password although password login is switched off; false when omitted. Only administrators ' +
+        'without tenant may change it (403)',
+      false,
+    ),
+  ),
 })
 
 export const ChangeUser = Type.Partial(Type.Omit(CreateUser, ['kind']), {
@@ -93,7 +101,8 @@ export const ChangeUser = Type.Partial(Type.Omit(CreateUser, ['kind']), {
     'Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). ' +
     'A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, ' +
     '`tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the ' +
-    'user (403). Renaming and suspending need only `users:update`. A service account has no e-mail and no password (409).',
+    'user (403). Renaming and suspending need only `users:update`. A service account has no e-mail and no password (409). Roles and tenant of a ' +
+    'user of a login provider come from the rules of the provider (409).',
 })
 
 const Labels = Type.Record(Type.String({ pattern: '^.{1,255}$' }), Type.String({ maxLength: 255 }), {

@@ -4,6 +4,7 @@ import { authenticationOperations } from './operations/authentication.ts'
 import { contentOperations } from './operations/content.ts'
 import { deploymentOperations } from './operations/deployments.ts'
 import { freezeOperations } from './operations/freezes.ts'
+import { oidcOperations } from './operations/oidc.ts'
 import type { Operation } from './operations/operation.ts'
 import { releaseOperations } from './operations/releases.ts'
 import { serviceOperations } from './operations/service.ts'
@@ -18,6 +19,7 @@ export type { Access, Operation } from './operations/operation.ts'
 const operations = {
   ...authenticationOperations,
   ...tokenOperations,
+  ...oidcOperations,
   ...deploymentOperations,
   ...releaseOperations,
   ...sourceOperations,

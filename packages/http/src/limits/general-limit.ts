@@ -20,6 +20,8 @@ export interface GeneralLimit {
 interface GeneralLimitOptions {
   redis: Pick<LimitsRedis, 'takeFromBucket'>
   namespace: string
+  /** The prefix of the names of the buckets, if they are not those of all requests. */
+  purpose?: string
   rate: ByAddress<Rate>
   logger: Logger
   /** The longest time that a request waits for the shared buckets; 100 ms by default. */
@@ -31,7 +33,7 @@ interface GeneralLimitOptions {
  * keeps buckets of its own.
  */
 export function createGeneralLimit(options: GeneralLimitOptions): GeneralLimit {
-  const { redis, namespace, rate, logger, answerMs = ANSWER_MS } = options
+  const { redis, namespace, purpose = '', rate, logger, answerMs = ANSWER_MS } = options
   const local = new LocalBuckets()
   /** When a refused address may try again. Requests at other replicas can only delay this. */
   const refusedUntil = new LRUCache<string, number>({ max: MAX_REFUSED })
@@ -67,7 +69,7 @@ export function createGeneralLimit(options: GeneralLimitOptions): GeneralLimit {
     async admits(address) {
       const limit = rate(address)
       if (limit === null) return true
-      const key = limitKey(address)
+      const key = purpose + limitKey(address)
       const now = performance.now()
       const until = refusedUntil.get(key)
       if (until !== undefined) {

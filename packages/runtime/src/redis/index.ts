@@ -4,8 +4,10 @@ export type { Redis } from 'ioredis'
 export { connectRedis, isRedisUp, type RedisConnectionOptions, warnOfDefaultUser } from './connect.ts'
 export {
   bucketKey,
+  cliCodeKey,
   exchangeKey,
   loginKeys,
+  oidcLoginKey,
   pendingTokenKey,
   sseSessionsKey,
   sseTokenKey,

@@ -18,6 +18,12 @@ export const pendingTokenKey = (namespace: string, tokenId: string) => `${namesp
 /** The number of wrong passwords of a user who is logged in. */
 export const wrongPasswordsKey = (namespace: string, userId: string) => `${namespace}:wrong-passwords:${userId}`
 
+/** A login with a provider that has begun, by the hash of its state. The value is sealed JSON, bound to this key. */
+export const oidcLoginKey = (namespace: string, stateHash: string) => `${namespace}:oidc-login:${stateHash}`
+
+/** A login of a program in the browser, by the hash of its code. The value is sealed JSON, bound to this key. */
+export const cliCodeKey = (namespace: string, codeHash: string) => `${namespace}:cli-code:${codeHash}`
+
 /** The bucket of a client address. */
 export const bucketKey = (namespace: string, address: string) => `${namespace}:limit:${address}`
 

@@ -17,6 +17,7 @@ const SHOWN = {
   status: true,
   tenant_id: true,
   email_verified: true,
+  break_glass: true,
   created_at: true,
   identity: { select: { provider: true, subject: true } },
   roles: { select: { role: { select: ROLE } } },

@@ -3,9 +3,10 @@ import { ADMIN_ROLE, type Binding, conflict, isScoped, lackedBy, Problem } from 
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Check } from '../handler.ts'
 import { keyOf } from './role-bindings.ts'
+import type { UserRecord } from './user-records.ts'
 
 /** What a service account does not have. */
-const CREDENTIALS = ['email', 'email_verified', 'password'] as const
+const CREDENTIALS = ['email', 'email_verified', 'password', 'break_glass'] as const
 
 /** A person needs an address and a password. A service account has neither. */
 export const checkNewUser: Check = (body) => {
@@ -79,6 +80,23 @@ export function requireMayActAs(caller: CallingUser, bindings: readonly Binding[
   )
 }
 
+/**
+ * The next login would undo the change.
+ * @throws Problem CONFLICT if roles or tenant of a user of a login provider are changed
+ */
+export function requireOwnRights({ identity }: UserRecord): void {
+  if (identity === null) return
+  throw conflict(
+    `The login provider "${identity.provider}" sets roles and tenant of this user: change its groups there, or the rules in the file of the providers`,
+  )
+}
+
+/** @throws Problem FORBIDDEN */
+export function requireMaySetBreakGlass({ bindings, tenant_id }: CallingUser): void {
+  if (tenant_id === null && bindings.some(isAdmin)) return
+  throw new Problem('FORBIDDEN', 'Only administrators without tenant may change break_glass')
+}
+
 /** What decides about the rights of a user. */
 interface UserRights {
   kind: string
@@ -101,22 +119,27 @@ export function requireNoSelfDemotion(caller: CallingUser, user: StoredUser, aft
 
 /** A service account does not count: nobody can log in to it. */
 const isFullAdmin = ({ kind, status, bindings, tenant_id }: UserRights) =>
-  kind === 'person' &&
-  status === 'active' &&
-  tenant_id === null &&
-  bindings.some((binding) => binding.role === ADMIN_ROLE && !isScoped(binding))
+  kind === 'person' && status === 'active' && tenant_id === null && bindings.some(isAdmin)
 
-/**
- * Without an active administrator outside of all tenants, the installation could not be administered any more.
- * @throws Problem CONFLICT
- */
-export async function requireAnotherAdmin(tx: Transaction, user: StoredUser, after: UserRights | null): Promise<void> {
-  if (!isFullAdmin(user) || (after !== null && isFullAdmin(after))) return
+const isAdmin = (binding: Binding) => binding.role === ADMIN_ROLE && !isScoped(binding)
+
+/** Whether the change takes the last active administrator without tenant away. Locks that question until the transaction ends. */
+export async function takesLastAdmin(tx: Transaction, user: StoredUser, after: UserRights | null): Promise<boolean> {
+  if (!isFullAdmin(user) || (after !== null && isFullAdmin(after))) return false
   await lockLastAdmin.run(tx)
   const prisma = await tx.prisma()
   const roles = { some: { role: { name: ADMIN_ROLE } } }
   const another = await prisma.user.findFirst({
     where: { id: { not: user.id }, kind: 'person', status: 'active', tenant_id: null, roles },
   })
-  if (another === null) throw conflict('This is the last active administrator without tenant: create another one first')
+  return another === null
+}
+
+/**
+ * Without an active administrator outside of all tenants, the installation could not be administered any more.
+ * @throws Problem CONFLICT
+ */
+export async function requireAnotherAdmin(tx: Transaction, user: StoredUser, after: UserRights | null): Promise<void> {
+  if (!(await takesLastAdmin(tx, user, after))) return
+  throw conflict('This is the last active administrator without tenant: create another one first')
 }

@@ -20,8 +20,10 @@ import {
   requireAnotherAdmin,
   requireMayActAs,
   requireMayGrantRights,
+  requireMaySetBreakGlass,
   requireNoCredentials,
   requireNoSelfDemotion,
+  requireOwnRights,
 } from './user-rules.ts'
 
 type Created = Omit<Static<typeof CreateUser>, 'email'> & { email: string | null; password_hash: string | null }
@@ -60,7 +62,8 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
       const scoped = resolvedBindings(body.role_bindings ?? [], references)
       const bindings = await holdBindings(tx, { roles: body.roles, scoped })
       const { kind = 'person', email, username, password_hash } = body
-      const { display_name = null, status = 'active', email_verified = false } = body
+      const { display_name = null, status = 'active', email_verified = false, break_glass = false } = body
+      if (break_glass) requireMaySetBreakGlass(caller)
       requireMayGrantRights(caller, { kind, status, bindings, tenant_id })
       return {
         columns: {
@@ -74,8 +77,13 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
           status,
           tenant_id,
           email_verified,
+          break_glass,
         },
-        details: { kind, email, username, display_name, status, ...shownBindings(bindings) },
+        details: {
+          ...{ kind, email, username, display_name, status },
+          ...shownBindings(bindings),
+          ...(break_glass ? { break_glass } : {}),
+        },
         afterwards: () => setBindings(tx, id, bindings),
       }
     },
@@ -97,7 +105,7 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
       const bindings = await changedBindings(tx, { had, body, references, tenant_id })
       const after = {
         ...old,
-        ...pickGiven(body, ['username', 'display_name', 'status']),
+        ...pickGiven(body, ['username', 'display_name', 'status', 'break_glass']),
         ...(body.email === undefined ? {} : { email: normalizeEmail(body.email) }),
         tenant_id,
         ...shownBindings(bindings),
@@ -109,13 +117,15 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
         { ...after, bindings },
       ]
       const changes = changesRights(before, rights)
+      if (changes) requireOwnRights(old)
+      if (after.break_glass !== old.break_glass) requireMaySetBreakGlass(caller)
       if (changes) requireMayGrantRights(caller, rights)
       if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, had)
       requireNoSelfDemotion(caller, before, rights)
       await requireAnotherAdmin(tx, before, rights)
       if (changes) await setBindings(tx, old.id, bindings)
       await endSessions(tx, old, after, password_hash !== undefined)
-      const { email, username, display_name, status, email_verified, permissions: _, ...rest } = after
+      const { email, username, display_name, status, email_verified, break_glass, permissions: _, ...rest } = after
       return {
         columns: {
           email,
@@ -125,10 +135,11 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
           status,
           tenant_id,
           email_verified,
+          break_glass,
           ...(password_hash === undefined ? {} : { password_hash }),
         },
         details: {
-          changes: changesOf(old, { ...rest, email, username, display_name, status, email_verified }),
+          changes: changesOf(old, { ...rest, email, username, display_name, status, email_verified, break_glass }),
           password_changed: password_hash !== undefined,
         },
       }

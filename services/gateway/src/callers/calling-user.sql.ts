@@ -72,8 +72,8 @@ export const findUserOfKey = statement({
 
 /** The user with the fields that only a login checks. */
 const LOGIN = {
-  row: { ...USER.row, password_hash: nullable(text), totp_sealed: nullable(text) },
-  columns: `${USER.columns}, u.password_hash, u.totp_sealed`,
+  row: { ...USER.row, password_hash: nullable(text), totp_sealed: nullable(text), break_glass: bool },
+  columns: `${USER.columns}, u.password_hash, u.totp_sealed, u.break_glass`,
 }
 
 export const findUserById = statement({

@@ -5,11 +5,12 @@ import { currentUserRecord } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import type { Attempts } from './attempts.ts'
+import { requirePasswordChange } from './password-login.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 import { findSessions, revokeSession } from './sessions.sql.ts'
 import { announceRevocation, replacePassword, revokeUser } from './sessions.ts'
 
-type Parts = Pick<Dependencies, 'database' | 'passwords' | 'outboxChanged'> & {
+type Parts = Pick<Dependencies, 'database' | 'passwords' | 'passwordLogin' | 'outboxChanged'> & {
   attempts: Attempts
   refreshCookie: RefreshCookie
 }
@@ -17,6 +18,7 @@ type Parts = Pick<Dependencies, 'database' | 'passwords' | 'outboxChanged'> & {
 export function accountHandlers({
   database,
   passwords,
+  passwordLogin,
   attempts,
   refreshCookie,
   outboxChanged,
@@ -60,7 +62,9 @@ export function accountHandlers({
 
     changePassword: {
       async handle({ caller, body, audit }) {
-        const hash = (await findUserById.first(database, { id: caller.user_id }))?.password_hash ?? null
+        const user = await findUserById.first(database, { id: caller.user_id })
+        requirePasswordChange(passwordLogin, user)
+        const hash = user?.password_hash ?? null
         const right = await attempts.checkPassword(caller.user_id, () => passwords.matches(body.current_password, hash))
         if (!right || hash === null) throw new Problem('INVALID_CREDENTIALS', 'The current password is wrong')
         const newHash = await passwords.hash(body.new_password)

@@ -1,20 +1,23 @@
 import { Type } from '@sinclair/typebox'
 import { compile } from '@slipway/contracts'
 import { Problem } from '@slipway/domain'
-import type { Answer } from '@slipway/http'
 import { findUserByEmail, findUserById } from '../callers/calling-user.sql.ts'
-import { normalizeEmail, type UserWithRoles, userRecord } from '../callers/calling-user.ts'
-import { ACCESS_TOKEN_SECONDS } from '../credentials/access-token.ts'
+import { normalizeEmail, type UserWithRoles } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import type { Attempts } from './attempts.ts'
+import { createLoggedIn } from './logged-in.ts'
+import { passwordLoginIsOff, requirePasswordLogin } from './password-login.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 import { type Factor, takeCode } from './second-factor.ts'
 import { noteLogin } from './sessions.sql.ts'
-import { openSession, placeOf, type RefreshedSession, revokeReused, rotateRefreshToken } from './sessions.ts'
+import { openSession, placeOf, revokeReused, rotateRefreshToken } from './sessions.ts'
 import { requireNotLocked } from './wrong-codes.ts'
 
-type Parts = Pick<Dependencies, 'database' | 'keys' | 'codeClock' | 'accessTokens' | 'passwords' | 'outboxChanged'> & {
+type Parts = Pick<
+  Dependencies,
+  'database' | 'keys' | 'codeClock' | 'accessTokens' | 'passwords' | 'passwordLogin' | 'outboxChanged'
+> & {
   attempts: Attempts
   refreshCookie: RefreshCookie
 }
@@ -40,18 +43,9 @@ const subjectOf = (user: UserWithRoles | null) => ({
 })
 
 export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFactor' | 'refreshLogin'> {
-  const { database, keys, codeClock, accessTokens, passwords, attempts, refreshCookie } = parts
+  const { database, keys, codeClock, accessTokens, passwords, attempts, refreshCookie, passwordLogin } = parts
 
-  const loggedIn = (user: UserWithRoles, { session_id, refresh_token }: RefreshedSession): Answer => ({
-    status: 200,
-    headers: refreshCookie.set(refresh_token),
-    body: {
-      access_token: accessTokens.issue({ user_id: user.user_id, session_id }),
-      token_type: 'Bearer',
-      expires_in: ACCESS_TOKEN_SECONDS,
-      user: userRecord(user),
-    },
-  })
+  const loggedIn = createLoggedIn(parts)
   const recordOf = ({ user_id, tenant_id, username }: UserWithRoles, details: Record<string, unknown> = {}) => ({
     resource_id: user_id,
     tenant_id,
@@ -67,8 +61,11 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
         // Also without a user, so the time does not reveal whether the user exists.
         const matches = await passwords.matches(body.password, user?.password_hash ?? null)
         if (user === null || !matches || user.status !== 'active') {
+          // One answer for all, so that it does not tell which accounts may log in nevertheless.
+          if (!passwordLogin) throw passwordLoginIsOff()
           throw new Problem('INVALID_CREDENTIALS', 'E-mail or password is wrong, or the account is not active')
         }
+        requirePasswordLogin(passwordLogin, user)
         if (user.totp_enabled) {
           await audit.record(database, recordOf(user, { requires_2fa: true }))
           return { status: 200, body: { requires_2fa: true, pending_token: accessTokens.issuePending(user) } }
@@ -90,6 +87,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
         if (user === null || user.status !== 'active' || !user.totp_enabled) throw invalidPending()
         // The password was changed, or all sessions were ended, after the first step of the login.
         if (user.token_version !== pending.token_version) throw invalidPending()
+        requirePasswordLogin(passwordLogin, user)
         // First, so a locked user keeps the attempts of the token, and the refusal names the lock.
         await requireNotLocked(database, user.user_id)
         await attempts.takeAttempt(pending.token_id)

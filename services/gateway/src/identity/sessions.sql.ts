@@ -17,10 +17,17 @@ const PLACE = { client_ip: text, user_agent: nullable(text) }
 /** A session with its first refresh token. */
 export const insertSession = statement({
   name: 'gateway.sessions.insert',
-  parameters: { id: uuid, user_id: uuid, token_version: int4, token_hash: text, ...PLACE },
+  parameters: {
+    id: uuid,
+    user_id: uuid,
+    token_version: int4,
+    token_hash: text,
+    identity_provider: nullable(text),
+    ...PLACE,
+  },
   sql: `WITH session AS (
-      INSERT INTO sessions (id, user_id, token_version, expires_at, last_used_at, client_ip, user_agent)
-      VALUES (:id, :user_id, :token_version, ${IN_FULL}, now(), :client_ip, :user_agent) RETURNING id, user_id, expires_at)
+      INSERT INTO sessions (id, user_id, token_version, identity_provider, expires_at, last_used_at, client_ip, user_agent)
+      VALUES (:id, :user_id, :token_version, :identity_provider, ${IN_FULL}, now(), :client_ip, :user_agent) RETURNING id, user_id, expires_at)
     INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at)
     SELECT :token_hash, id, user_id, expires_at FROM session`,
 })

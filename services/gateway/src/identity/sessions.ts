@@ -32,18 +32,26 @@ export const placeOf = ({ clientIp, headers }: Pick<Call, 'clientIp' | 'headers'
   user_agent: headers['user-agent']?.slice(0, USER_AGENT_CHARACTERS) ?? null,
 })
 
-/** Opens a session with its first refresh token. Deletes ended sessions of the user. */
+/** Opens a session with its first refresh token. Deletes ended sessions of the user. `provider`: null for a login by password. */
 export async function openSession(
   tx: Queryable,
   user: { user_id: string; token_version: number },
   place: SessionPlace,
+  provider: string | null = null,
 ): Promise<RefreshedSession> {
   const sessionId = uuidv7()
   const refreshToken = randomToken()
   await deleteEndedSessions.run(tx, user)
   const { user_id, token_version } = user
   const token_hash = hashToken(refreshToken)
-  await insertSession.run(tx, { id: sessionId, user_id, token_version, token_hash, ...place })
+  await insertSession.run(tx, {
+    id: sessionId,
+    user_id,
+    token_version,
+    token_hash,
+    identity_provider: provider,
+    ...place,
+  })
   return { user_id: user.user_id, session_id: sessionId, refresh_token: refreshToken }
 }
 

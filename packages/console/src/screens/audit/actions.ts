@@ -10,6 +10,7 @@ const VERBS = {
   auth: [
     'login',
     'token_exchange',
+    'cli_token',
     'verify_2fa',
     'refresh',
     'logout',

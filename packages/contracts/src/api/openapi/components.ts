@@ -16,6 +16,7 @@ import {
   Promotion,
   Reject,
 } from '../environment-rules.ts'
+import { CliToken, LoginProvider, LoginProviders } from '../oidc.ts'
 import * as checks from '../release-checks.ts'
 import * as releases from '../releases.ts'
 import * as tokens from '../tokens.ts'
@@ -43,6 +44,9 @@ const NAMED: Record<string, unknown> = {
   MissingPromotion,
   Promotion,
   Reject,
+  CliToken,
+  LoginProvider,
+  LoginProviders,
   ...checks,
   ...releases,
   ...tokens,

@@ -71,7 +71,7 @@ const TAGS: Record<string, string> = {
 
 const pathParameters = ({ path, tag }: Operation) =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const { description, example } = PATH_PARAMETERS[name] ?? idOf(tag)
+    const { description, example } = PATH_PARAMETERS[name] ?? idOf({ tag, path })
     return { name, in: 'path', required: true, description, example, schema: { type: 'string' } }
   })
 

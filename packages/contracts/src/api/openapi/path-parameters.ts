@@ -34,8 +34,10 @@ const RECORDS: Record<string, keyof typeof STORY> = {
   instances: 'instance',
 }
 
-/** The `id` in the paths of the operations with this tag. */
-export const idOf = (tag: string): Parameter => ({
-  description: 'A UUID, or the SqId of the record if it has one',
-  example: STORY[RECORDS[tag] ?? 'session'],
-})
+const LOGIN_PROVIDER: Parameter = { description: 'The id of a provider, from listLoginProviders', example: 'keycloak' }
+
+/** The `id` in the path of an operation. */
+export const idOf = ({ tag, path }: { tag: string; path: string }): Parameter =>
+  path.startsWith('/auth/oidc/')
+    ? LOGIN_PROVIDER
+    : { description: 'A UUID, or the SqId of the record if it has one', example: STORY[RECORDS[tag] ?? 'session'] }

@@ -29,6 +29,7 @@ export const HEADERS = {
   RetryAfter: header('Seconds after which to try again', { type: 'integer' }),
   RateLimitRemaining: header('Always 0 if present', { type: 'integer' }),
   Allow: header('The methods of the path', { type: 'string' }),
+  Location: header('Where the browser goes on', { type: 'string' }),
   RefreshCookie: header(
     'The refresh token: `refresh_token=…; HttpOnly; SameSite=Strict; Path=/api/v1/auth`; empty after a logout',
     {
@@ -114,7 +115,7 @@ export const ATTEMPTS_ERROR = {
 export function responsesOf(operation: Operation, components: Components): Record<string, unknown> {
   const responses: Record<string, unknown> = {}
   for (const [status, schema] of Object.entries(operation.responses)) {
-    responses[status] = successResponse(schema, operation, components)
+    responses[status] = successResponse(Number(status), schema, operation, components)
   }
   const codes = byStatus(errorCodesOf(operation))
   for (const [status, these] of codes) {
@@ -142,7 +143,14 @@ function byStatus(codes: ErrorCode[]): Map<number, ErrorCode[]> {
 
 const STREAM = 'data: {"event":"ping","data":{"type":"ping"}}\n\n'
 
-function successResponse(schema: TSchema | string | null, operation: Operation, components: Components) {
+const REDIRECT = 302
+
+function successResponse(
+  status: number,
+  schema: TSchema | string | null,
+  operation: Operation,
+  components: Components,
+) {
   const headers = {
     ...REQUEST_ID,
     ...(operation.cookie === undefined ? {} : { 'Set-Cookie': refer('RefreshCookie') }),
@@ -152,6 +160,9 @@ function successResponse(schema: TSchema | string | null, operation: Operation, 
         header(description, { type: 'integer' }),
       ]),
     ),
+  }
+  if (status === REDIRECT) {
+    return { description: 'The browser goes on to `Location`', headers: { ...headers, Location: refer('Location') } }
   }
   if (schema === null) return { description: 'Done; the body is empty', headers }
   if (schema === 'application/octet-stream')

@@ -9,10 +9,10 @@ export const authenticationOperations = {
     audit: 'auth.login',
     limit: 'login',
     cookie: 'sets',
-    refusals: ['INVALID_CREDENTIALS'],
+    refusals: ['INVALID_CREDENTIALS', 'FORBIDDEN'],
     summary: 'Log in with e-mail and password; sets the refresh cookie, or asks for the second factor',
     description:
-      'Begins a session. The answer has an access token for an hour and the user, and sets the refresh cookie for 30 days. For a user with a second factor it has `requires_2fa` and a pending token instead, for verifyTwoFactor. 401 `INVALID_CREDENTIALS` does not say whether e-mail, password or the status of the account is the cause. Every call counts for the limit of attempts, a successful one too.',
+      'Begins a session. The answer has an access token for an hour and the user, and sets the refresh cookie for 30 days. For a user with a second factor it has `requires_2fa` and a pending token instead, for verifyTwoFactor. 401 `INVALID_CREDENTIALS` does not say whether e-mail, password or the status of the account is the cause. Every call counts for the limit of attempts, a successful one too. With password login switched off, all but users with `break_glass` get 403 `FORBIDDEN`, whatever is wrong.',
     tag: 'authentication',
     access: 'public',
     body: auth.LoginRequest,
@@ -24,7 +24,7 @@ export const authenticationOperations = {
     audit: 'auth.verify_2fa',
     limit: 'login',
     cookie: 'sets',
-    refusals: ['INVALID_CREDENTIALS', 'INVALID_TOKEN', 'CONFIGURATION_ERROR'],
+    refusals: ['INVALID_CREDENTIALS', 'INVALID_TOKEN', 'FORBIDDEN', 'CONFIGURATION_ERROR'],
     summary: 'Complete a login with the second factor; sets the refresh cookie',
     description:
       'Completes the login of a user with a second factor, with a code or a recovery code. Each code works once. A wrong or used code is 401 `INVALID_CREDENTIALS`. A pending token is valid for 5 minutes, for one login and five attempts, then it is 401 `INVALID_TOKEN`. From the fifth wrong code of a user within 15 minutes on, all codes get 429: for 30 seconds, doubling up to 900.',
@@ -81,7 +81,7 @@ export const authenticationOperations = {
     refusals: ['INVALID_CREDENTIALS', 'AUTH_RATE_LIMIT_EXCEEDED'],
     summary: 'Change the password; ends all other sessions of the user',
     description:
-      'Sets a new password and ends all other sessions of the user, with their streams. API keys stay valid. A wrong present password is 401 `INVALID_CREDENTIALS`. After ten of them within 15 minutes every call gets 429 until the 15 minutes are over; logging in stays possible.',
+      'Sets a new password and ends all other sessions of the user, with their streams. API keys stay valid. A wrong present password is 401 `INVALID_CREDENTIALS`. After ten of them within 15 minutes every call gets 429 until the 15 minutes are over; logging in stays possible. With password login switched off, all but users with `break_glass` get 403 `FORBIDDEN`.',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.ChangePassword,

@@ -1,7 +1,9 @@
 import {
   bucketKey,
+  cliCodeKey,
   exchangeKey,
   loginKeys,
+  oidcLoginKey,
   pendingTokenKey,
   sseSessionsKey,
   sseTokenKey,
@@ -57,6 +59,7 @@ const RIGHTS: Record<RedisUser, Rights> = {
         { keys: [sessions, tokens], commands: ['eval'] },
         { keys: [sessions], commands: ['hget', 'hset', 'hdel', 'hlen', 'hkeys', 'expire'] },
         { keys: [tokens], commands: ['set'] },
+        { keys: [oidcLoginKey(namespace, '*'), cliCodeKey(namespace, '*')], commands: ['set', 'getdel'] },
         {
           keys: [pendingTokenKey(namespace, '*'), wrongPasswordsKey(namespace, '*')],
           commands: ['set', 'incr', 'decr', 'ttl', 'del'],
