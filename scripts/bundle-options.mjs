@@ -3,7 +3,10 @@
 
 // CommonJS packages use these names, which an ES module does not have.
 const BANNER = `import { createRequire as $createRequire } from 'node:module'
-const require = $createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname`
+const require = $createRequire(import.meta.url), $filename = import.meta.filename, $dirname = import.meta.dirname`
+
+// An ES module in the bundle may declare names such as __dirname itself, so the banner must not.
+const DEFINE = { __filename: '$filename', __dirname: '$dirname' }
 
 export const NODE_BUNDLE = {
   bundle: true,
@@ -17,8 +20,11 @@ export const NODE_BUNDLE = {
   logLevel: 'warning',
   // With this, esbuild removes calls of empty functions: the failpoints (packages/runtime/src/failpoint.ts).
   minifySyntax: true,
-  define: { 'globalThis.SLIPWAY_FAILPOINTS': 'false' },
+  define: { ...DEFINE, 'globalThis.SLIPWAY_FAILPOINTS': 'false' },
 }
 
 /** `globalThis.SLIPWAY_FAILPOINTS` remains true, so the services kill themselves where SLIPWAY_FAILPOINT says. */
-export const NODE_BUNDLE_WITH_FAILPOINTS = { ...NODE_BUNDLE, define: { 'globalThis.SLIPWAY_FAILPOINTS': 'true' } }
+export const NODE_BUNDLE_WITH_FAILPOINTS = {
+  ...NODE_BUNDLE,
+  define: { ...DEFINE, 'globalThis.SLIPWAY_FAILPOINTS': 'true' },
+}

@@ -57,6 +57,8 @@ describe('the package', () => {
     }
     load('dist/bundle.js')
     expect(bundles.toSorted()).toEqual([...loaded].toSorted())
+    // A package that is loaded late may declare a name that the bundle has already.
+    for (const name of bundles) execFileSync(process.execPath, ['--check', path.join(installed.folder, name)])
   })
 })
 

@@ -36,6 +36,10 @@ const io: Io = {
   home: os.homedir(),
   onInterrupt,
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+  openBrowser: async (address) => {
+    const { default: open } = await import('open')
+    return await open(address)
+  },
   retryForMs: RETRY_FOR_MS,
 }
 // Not process.exit(): a pipe may still hold output.

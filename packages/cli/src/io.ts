@@ -10,6 +10,8 @@ export interface Io {
   onInterrupt: (listener: () => void) => () => void
   /** Waits before the next poll. Rejects when the signal aborts. */
   sleep: (ms: number, signal: AbortSignal) => Promise<unknown>
+  /** Opens the address in the browser of the user. Rejects if no program can be started for it. */
+  openBrowser: (address: string) => Promise<unknown>
   /** How long to repeat a call that gets no answer. */
   retryForMs: number
 }

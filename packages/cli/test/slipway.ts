@@ -26,13 +26,15 @@ export interface RunOptions {
   stdin?: string
   /** Whether a person sits at a terminal. */
   isTerminal?: boolean
+  /** What the browser of the user does with an address. Default: there is no browser. */
+  openBrowser?: (address: string) => Promise<unknown>
 }
 
 /** Polls do not wait for a second and more in a test. */
 const POLL_FASTER = 20
 
 /** The streams and the environment of a command line of its own. */
-export function createIo({ env = {}, stdin = '', isTerminal = false }: RunOptions = {}) {
+export function createIo({ env = {}, stdin = '', isTerminal = false, openBrowser }: RunOptions = {}) {
   const listeners = new Set<() => void>()
   const input = Object.assign(new PassThrough(), { isTTY: isTerminal })
   if (!isTerminal) input.end(stdin)
@@ -48,6 +50,7 @@ export function createIo({ env = {}, stdin = '', isTerminal = false }: RunOption
       return () => listeners.delete(listener)
     },
     sleep: (ms, signal) => sleep(ms / POLL_FASTER, undefined, { signal }),
+    openBrowser: openBrowser ?? (() => Promise.reject(new Error('there is no browser'))),
     retryForMs: 0,
   }
   const interrupt = () => {

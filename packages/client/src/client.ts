@@ -2,7 +2,7 @@ import type { LogStreamMessage } from '@slipway/contracts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { type LogFilter, type LogPage, readLogPage } from './log-pages.ts'
 import { type FollowOptions, followLogs } from './log-stream.ts'
-import type { Credentials } from './session.ts'
+import type { Credentials, LoginCode } from './session.ts'
 import type { Answer, CallOptions, InputArguments, Item, ListOperation, OperationId, Schema } from './types.ts'
 
 const PAGE = 100
@@ -32,6 +32,11 @@ export class SlipwayClient {
   /** Logs in for later calls. Not needed with a token in the options. */
   async login(credentials: Credentials): Promise<void> {
     await this.#connection.login(credentials)
+  }
+
+  /** Completes a login in the browser. Returns who logged in. */
+  async loginWithCode(code: LoginCode): Promise<Schema<'User'>> {
+    return await this.#connection.loginWithCode(code)
   }
 
   /** Ends all sessions of the user. */

@@ -11,13 +11,14 @@ import { ROUTES } from './generated/routes.ts'
 import {
   type Credentials,
   createMemoryStore,
+  type LoginCode,
   refreshTokenOf,
   type ServiceAccount,
   type Session,
   type SessionStore,
 } from './session.ts'
 import { sleep } from './sleep.ts'
-import type { Answer, CallOptions, OperationId } from './types.ts'
+import type { Answer, CallOptions, OperationId, Schema } from './types.ts'
 
 export interface ConnectionOptions {
   /** Such as `http://127.0.0.1:8080`. */
@@ -130,6 +131,13 @@ export class Connection {
     if ('requires_2fa' in login.body) {
       this.#keep(await this.#verifySecondFactor(login.body.pending_token, credentials))
     } else this.#keep({ ...login, body: login.body })
+  }
+
+  /** Completes a login in the browser. Returns who logged in. */
+  async loginWithCode({ code, verifier }: LoginCode): Promise<Schema<'User'>> {
+    const login = await this.#ask('exchangeCliCode', { body: { code, code_verifier: verifier } })
+    this.#keep(login)
+    return login.body.user
   }
 
   async #verifySecondFactor(
@@ -390,8 +398,10 @@ function isSlipwayAnswer(operation: OperationId, headers: Headers, body: unknown
  * Not every field of the OpenAPI document: an older server lacks the newer ones.
  */
 const PROMISED: { [O in OperationId]?: readonly string[] } = {
+  exchangeCliCode: ['access_token'],
   exchangeToken: ['access_token'],
   getCurrentUser: ['username', 'email'],
+  listLoginProviders: ['password_login'],
   login: ['access_token', 'requires_2fa'],
   refreshLogin: ['access_token'],
   verifyTwoFactor: ['access_token'],

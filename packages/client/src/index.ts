@@ -10,6 +10,7 @@ export { isNothingToDeploy } from './nothing-to-deploy.ts'
 export {
   type Credentials,
   createMemoryStore,
+  type LoginCode,
   type ServiceAccount,
   type Session,
   type SessionStore,

@@ -30,6 +30,13 @@ export interface ServiceAccount {
   getIdToken: (use: { isRenewal: boolean }) => Promise<string>
 }
 
+/** What a login in the browser ends with. */
+export interface LoginCode {
+  code: string
+  /** The secret whose hash began the login (PKCE). */
+  verifier: string
+}
+
 export function createMemoryStore(): SessionStore {
   let stored: Session | undefined
   return {

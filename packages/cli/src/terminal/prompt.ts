@@ -6,15 +6,19 @@ import type { Io } from '../io.ts'
 /** Whether a person can answer questions. */
 export const hasTerminal = ({ stdin, stderr }: Io) => stdin.isTTY === true && stderr.isTTY === true
 
-/** Asks on the terminal. Without a terminal it throws a UsageError that names the option to give. */
+/**
+ * Asks on the terminal. Without a terminal it throws a UsageError that names the option to give. After the signal, it leaves the
+ * terminal and never resolves.
+ */
 export async function ask(
   io: Io,
   question: string,
-  { hidden = false, instead }: { hidden?: boolean; instead: string },
+  { hidden = false, instead, signal }: { hidden?: boolean; instead: string; signal?: AbortSignal },
 ): Promise<string> {
   if (!hasTerminal(io)) throw new UsageError(`there is no terminal to ask for ${question}: ${instead}`)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: io.stdin, output: hidden ? silent : io.stderr, terminal: true })
+  const output = hidden ? silent : io.stderr
+  const lines = createInterface({ input: io.stdin, output, terminal: true, ...(signal ? { signal } : {}) })
   // Write the question after createInterface, which turns off the echo of the terminal.
   io.stderr.write(`${question}: `)
   return await new Promise<string>((resolve, reject) => {
