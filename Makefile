@@ -78,7 +78,7 @@ migrate: build ## Bring the database to the newest schema
 	  scripts/infra.sh release migrate; exit $$status
 
 # Debian's packages are installed while npm's are.
-run: ## Start everything, deploy the example, serve until Ctrl-C
+run: ## Start everything, deploy the example, serve until Ctrl-C; OIDC=1: with a login provider and two users
 	@$(MAKE) -j2 build packages
 	@exec $(SUITE) run
 

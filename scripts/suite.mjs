@@ -2,6 +2,7 @@
 // `make` calls it after it has built everything; what each command does is said in the Makefile's help.
 
 import { followLogs } from './suite/logs.mjs'
+import { isOidcWanted, oidcWelcome } from './suite/oidc.mjs'
 import { find, sleep } from './suite/processes.mjs'
 import { readiness } from './suite/readiness.mjs'
 import { run, SUPERVISOR, SUPERVISOR_SCRIPT } from './suite/run.mjs'
@@ -28,6 +29,7 @@ async function up() {
   const names = suite.started.map(({ service }) => service.name)
   say(names.length > 0 ? `started ${names.join(', ')}` : 'everything runs already')
   say(`serves at ${suite.all[0].url}; e-mail and password of the first administrator: .slipway/settings.env`)
+  if (isOidcWanted()) console.log(oidcWelcome(suite.all[0].url))
   return 0
 }
 

@@ -19,7 +19,7 @@ async function probe(url) {
  * the gateway is asked as its users ask it, too.
  */
 export async function readiness(service) {
-  const own = await probe(`${service.management}/readyz`)
+  const own = await probe(service.ready ?? `${service.management}/readyz`)
   if (!own.ready || service.name !== 'gateway') return own
   return probe(`${service.url}/api/v1/health/ready`)
 }

@@ -1,6 +1,7 @@
 // The suite in the foreground: start, first deployment, serve until Ctrl-C. What dies is started again.
 import { spawn } from 'node:child_process'
 import path from 'node:path'
+import { isOidcWanted, oidcWelcome } from './oidc.mjs'
 import { find, removePid, sleep, start, writePid } from './processes.mjs'
 import { root } from './settings.mjs'
 import { serversRelease } from './setup.mjs'
@@ -129,7 +130,10 @@ export async function run() {
       }
       const result = token && (await deployExample(base, token, state))
       if (result) say(`the example's deployment did not succeed (code ${result}); Slipway serves nevertheless`)
-      if (!state.stopping) welcome(base, suite.settings, token !== null)
+      if (!state.stopping) {
+        welcome(base, suite.settings, token !== null)
+        if (isOidcWanted()) console.log(oidcWelcome(base))
+      }
     }
     await Promise.race([state.came, supervision])
     await supervision

@@ -1,5 +1,6 @@
 // The processes of the suite: what each one is told through its environment, and where it listens.
 import path from 'node:path'
+import { oidcService, oidcSettings } from './oidc.mjs'
 import { joinTokenFile, root, stateDir } from './settings.mjs'
 
 const LOOPBACK = '127.0.0.1'
@@ -17,7 +18,7 @@ const pick = (from, names) => Object.fromEntries(names.map((name) => [name, from
 
 /**
  * Every service as { name, main, env, url, management, listens: [{ port, host, variable }] }, in the order in which
- * they are shown. Each is given only the secrets and servers that it needs.
+ * they are shown. The login provider, if there is one, has `ready` instead of `management`: the address that says so. Each is given only the secrets and servers that it needs.
  */
 export function services({ ports, settings, servers, local = {} }) {
   const gatewayHost = process.env.SLIPWAY_HOST || LOOPBACK
@@ -47,6 +48,7 @@ export function services({ ports, settings, servers, local = {} }) {
         SLIPWAY_LOG_STREAM_URL: at(ports.logStream),
         // The suite speaks plain HTTP on this machine, where a browser would drop a Secure cookie.
         SLIPWAY_COOKIE_SECURE: process.env.SLIPWAY_COOKIE_SECURE || 'false',
+        ...(ports.oidc === undefined ? {} : oidcSettings(at(ports.gateway))),
       },
     },
     { name: 'planner', listens: [], env: { ...serversOf('planner'), ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']) } },
@@ -94,7 +96,7 @@ export function services({ ports, settings, servers, local = {} }) {
   const inherited = { ...process.env }
   for (const name of [...SECRETS, ...FOREIGN]) delete inherited[name]
   for (const name of Object.keys(inherited)) if (SERVERS.test(name)) delete inherited[name]
-  return table.map((service, index) => {
+  const suite = table.map((service, index) => {
     const management = ports.management + index
     const common = {
       SLIPWAY_MANAGEMENT_PORT: management,
@@ -113,4 +115,7 @@ export function services({ ports, settings, servers, local = {} }) {
       listens: [...service.listens, listener(management, 'SLIPWAY_MANAGEMENT_PORT')],
     }
   })
+  if (ports.oidc === undefined) return suite
+  const provider = oidcService(ports.oidc)
+  return [...suite, { ...provider, env: { ...inherited, ...provider.env } }]
 }

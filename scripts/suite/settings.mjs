@@ -75,5 +75,7 @@ export function ports() {
     logStream: port('SLIPWAY_LOG_STREAM_PORT', gateway + 1),
     bridge: port('SLIPWAY_BRIDGE_PORT', gateway + 2),
     management: port('SLIPWAY_MANAGEMENT_PORT', gateway + 10),
+    // Absent in most suites, also in what is kept of their ports.
+    ...(process.env.OIDC === '1' ? { oidc: port('SLIPWAY_OIDC_PORT', gateway + 3) } : {}),
   }
 }

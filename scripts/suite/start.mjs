@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { localUser } from './local-user.mjs'
+import { writeOidcFiles } from './oidc.mjs'
 import { find, start, stop } from './processes.mjs'
 import { untilReady } from './readiness.mjs'
 import { services } from './services.mjs'
@@ -28,7 +29,10 @@ function demandSamePorts(wanted) {
   if (running.length === 0) return
   const known = JSON.parse(fs.readFileSync(portsFile, 'utf8'))
   if (JSON.stringify(known) === JSON.stringify(wanted)) return
-  throw new Error(`the suite already runs with its gateway on port ${known.gateway}: \`make down\` first, then move it`)
+  const how = known.oidc === undefined ? 'without' : 'with'
+  throw new Error(
+    `the suite already runs with its gateway on port ${known.gateway}, ${how} a login provider: \`make down\` first`,
+  )
 }
 
 /**
@@ -57,6 +61,7 @@ export async function startSuite(holder, cancelled = () => false) {
   await demandFreePorts(missing)
   fs.mkdirSync(path.dirname(portsFile), { recursive: true })
   fs.writeFileSync(portsFile, JSON.stringify(wanted))
+  if (wanted.oidc !== undefined) writeOidcFiles(wanted.oidc, all[0].url)
   const started = missing.map((service) => ({ service, ...start(service) }))
   // The instance waits for the file.
   const joins = missing.some(({ name }) => name === 'orchestration-instance') ? makeJoinToken(servers) : null

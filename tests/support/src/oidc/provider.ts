@@ -49,8 +49,7 @@ export async function startOidcProvider({
 }: Options): Promise<OidcProvider> {
   let answer: (request: IncomingMessage, response: ServerResponse) => unknown = () => {}
   const server = http.createServer((request, response) => void answer(request, response))
-  // Without a host, so that it answers to every address of the name.
-  await new Promise<void>((resolve) => server.listen(port, resolve))
+  await new Promise<void>((resolve) => server.listen(port, host, resolve))
   const issuer = `http://${host}:${(server.address() as AddressInfo).port}`
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const provider = new Provider(issuer, {
