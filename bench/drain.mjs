@@ -17,7 +17,7 @@ const PRIORITIES = 201
 const POINT = 3_153_600_000_000
 /** What copies of a request have in common. */
 const COPIED = `source_type, source_id, source_name, source_version, target_count, step_count, first_targets, triggered_by, command,
-  freeze_subject, freeze_key`
+  freeze_subject, freeze_key, author_id`
 
 /** Goals 4 and 5: emptying the queue, beside BullMQ with priorities and graphile-worker as it comes. */
 export async function measureDrain({ suite, database, api, instance, body, rounds }) {

@@ -230,9 +230,9 @@ export const clear = (database: Database) => database.query(CLEARED.map((table) 
 export const copyRequest = (database: Database, id: string, { count, priority }: { count: number; priority: number }) =>
   database.query(
     `INSERT INTO pending_requests (id, priority, rank, tenant_id, source_type, source_id, source_name, source_version, target_count,
-                                   step_count, first_targets, command, freeze_subject, freeze_key, instance_selector, pool_key)
+                                   step_count, first_targets, command, freeze_subject, freeze_key, instance_selector, pool_key, author_id)
      SELECT gen_random_uuid(), $3, ${rankOf('$3::int', 'queued_at')}, tenant_id, source_type, source_id, source_name, source_version,
-            target_count, step_count, first_targets, command, freeze_subject, freeze_key, instance_selector, pool_key
+            target_count, step_count, first_targets, command, freeze_subject, freeze_key, instance_selector, pool_key, author_id
        FROM pending_requests, generate_series(1, $2) WHERE id = $1`,
     [id, count, priority],
   )
