@@ -11,6 +11,7 @@ import type { ProviderUser } from '../login-providers/provider-client.ts'
 import type { Provider } from '../login-providers/providers-file.ts'
 import { type NamedRights, rightsOf } from '../login-providers/rights.ts'
 import { changesOf } from '../records/changes.ts'
+import { holdScope } from '../records/scopes.ts'
 import {
   findEnvironmentsByName,
   findSolutionsByName,
@@ -141,7 +142,7 @@ async function setRights(tx: Transaction, account: Account, named: NamedRights):
 }
 
 /**
- * Finds what the rules name. The roles stay locked until the end of the transaction.
+ * Finds what the rules name. All of it stays until the end of the transaction.
  * @throws LoginRefused if something does not exist
  */
 async function resolve(
@@ -167,6 +168,8 @@ async function resolve(
       solution_ids: binding.solutions?.flatMap((name) => idsOf(solutions, 'unknown_solution', name)) ?? null,
     }),
   )
+  // One of them may have been deleted since it was found.
+  await holdScope(tx, scoped)
   return { tenant_id, bindings: [...roles.map((name) => bindingOf(name, EVERYWHERE)), ...scoped] }
 }
 
