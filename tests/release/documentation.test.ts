@@ -4,7 +4,15 @@ import { generateKeyPairSync } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type Api, loginToSuite, repositoryRoot, type Suite, startSuite } from '@slipway/testing'
+import {
+  type Api,
+  loginToSuite,
+  repositoryRoot,
+  type Suite,
+  startSuite,
+  startTokenIssuer,
+  type TokenIssuer,
+} from '@slipway/testing'
 import { parse } from 'yaml'
 import { installPackage, linkPackage } from './installed.ts'
 import { binFolder, runProgram } from './programs.ts'
@@ -14,7 +22,8 @@ let api: Api
 let key: string
 
 beforeAll(async () => {
-  suite = await startSuite()
+  // Allows an issuer of tokens on this machine.
+  suite = await startSuite({ env: { SLIPWAY_DEVELOPMENT: 'true' } })
   api = await loginToSuite(suite)
   const { body } = await api.post('/auth/api-keys', { name: 'pipeline' })
   key = body.full_key
@@ -168,14 +177,49 @@ describe('examples/storefront', () => {
 
 describe('examples/pipelines', () => {
   const cwd = path.join(repositoryRoot, 'examples/pipelines')
-  /** The API keys of the README: for reading, for deploying, and for applying. */
-  let keys: { read: string; deploy: string; apply: string }
+  /** Takes the place of GitHub, GitLab and Jenkins. */
+  let issuer: TokenIssuer
+  /** The accounts and trusts of the README, and the same trusts for the issuer of this test. */
   beforeAll(async () => {
-    const script = `${blocks('examples/pipelines/README.md', 'sh').join('\n')}\nprintf '%s\\n' "$READ_KEY" "$DEPLOY_KEY" "$APPLY_KEY"`
-    const made = await shell(script, { SLIPWAY_TOKEN: api.token }, cwd)
-    const [read = '', deploy = '', apply = ''] = made.stdout.split('\n')
-    keys = { read, deploy, apply }
+    issuer = await startTokenIssuer()
+    const made = await shell(blocks('examples/pipelines/README.md', 'sh').join('\n'), { SLIPWAY_TOKEN: api.token }, cwd)
+    expect(made).toMatchObject({ code: 0 })
+    for (const name of ['shop-preview', 'shop-deploy', 'shop-apply']) {
+      const [account] = (await api.get(`/admin/users?search=${name}`)).body.data
+      const { trusts } = (await api.get(`/admin/users/${account.id}/trusts`)).body
+      for (const { id: _, created_at: __, created_by: ___, ...trust } of trusts) {
+        const same = { ...trust, issuer: issuer.url, name: `test ${trust.name}` }
+        expect((await api.post(`/admin/users/${account.id}/trusts`, same)).status).toBe(201)
+      }
+    }
   })
+  afterAll(() => issuer.close())
+
+  /** What GitHub says of a job. */
+  const onPush = { repository: 'acme/shop', ref: 'refs/heads/main', event_name: 'push' }
+  const onPullRequest = { repository: 'acme/shop', ref: 'refs/pull/7/merge', event_name: 'pull_request' }
+  const withGitHub = (job: Record<string, unknown>) => {
+    issuer.job = job
+    return issuer.variablesOfGitHub()
+  }
+  /** What GitLab says of a job. */
+  const onGitLab = { project_path: 'acme/shop', ref: 'main', ref_type: 'branch', ref_protected: 'true' }
+
+  interface GitLabJob {
+    id_tokens: { SLIPWAY_ID_TOKEN: { aud: string } }
+    variables: Record<string, string>
+    script: string[]
+  }
+  const runOnGitLab = async (job: GitLabJob | undefined, env: Record<string, string>) => {
+    expect(job?.id_tokens.SLIPWAY_ID_TOKEN.aud).toBe('$SLIPWAY_URL')
+    const SLIPWAY_ID_TOKEN = await issuer.token({ ...onGitLab, aud: suite.url })
+    const ended = await shell(
+      (job?.script ?? ['false']).join('\n'),
+      { ...env, ...job?.variables, SLIPWAY_ID_TOKEN },
+      cwd,
+    )
+    expect(ended).toMatchObject({ code: 0 })
+  }
 
   /** Expects that the last deployment is of the pipeline, with this revision. */
   const deployed = async (revision: string) => {
@@ -193,8 +237,6 @@ describe('examples/pipelines', () => {
     const run = async (job: 'preview' | 'deploy', sha: string) => {
       const known: Record<string, string> = {
         'vars.SLIPWAY_URL': suite.url,
-        'secrets.SLIPWAY_API_KEY': keys.apply,
-        'secrets.SLIPWAY_READ_KEY': keys.read,
         'github.sha': sha,
         'github.run_id': sha,
         'github.run_attempt': '1',
@@ -208,7 +250,8 @@ describe('examples/pipelines', () => {
       const outputs: string[] = []
       for (const step of steps) {
         if (step.run === undefined) continue
-        const ended = await shell(fill(step.run), filled, cwd)
+        const platform = withGitHub(job === 'preview' ? onPullRequest : onPush)
+        const ended = await shell(fill(step.run), { ...filled, ...platform }, cwd)
         expect(ended).toMatchObject({ code: 0 })
         outputs.push(ended.stdout)
       }
@@ -231,47 +274,43 @@ describe('examples/pipelines', () => {
   })
 
   test('gitlab-ci.yml applies and deploys', async () => {
-    const jobs = parse(read('examples/pipelines/gitlab-ci.yml')) as Record<string, { script: string[] }>
-    const env = { CI_COMMIT_SHA: 'decade', CI_JOB_ID: '4711' }
-    for (const [name, SLIPWAY_API_KEY] of [
-      ['catalog', keys.read],
-      ['deploy', keys.apply],
-    ] as const) {
-      expect(await shell((jobs[name]?.script ?? ['false']).join('\n'), { ...env, SLIPWAY_API_KEY }, cwd)).toMatchObject(
-        {
-          code: 0,
-        },
-      )
+    const jobs = parse(read('examples/pipelines/gitlab-ci.yml')) as Record<string, GitLabJob>
+    for (const name of ['catalog', 'deploy']) {
+      await runOnGitLab(jobs[name], { CI_COMMIT_SHA: 'decade', CI_JOB_ID: '4711' })
     }
     await deployed('decade')
   })
 
-  test('Jenkinsfile applies and deploys', async () => {
+  test('Jenkinsfile applies and deploys, and writes no token to its log', async () => {
     const text = read('examples/pipelines/Jenkinsfile')
-    const keyOf: Record<string, string> = { 'slipway-read-key': keys.read, 'slipway-api-key': keys.apply }
     const stages = text.split(/\bstage\(/).slice(1)
     expect(stages).toHaveLength(2)
     for (const stage of stages) {
-      const key = keyOf[/SLIPWAY_API_KEY = credentials\('(.*?)'\)/.exec(stage)?.[1] ?? '']
-      if (key === undefined) throw new Error(`the stage has no key: ${stage}`)
-      const env = { SLIPWAY_API_KEY: key, GIT_COMMIT: 'facade', BUILD_TAG: 'jenkins-7' }
+      const SLIPWAY_SERVICE_ACCOUNT = /SLIPWAY_SERVICE_ACCOUNT = '(.*?)'/.exec(stage)?.[1] ?? ''
+      expect(stage).toContain("SLIPWAY_ID_TOKEN = credentials('slipway-id-token')")
       const scripts = [...stage.matchAll(/\bsh (?:'''(.*?)'''|'(.*?)')/gs)]
       expect(scripts.length).toBeGreaterThan(0)
       for (const [, long, short = 'false'] of scripts) {
-        expect(await shell(long ?? short, env, cwd)).toMatchObject({ code: 0 })
+        const sub = 'https://jenkins.example.com/job/shop/job/main/'
+        const SLIPWAY_ID_TOKEN = await issuer.token({ sub, aud: suite.url })
+        const env = { SLIPWAY_SERVICE_ACCOUNT, SLIPWAY_ID_TOKEN, GIT_COMMIT: 'facade', BUILD_TAG: 'jenkins-7' }
+        // Jenkins runs scripts with -x.
+        const ended = await shell(`set -x\n${long ?? short}`, env, cwd)
+        expect(ended).toMatchObject({ code: 0 })
+        expect(ended.stdout + ended.stderr).not.toContain('eyJ')
       }
     }
     await deployed('facade')
   })
 
-  test('the composite action installs slipway and deploys with a key that may only deploy', async () => {
+  test('the composite action installs slipway and deploys with an account that may only deploy', async () => {
     interface Action {
       inputs: Record<string, { default?: string }>
       runs: { steps: { if?: string; env: Record<string, string>; run: string }[] }
     }
     const action = parse(read('examples/pipelines/action/action.yml')) as Action
     const { tarball } = installPackage(path.join(suite.folder, 'action'))
-    const given = { url: suite.url, 'api-key': keys.deploy, source: 'web', tag: 'app=web', package: tarball }
+    const given = { url: suite.url, 'service-account': 'shop-deploy', source: 'web', tag: 'app=web', package: tarball }
     const inputs: Record<string, string> = { ...given, variables: 'revision=beef' }
     const known = Object.fromEntries(
       Object.entries(action.inputs).map(([name, input]) => [`inputs.${name}`, inputs[name] ?? input.default ?? '']),
@@ -283,7 +322,8 @@ describe('examples/pipelines', () => {
     expect(action.runs.steps).toHaveLength(2)
     for (const { env, run } of action.runs.steps) {
       const filled = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fillIn(value, known)]))
-      expect(await shell(run, { ...runner, ...numbers, ...filled }, cwd)).toMatchObject({ code: 0 })
+      const platform = withGitHub({ ...onPush, environment: 'production' })
+      expect(await shell(run, { ...runner, ...numbers, ...filled, ...platform }, cwd)).toMatchObject({ code: 0 })
     }
     expect(fs.existsSync(path.join(fs.readFileSync(runner.GITHUB_PATH, 'utf8').trim(), 'slipway'))).toBe(true)
     await deployed('beef')
@@ -292,25 +332,22 @@ describe('examples/pipelines', () => {
   test('the component of GitLab previews, and applies and deploys', async () => {
     const [header, body] = read('examples/pipelines/component/templates/slipway.yml').split(/^---$/m)
     const { spec } = parse(header ?? '') as { spec: { inputs: Record<string, { default?: string }> } }
-    const given: Record<string, string> = { source: 'web', tag: 'app=web' }
-    const filled = (body ?? '').replace(/\$\[\[ inputs\.(\w+) \]\]/g, (_, name: string) => {
+    const accounts = { 'preview-account': 'shop-preview', account: 'shop-apply' }
+    const given: Record<string, string> = { ...accounts, source: 'web', tag: 'app=web' }
+    const filled = (body ?? '').replace(/\$\[\[ inputs\.([\w-]+) \]\]/g, (_, name: string) => {
       const value = given[name] ?? spec.inputs[name]?.default
       if (value === undefined) throw new Error(`the component has no input ${name}`)
       return value
     })
-    const jobs = parse(filled) as Record<string, { script: string[] }>
-    for (const [name, SLIPWAY_API_KEY] of [
-      ['slipway-preview', keys.read],
-      ['slipway-deploy', keys.apply],
-    ] as const) {
-      const env = { SLIPWAY_API_KEY, CI_COMMIT_SHA: 'facet', CI_JOB_ID: '4712' }
-      expect(await shell((jobs[name]?.script ?? ['false']).join('\n'), env, cwd)).toMatchObject({ code: 0 })
+    const jobs = parse(filled) as Record<string, GitLabJob>
+    for (const name of ['slipway-preview', 'slipway-deploy']) {
+      await runOnGitLab(jobs[name], { CI_COMMIT_SHA: 'facet', CI_JOB_ID: '4712' })
     }
     await deployed('facet')
   })
 
-  test('the key for reading shows what is in force, and neither previews nor deploys', async () => {
-    const env = { SLIPWAY_API_KEY: keys.read }
+  test('the account for pull requests shows what is in force, and neither previews nor deploys', async () => {
+    const env = { SLIPWAY_SERVICE_ACCOUNT: 'shop-preview', ...withGitHub(onPullRequest) }
     const shown = await shell('slipway where web && slipway matrix && slipway freeze check', env, cwd)
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('web-1') })
     for (const subcommand of ['preview', 'deploy']) {
@@ -319,9 +356,23 @@ describe('examples/pipelines', () => {
     }
   })
 
-  test('the key for applying uploads content', async () => {
-    const ended = await shell('slipway content upload README.md', { SLIPWAY_API_KEY: keys.apply }, cwd)
+  test('the account for applying uploads content', async () => {
+    const env = { SLIPWAY_SERVICE_ACCOUNT: 'shop-apply', ...withGitHub(onPush) }
+    const ended = await shell('slipway content upload README.md', env, cwd)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('README.md') })
+  })
+
+  test.each([
+    ['a pull request', onPullRequest],
+    ['another branch', { ...onPush, ref: 'refs/heads/other' }],
+    ['a fork', { ...onPush, repository: 'stranger/shop' }],
+    ['the main branch, for a pull request of a fork', { ...onPush, event_name: 'pull_request_target' }],
+  ])('a job of %s does not get the account for applying', async (_, job) => {
+    const env = { SLIPWAY_SERVICE_ACCOUNT: 'shop-apply', ...withGitHub(job) }
+    expect(await shell('slipway status', env, cwd)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('INVALID_TOKEN'),
+    })
   })
 })
 

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Broker } from '@slipway/broker'
 import { type Envelope, OPERATIONS, type Operation, type ReplyEnvelope } from '@slipway/contracts'
 import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
-import { addPending, keptLog, newPrivateKey, totp } from '@slipway/testing'
+import { addPending, keptLog, newPrivateKey, startTokenIssuer, type TokenIssuer, totp } from '@slipway/testing'
 import { type OidcProvider, openBrowser, startOidcProvider } from '@slipway/testing/oidc'
 import request from 'supertest'
 import { addDeployment } from './deployment-rows.ts'
-import { startIssuer, type TestIssuer } from './issuer.ts'
 import { startOtherServices } from './other-services.ts'
 import { ADMIN, addUser, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 
@@ -20,7 +19,7 @@ const audited = Object.entries(OPERATIONS as Record<string, Operation>).filter((
 
 let gateway: TestGateway
 let services: Broker
-let issuer: TestIssuer
+let issuer: TokenIssuer
 let provider: OidcProvider
 const ADA = { username: 'ada', password: 'password of ada', claims: {} }
 const CALLBACK = 'https://slipway.test/api/v1/auth/oidc/acme/callback'
@@ -51,7 +50,7 @@ beforeAll(async () => {
     webhookDestinations: { allowPrivate: true },
   })
   services = await startOtherServices(gateway, carryOut)
-  issuer = await startIssuer()
+  issuer = await startTokenIssuer()
   const { api_key, full_key } = await made('/auth/api-keys', { name: name() })
   keyed = full_key
   key = { id: api_key.id, name: api_key.name }

@@ -1,19 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { keptLog } from '@slipway/testing'
+import { keptLog, makeIssuerKey, startTokenIssuer, type TokenIssuer } from '@slipway/testing'
 import { createIssuerKeys, type IssuerKeys } from '../src/identity/tokens/issuer-keys.ts'
 import { TokenRefused } from '../src/identity/tokens/refusal.ts'
 import { verifyToken } from '../src/identity/tokens/verify.ts'
-import { makeKey, startIssuer, type TestIssuer } from './issuer.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-let issuer: TestIssuer
+let issuer: TokenIssuer
 let keys: IssuerKeys
 /** The clock of the gateway, in milliseconds. */
 let now: number
 beforeEach(async () => {
-  issuer = await startIssuer()
+  issuer = await startTokenIssuer()
   now = Date.now()
   const { logger } = keptLog()
   keys = createIssuerKeys({ allowPrivate: false, isDevelopment: true, logger, now: () => now })
@@ -27,7 +26,7 @@ const goAway = () => {
   }
 }
 /** The outcome of a token that is made now: `accepted`, or the reason of its refusal. */
-async function outcome(options: Parameters<TestIssuer['token']>[1] = {}): Promise<string> {
+async function outcome(options: Parameters<TokenIssuer['token']>[1] = {}): Promise<string> {
   const token = await issuer.token({}, { ...options, now })
   return verifyToken(token, { trusted: new Set([issuer.url]), keys, now }).then(
     () => 'accepted',
@@ -36,7 +35,7 @@ async function outcome(options: Parameters<TestIssuer['token']>[1] = {}): Promis
 }
 const reads = () => issuer.asked.filter((path) => path === '/keys').length
 const rotate = async (kid: string) => {
-  issuer.keys = [await makeKey('ES256', kid)]
+  issuer.keys = [await makeIssuerKey('ES256', kid)]
 }
 
 describe('the keys of an issuer', () => {
@@ -102,7 +101,7 @@ describe('the keys of an issuer', () => {
   })
 
   test('stay those of the issuer: the same key id at another one is another key', async () => {
-    const other = await startIssuer()
+    const other = await startTokenIssuer()
     try {
       const token = await issuer.token({}, { key: other.keys[0] as never })
       const trusted = new Set([issuer.url, other.url])

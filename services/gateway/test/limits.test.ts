@@ -2,10 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type AddressRange, parseRange } from '@slipway/http'
 import { connectLimits, createLimits, type LimitSettings, type LimitsRedis, type Rate } from '@slipway/http/limits'
 import { bucketKey, exchangeKey } from '@slipway/runtime/redis'
-import { redisUrlOf, startTcpProxy, type TcpProxy, waitFor } from '@slipway/testing'
+import { redisUrlOf, startTcpProxy, startTokenIssuer, type TcpProxy, waitFor } from '@slipway/testing'
 import request from 'supertest'
 import { createGateway, type Gateway } from '../src/gateway.ts'
-import { startIssuer } from './issuer.ts'
 import { ADMIN, clientOf, logger, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 
 const LOOPBACK = ['127.0.0.0/8', '::1'].map((text) => parseRange(text) as AddressRange)
@@ -372,7 +371,7 @@ describe('the limit on refused exchanges of tokens', () => {
   test('does not count exchanges that succeed', async () => {
     const gateway = await replica(UNLIMITED)
     const address = newAddress()
-    const issuer = await startIssuer()
+    const issuer = await startTokenIssuer()
     const admin = clientOf(whole, whole.adminToken)
     const account = { kind: 'service', username: 'pipeline', roles: [] }
     const { id } = (await admin.send('createUser', '/admin/users', account)).body

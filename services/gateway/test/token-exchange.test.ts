@@ -1,10 +1,10 @@
 import { createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { type IssuerKey, makeIssuerKey, startTokenIssuer, TOKEN_ALGORITHMS, type TokenIssuer } from '@slipway/testing'
 import { CompactSign, exportSPKI } from 'jose'
 import request from 'supertest'
 import { createGateway } from '../src/gateway.ts'
 import { me, outcome } from './credentials.ts'
-import { ALGORITHMS, encoded, type IssuerKey, makeKey, startIssuer, type TestIssuer } from './issuer.ts'
 import {
   addUser,
   type Client,
@@ -31,15 +31,15 @@ const now = () => Math.floor(NOW / 1_000)
 let gateway: TestGateway
 let admin: Client
 /** The one that the accounts trust. */
-let issuer: TestIssuer
+let issuer: TokenIssuer
 /** Another account trusts this one. */
-let stranger: TestIssuer
+let stranger: TokenIssuer
 beforeAll(async () => {
   gateway = await startGateway({ tokenClock: () => NOW })
   admin = clientOf(gateway, gateway.adminToken)
-  issuer = await startIssuer(ALGORITHMS)
-  issuer.keys.push(await makeKey('ES256', 'second'))
-  stranger = await startIssuer()
+  issuer = await startTokenIssuer(TOKEN_ALGORITHMS)
+  issuer.keys.push(await makeIssuerKey('ES256', 'second'))
+  stranger = await startTokenIssuer()
   await addAccount('other-pipeline', { issuer: stranger.url })
 })
 afterAll(async () => {
@@ -64,7 +64,7 @@ async function addAccount(username: string, trust: object = {}) {
   return { id: id as string, username, trust_id: created.id as string }
 }
 
-const token = (claims: Record<string, unknown> = {}, options: Parameters<TestIssuer['token']>[1] = {}) =>
+const token = (claims: Record<string, unknown> = {}, options: Parameters<TokenIssuer['token']>[1] = {}) =>
   issuer.token({ ...OF_TOKEN, ...claims }, { now: NOW, ...options })
 
 const exchange = (subject_token: string, service_account = account.username, app = gateway.app) =>
@@ -80,10 +80,14 @@ async function lastAudit() {
   return rows[0]
 }
 
+/** A part of a token. */
+const encoded = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+
 const keyOf = (alg: string) => issuer.keys.find((key) => key.alg === alg) as IssuerKey
 
 describe('a token of a trusted pipeline', () => {
-  test.each(ALGORITHMS)('signed with %s becomes an access token for 15 minutes', async (alg) => {
+  test.each(TOKEN_ALGORITHMS)('signed with %s becomes an access token for 15 minutes', async (alg) => {
     const response = await exchange(await token({}, { key: keyOf(alg) }))
     expectAnswer('exchangeToken', response)
     expect(response.headers['set-cookie']).toBe(undefined)
@@ -296,7 +300,11 @@ describe('a wrong token is refused with one answer, and the audit log has the re
         ]),
       { reason: 'wrong_signature' },
     ],
-    ['an unknown key id', async () => token({}, { key: await makeKey('ES256', 'unknown') }), { reason: 'unknown_key' }],
+    [
+      'an unknown key id',
+      async () => token({}, { key: await makeIssuerKey('ES256', 'unknown') }),
+      { reason: 'unknown_key' },
+    ],
     [
       'no key id, where several keys fit',
       () => token({}, { key: keyOf('ES256'), header: { kid: undefined } }),
@@ -490,8 +498,8 @@ describe('the body of an exchange', () => {
 })
 
 describe('an issuer that cannot be used', () => {
-  const reasonWith = async (instead: TestIssuer['instead']) => {
-    const broken = await startIssuer()
+  const reasonWith = async (instead: TokenIssuer['instead']) => {
+    const broken = await startTokenIssuer()
     broken.instead = instead
     const own = await addAccount(`broken-${++counter}`, { issuer: broken.url })
     try {
@@ -502,7 +510,7 @@ describe('an issuer that cannot be used', () => {
     }
   }
   const answer =
-    (path: RegExp, status: number, headers: object, body: string): TestIssuer['instead'] =>
+    (path: RegExp, status: number, headers: object, body: string): TokenIssuer['instead'] =>
     (incoming, response) => {
       if (!path.test(incoming.url ?? '')) return false
       response.writeHead(status, { ...headers }).end(body)
@@ -510,7 +518,7 @@ describe('an issuer that cannot be used', () => {
     }
   const unavailable = (problem: RegExp) => ({ reason: 'issuer_unavailable', problem: expect.stringMatching(problem) })
 
-  test.each<[string, TestIssuer['instead'], RegExp]>([
+  test.each<[string, TokenIssuer['instead'], RegExp]>([
     [
       'is down',
       (incoming) => {
@@ -539,7 +547,7 @@ describe('an issuer that cannot be used', () => {
   })
 
   test('because its keys are not at an HTTPS address', async () => {
-    const plain: TestIssuer['instead'] = (incoming, response) => {
+    const plain: TokenIssuer['instead'] = (incoming, response) => {
       const text = JSON.stringify({ issuer: `http://${incoming.headers.host}`, jwks_uri: 'http://keys.example/jwks' })
       response.end(text)
       return true
@@ -560,7 +568,7 @@ describe('an issuer that cannot be used', () => {
   test('a key of it that is too short is not used', async () => {
     const short = generateKeyPairSync('rsa', { modulusLength: 1_024 })
     const jwk = { ...short.publicKey.export({ format: 'jwk' }), kid: 'short', alg: 'RS256' }
-    const broken = await startIssuer()
+    const broken = await startTokenIssuer()
     broken.keys = [{ jwk } as IssuerKey]
     const own = await addAccount(`short-${++counter}`, { issuer: broken.url })
     const sign = (input: string) => signBytes('RSA-SHA256', Buffer.from(input), short.privateKey)

@@ -68,6 +68,7 @@ export {
   startSuite,
 } from './suite.ts'
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+export { type IssuerKey, makeIssuerKey, startTokenIssuer, TOKEN_ALGORITHMS, type TokenIssuer } from './token-issuer.ts'
 export { steadyClock, totp } from './totp.ts'
 export { type CollectedSpan, startTraceCollector, type TraceCollector } from './trace-collector.ts'
 export { addAdmin, addUser } from './users.ts'

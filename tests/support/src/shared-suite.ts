@@ -11,7 +11,10 @@ export type SharedSuite = Pick<Suite, 'url' | 'bridgeUrl' | 'databaseUrl' | 'log
 
 /** Starts the suite of tests/golden, once for the whole run. */
 export async function startSharedSuite(): Promise<Suite> {
-  const suite = await startSuite({ capacity: 20, env: { SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true' } })
+  const suite = await startSuite({
+    capacity: 20,
+    env: { SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true', SLIPWAY_DEVELOPMENT: 'true' },
+  })
   const { url, bridgeUrl, databaseUrl, logStreams, namespace, admin } = suite
   const shared: SharedSuite = { url, bridgeUrl, databaseUrl, logStreams, namespace, admin }
   process.env[VARIABLE] = JSON.stringify(shared)
