@@ -168,6 +168,14 @@ describe('the author of a waiting request', () => {
 })
 
 describe('approvals', () => {
+  test('a request that only misses them shows no other blocker while slots are free', async () => {
+    await setRules(approvals())
+    await addInstance(database, 5)
+    const { id } = await create()
+    const { blockers } = await shown(id)
+    expect(blockers).toEqual([expect.objectContaining({ code: 'approval' })])
+  })
+
   test('the last one starts the request; the deployment says who gave them', async () => {
     await setRules(approvals({ count: 2 }))
     await addInstance(database, 5)

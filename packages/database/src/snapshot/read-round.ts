@@ -101,7 +101,8 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
     readFreezes(db),
     findFacts.one(db, { prepared, held_orphans: heldOrphans, limit: MOST_REQUESTS }),
     readInstances(db, {
-      requested: arrivals.length + (isAskedForChecks ? SLOTS_FOR_CHECKS : 0),
+      // Parked requests are not counted with the queue. Without slots for them, a free pool would look full.
+      requested: arrivals.length + named.length + (isAskedForChecks ? SLOTS_FOR_CHECKS : 0),
       most: MOST_REQUESTS,
       exact,
     }),
