@@ -383,3 +383,29 @@ describe('the limit on refused exchanges of tokens', () => {
     issuer.close()
   })
 })
+
+describe('the limit on logins with a provider', () => {
+  const WIDE = { rate: () => ({ rps: 10_000, burst: 100_000 }) }
+  const step = (gateway: Gateway, address: string, name: string) =>
+    request(gateway.app).get(`/api/v1/auth/oidc/none/${name}`).set('X-Forwarded-For', address)
+
+  test('counts both steps of an address on all replicas, apart from other limits', async () => {
+    const gateways = [await replica(WIDE), await replica(WIDE)]
+    const address = newAddress()
+    const answers = await Promise.all(
+      Array.from({ length: 400 }, (_, n) =>
+        step(gateways[n % 2] as Gateway, address, n % 4 < 2 ? 'start' : 'callback'),
+      ),
+    )
+    const refusedOnes = answers.filter(({ status }) => status === 429)
+    expect(answers.filter(({ status }) => status === 404).length).toBeGreaterThanOrEqual(120)
+    expect(refusedOnes.map(refusal)[0]).toEqual(refused(429, 'AUTH_RATE_LIMIT_EXCEEDED'))
+    expect((await step(gateways[0] as Gateway, newAddress(), 'start')).status).toBe(404)
+    expect((await get(gateways[0] as Gateway, address)).status).toBe(200)
+    const { body } = await request((gateways[0] as Gateway).app)
+      .post('/api/v1/auth/login')
+      .set('X-Forwarded-For', address)
+      .send({ email: ADMIN.email, password: 'a-password-that-is-wrong' })
+    expect(body.error?.code).toBe('INVALID_CREDENTIALS')
+  })
+})

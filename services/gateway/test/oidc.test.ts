@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { LOGIN_ERRORS } from '@slipway/contracts'
 import { hashToken, randomToken } from '@slipway/runtime'
 import { cliCodeKey, oidcLoginKey } from '@slipway/runtime/redis'
+import { keptLog } from '@slipway/testing'
 import { openBrowser, startOidcProvider } from '@slipway/testing/oidc'
 import request from 'supertest'
+import { reportUnknownNames } from '../src/login-providers/names-report.ts'
 import { me } from './credentials.ts'
 import {
   accessToken,
@@ -228,6 +230,19 @@ describe('rules', () => {
     }
   })
 
+  test('are reported when they name what does not exist', async () => {
+    const { logger, written } = keptLog()
+    const [entry] = stage.configured
+    if (entry === undefined) throw new Error('no provider')
+    const rules = [
+      { claim: 'a', value: 'b', roles: ['user', 'no-role'], tenant: 'no-tenant' },
+      { claim: 'a', value: 'b', roles: ['user'], environments: ['no-environment'], solutions: ['no-solution'] },
+    ]
+    await reportUnknownNames(stage.gateway.asGateway, [{ ...entry, rules }], logger)
+    const unknown = ['role no-role', 'tenant no-tenant', 'environment no-environment', 'solution no-solution']
+    expect(JSON.parse(written())).toMatchObject({ level: 'warn', provider: 'first', unknown })
+  })
+
   test('read a claim with 500 entries', async () => {
     const groups = Array.from({ length: 499 }, (_, index) => `group ${index}`)
     const { browser } = await logIn(stage, joined('busy', { groups: [...groups, 'readers'] }))
@@ -386,15 +401,6 @@ describe('a start', () => {
     expect(headers['set-cookie']).toEqual([
       expect.stringMatching(/^oidc_login=.{43}; Max-Age=600; Path=\/api\/v1\/auth\/oidc; HttpOnly; SameSite=Lax$/),
     ])
-  })
-
-  test('has a limit of its own', async () => {
-    const limited = await startStage({
-      limits: { ...stage.gateway.dependencies.limits, providerLogin: { admits: async () => false } },
-    })
-    const answer = await request(limited.gateway.app).get('/api/v1/auth/oidc/first/start')
-    expect(refusal(answer)).toMatchObject(refused(429, 'AUTH_RATE_LIMIT_EXCEEDED'))
-    await limited.close()
   })
 })
 
