@@ -1,7 +1,8 @@
+import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { SERVICES } from '@slipway/testing'
 import { chartOf, render, valuesFile } from './helm.ts'
-import type { Manifest } from './manifests.ts'
+import { type Manifest, ofKind, templateOf } from './manifests.ts'
 import { type End, reaches } from './network.ts'
 
 const production = chartOf('production')
@@ -122,4 +123,24 @@ describe('the network', () => {
     )
     expect(open.map(({ from, to, port }) => `${from} → ${to}:${port}`).sort()).toEqual(expected.sort())
   })
+})
+
+test('with login providers, the gateways reach them and read their file', () => {
+  const provider: End = { address: '10.9.8.7' }
+  const gateway: End = {
+    namespace: 'slipway',
+    labels: { 'app.kubernetes.io/name': 'gateway', 'app.kubernetes.io/part-of': 'slipway' },
+  }
+  const manifests = chartOf('everything')
+  expect([reaches(manifests, gateway, provider, 443), reaches(production, gateway, provider, 443)]).toEqual([
+    true,
+    false,
+  ])
+  const pod = templateOf(
+    ofKind(manifests, 'Deployment').find(({ metadata }) => metadata.name === 'gateway') as Manifest,
+  )
+  const { env = [], volumeMounts = [] } = pod?.spec.containers[0] ?? {}
+  const variable = (wanted: string) => env.find(({ name }) => name === wanted)?.value ?? ''
+  expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain(path.dirname(variable('SLIPWAY_OIDC_FILE')))
+  expect(variable('SLIPWAY_PUBLIC_URL')).toBe('https://slipway.example.com')
 })

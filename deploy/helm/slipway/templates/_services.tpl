@@ -28,6 +28,12 @@ log-stream:
 - name: SLIPWAY_ADMIN_PASSWORD
   valueFrom: { secretKeyRef: { name: {{ $secrets.keys }}, key: admin-password, optional: true } }
 {{- end }}
+{{- if and $secrets.oidc (eq .name "gateway") }}
+- { name: SLIPWAY_OIDC_FILE, value: /etc/slipway/oidc/oidc.yaml }
+{{- if not (hasKey .root.Values.settings "SLIPWAY_PUBLIC_URL") }}
+- { name: SLIPWAY_PUBLIC_URL, value: "https://{{ .root.Values.ingress.host }}" }
+{{- end }}
+{{- end }}
 {{- if eq .name "executor-bridge" }}
 # Instances join with the token of their own service account, which the bridge judges by the cluster's keys.
 - name: POD_NAMESPACE
