@@ -1,7 +1,10 @@
+import fs from 'node:fs'
 import http from 'node:http'
+import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { checkedAddresses, DestinationRefused, postOutbound, urlProblem } from '../src/index.ts'
+import { makeCertificates } from '@slipway/testing'
+import { checkedAddresses, DestinationRefused, getOutbound, postOutbound, urlProblem } from '../src/index.ts'
 import { isPublicAddress } from '../src/outbound/public-address.ts'
 
 describe('a public address', () => {
@@ -129,6 +132,53 @@ describe('a post', () => {
       await expect(postOutbound(post('127.0.0.1', { timeoutMs: 200 }), { allowPrivate: true })).rejects.toThrow(
         'no complete answer within 200 ms',
       )
+    }
+  })
+})
+
+describe('a get', () => {
+  const get = (url: string, more: object = {}) => ({
+    url: new URL(url),
+    headers: {},
+    timeoutMs: 30_000,
+    maxAnswerBytes: 100,
+    to: 'the issuer',
+    ...more,
+  })
+  const listening = async (server: http.Server) => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return (server.address() as AddressInfo).port
+  }
+
+  test('is under the same rules as a post, and a longer answer is an error', async () => {
+    const server = http.createServer((request, response) =>
+      response.end(request.method?.repeat(Number(request.url?.slice(1)))),
+    )
+    const url = `http://127.0.0.1:${await listening(server)}`
+    const rules = { allowPrivate: true }
+    const { status, body } = await getOutbound(get(`${url}/33`), rules)
+    expect([status, body.length]).toEqual([200, 99])
+    await expect(getOutbound(get(`${url}/34`), rules)).rejects.toThrow('longer than 100 bytes')
+    await expect(getOutbound(get(url), { allowPrivate: false })).rejects.toThrow(DestinationRefused)
+    server.close()
+  })
+
+  test('verifies the certificate, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+    const { certFile, keyFile, remove } = makeCertificates()
+    const files = { cert: fs.readFileSync(certFile), key: fs.readFileSync(keyFile) }
+    const server = https.createServer(files, (_, response) => response.end())
+    const url = `https://127.0.0.1:${await listening(server)}`
+    const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+    try {
+      await expect(getOutbound(get(url), { allowPrivate: true })).rejects.toMatchObject({
+        code: expect.stringMatching(/CERT|SIGNATURE/),
+      })
+    } finally {
+      if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
+      server.close()
+      remove()
     }
   })
 })

@@ -22,6 +22,8 @@ export interface ContentLimits {
 export interface IssuerRules extends DestinationRules {
   /** Whether an issuer on this machine may use plain HTTP. */
   isDevelopment: boolean
+  /** The longest time for an answer of an issuer; 5 s by default. For tests. */
+  answerMs?: number
 }
 
 /** What handlers work with. main.ts creates it once. */

@@ -1,15 +1,25 @@
 import { createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type IssuerKey, makeIssuerKey, startTokenIssuer, TOKEN_ALGORITHMS, type TokenIssuer } from '@slipway/testing'
+import {
+  type IssuerKey,
+  makeIssuerKey,
+  startTokenIssuer,
+  TOKEN_ALGORITHMS,
+  type TokenIssuer,
+  waitFor,
+} from '@slipway/testing'
 import { CompactSign, exportSPKI } from 'jose'
 import request from 'supertest'
 import { createGateway } from '../src/gateway.ts'
+import { startTokenSweeper } from '../src/identity/tokens/sweep.ts'
 import { me, outcome } from './credentials.ts'
 import {
   addUser,
   type Client,
   clientOf,
   expectAnswer,
+  logger,
   refusal,
   refused,
   startGateway,
@@ -146,6 +156,22 @@ describe('a token of a trusted pipeline', () => {
     const statuses = (await Promise.all([1, 2, 3, 4, 5].map(() => exchange(jwt)))).map(({ status }) => status)
     expect(statuses.sort()).toEqual([200, 401, 401, 401, 401])
     expect((await exchange(jwt, other.username)).status).toBe(200)
+  })
+
+  test('leaves no row when it has expired', async () => {
+    await gateway.database.query(
+      `INSERT INTO exchanged_tokens VALUES ('over', now() - interval '1 second'), ('used', now() + interval '1 hour')`,
+    )
+    const sweeper = startTokenSweeper(gateway.dependencies.database, logger)
+    const rows = async () =>
+      (
+        await gateway.database.query<{ token_hash: string }>(
+          `SELECT token_hash FROM exchanged_tokens WHERE token_hash IN ('over', 'used')`,
+        )
+      ).rows.map(({ token_hash }) => token_hash)
+    await waitFor(async () => !(await rows()).includes('over'), { what: 'the sweep' })
+    await sweeper.stop()
+    expect(await rows()).toEqual(['used'])
   })
 
   test('is stored as a hash until it expires', async () => {
@@ -553,6 +579,23 @@ describe('an issuer that cannot be used', () => {
       return true
     }
     expect(await reasonWith(plain)).toMatchObject(unavailable(/must begin with https/))
+  })
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['at all', () => {}],
+    ['completely', (response) => void response.write('{')],
+  ])('because it does not answer %s', async (_, begin) => {
+    const tokenIssuers = { ...gateway.dependencies.tokenIssuers, answerMs: 100 }
+    const hasty = createGateway({ ...gateway.dependencies, tokenIssuers })
+    const slow = await startTokenIssuer()
+    slow.instead = (_, response) => {
+      begin(response)
+      return true
+    }
+    const own = await addAccount(`slow-${++counter}`, { issuer: slow.url })
+    expect((await exchange(await slow.token(OF_TOKEN, { now: NOW }), own.username, hasty.app)).status).toBe(401)
+    expect((await lastAudit())?.details).toMatchObject(unavailable(/ETIMEDOUT/))
+    slow.close()
   })
 
   test('because its address is not public', async () => {

@@ -60,7 +60,7 @@ function requireUrl(text: string, what: string, rules: IssuerRules): URL {
 }
 
 async function read(url: URL, what: string, rules: IssuerRules, deadline: number): Promise<Buffer> {
-  const timeoutMs = Math.min(ANSWER_MS, Math.max(1, deadline - performance.now()))
+  const timeoutMs = Math.min(rules.answerMs ?? ANSWER_MS, Math.max(1, deadline - performance.now()))
   const allowPrivate = rules.allowPrivate || isPlainLoopback(url)
   const headers = { accept: 'application/json' }
   try {
