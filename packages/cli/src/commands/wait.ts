@@ -1,4 +1,4 @@
-import { ConnectionError, NotFoundError, type Schema, type SlipwayClient, TokenExchangeError } from '@slipway/client'
+import { AuthenticationError, ConnectionError, NotFoundError, type Schema, type SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
 import {
   AccessEndedError,
@@ -11,6 +11,7 @@ import {
 } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { sanitize } from '../terminal/controls.ts'
+import { formatRefusal } from '../terminal/refusal.ts'
 import { summarizeTargets } from '../terminal/results.ts'
 import { formatDuration, formatSteps, formatTable, localizeTimes } from '../terminal/table.ts'
 import { DeploymentView } from '../terminal/watch.ts'
@@ -80,21 +81,23 @@ export async function startAndWait(
     context.screen.end()
     if (refused) throw refused.error
     if (error instanceof InterruptedError && options.cancelOnInterrupt) return await cancel(context, state)
-    if (isEndOfWatching(error)) {
-      error.message = `${error.message}\n${formatNextSteps(state)}`
-    }
-    throw error
+    const end = toEndOfWatching(error)
+    if (end === null) throw error
+    end.message = `${end.message}\n${formatNextSteps(state)}`
+    throw end
   }
 }
 
-/** Whether only the watching has ended, so the deployment goes on. */
-const isEndOfWatching = (error: unknown): error is Error =>
-  error instanceof InterruptedError ||
-  error instanceof WaitTimeoutError ||
-  error instanceof ConnectionError ||
-  error instanceof UnreachableError ||
-  error instanceof AccessEndedError ||
-  error instanceof TokenExchangeError
+/** Errors after which the deployment goes on, because only the watching has ended. */
+const ENDS_OF_WATCHING = [InterruptedError, WaitTimeoutError, ConnectionError, UnreachableError, AccessEndedError]
+
+/** Returns null if the error says something about the deployment. */
+function toEndOfWatching(error: unknown): Error | null {
+  // The start was accepted, so the credential has ended since then.
+  if (error instanceof AuthenticationError) return new AccessEndedError(formatRefusal(error))
+  const isEnd = ENDS_OF_WATCHING.some((type) => error instanceof type)
+  return isEnd && error instanceof Error ? error : null
+}
 
 /** Runs the body until it ends, the timeout is over, or a signal arrives. */
 export async function runUntilInterrupted<T>(
