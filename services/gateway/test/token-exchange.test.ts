@@ -138,6 +138,9 @@ describe('a token of a trusted pipeline', () => {
     ['a lifetime of 24 h', { iat: now() - 10, exp: now() - 10 + DAY }],
     ['no nbf', { nbf: undefined }],
     ['no id of its own', { jti: undefined }],
+    ['a subject that Postgres cannot store', { sub: 'a\u0000b\ud800' }],
+    ['a long subject of wide characters', { sub: `x${'🔑'.repeat(600)}` }],
+    ['no subject', { sub: undefined }],
     ['claims of any kind that no trust names', { groups: ['a'], admin: true, nothing: null }],
   ])('with %s is accepted', async (_, claims) => {
     expect((await exchange(await token(claims))).status).toBe(200)
@@ -505,6 +508,7 @@ describe('the body of an exchange', () => {
     ['another type of token', { ...whole, subject_token_type: 'x' }, 'VALIDATION_ERROR'],
     ['an unknown field', { ...whole, scope: 'x' }, 'VALIDATION_ERROR'],
     ['an empty token', { ...whole, subject_token: '' }, 'VALIDATION_ERROR'],
+    ['a name with NUL', { ...whole, service_account: 'a\u0000' }, 'VALIDATION_ERROR'],
     ['no account', { ...GRANT, subject_token: 'x' }, 'MISSING_FIELD'],
   ])('with %s is 400, in JSON and as a form', async (_, body, code) => {
     for (const type of ['json', 'form']) expect(refusal(await send(body, type))).toMatchObject(refused(400, code))
