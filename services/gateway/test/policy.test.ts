@@ -292,3 +292,14 @@ test('an API key of an administrator has all permissions without scopes, and onl
     }).toEqual({ route, all: key, other: scopes.length === 0 ? key : FORBIDDEN })
   }
 })
+
+test('a service account with the role admin may do all but what needs the login of a person', async () => {
+  const { id, token } = await addUser(gateway, { role: 'admin' })
+  await gateway.database.query(`UPDATE users SET kind = 'service' WHERE id = $1`, [id])
+  for (const route of routes) {
+    expect({ route, service: verdict(await call(route, token)) }).toEqual({
+      route,
+      service: expected(route, 'admin').key,
+    })
+  }
+})
