@@ -115,6 +115,8 @@ describe('the account of a user', () => {
     stage.second.users.push(person('mover'))
     const other = await logIn(stage, person('mover'), '', 'second')
     expect(await currentUser(stage, other.browser)).toMatchObject({ username: 'mover2' })
+    stage.second.users.push(person('namesake', { email: 'before@example.com', email_verified: true }))
+    expect((await logIn(stage, person('namesake'), '', 'second')).error).toBe('address_taken')
   })
 
   test('is refused where another account has the address, unless the provider links by address', async () => {
