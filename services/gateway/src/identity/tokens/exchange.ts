@@ -18,6 +18,8 @@ import {
 } from './tokens.sql.ts'
 import { type GenuineToken, SKEW_SECONDS, verifyToken } from './verify.ts'
 
+/** How long the row of a used token outlives it. The clock of Postgres deletes the row, and may be ahead of that of the gateway. */
+const KEPT_SECONDS = 600
 /** Characters of the claim `sub` that the audit log keeps. */
 const SUBJECT_CHARACTERS = 500
 
@@ -66,7 +68,7 @@ export function exchangeHandlers({
     const id = uuidv7()
     await database.transaction(async (tx) => {
       const token_hash = hashToken(JSON.stringify([token.issuer, user_id, token.identity]))
-      const expires_at = new Date((token.expires + SKEW_SECONDS) * 1_000)
+      const expires_at = new Date((token.expires + SKEW_SECONDS + KEPT_SECONDS) * 1_000)
       if ((await takeToken.run(tx, { token_hash, expires_at })) === 0) throw new TokenRefused('used_before')
       await deleteEndedSessionsOfAccount.run(tx, { user_id })
       await insertExchangedSession.run(tx, { id, user_id, token_version, ...placeOf(call) })
