@@ -127,6 +127,11 @@ test('a trust is deleted by its name', async () => {
   expect(server.count(`DELETE /admin/users/${ACCOUNT}/trusts/${TRUST}`)).toBe(1)
 })
 
+test('a user may keep the password as the last way in', async () => {
+  await slipway('users', 'change', 'ada@example.com', '--break-glass', 'yes')
+  expect(getSent(`PATCH /admin/users/${PERSON}`)).toEqual({ break_glass: true })
+})
+
 test('bindings are listed with names, roles without a scope among them', async () => {
   const { stdout } = await slipway('bindings', 'list', 'ada@example.com')
   expect(stdout).toMatch(/user +all +all\n/)

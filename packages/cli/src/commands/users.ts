@@ -15,6 +15,7 @@ interface UserOptions {
   tenant?: string
   status?: Schema<'CreateUser'>['status']
   passwordStdin?: boolean
+  breakGlass?: 'yes' | 'no'
 }
 
 export const STATUS = new Option('--status <status>', 'only an active user can log in').choices([
@@ -47,6 +48,12 @@ export function addUsers(program: Command): void {
     .option('--display-name <name>', 'new full name')
     .option('--role <name>', 'a new role of the user (repeatable)', collect(String))
     .addOption(STATUS)
+    .addOption(
+      new Option('--break-glass <answer>', 'may log in with a password where passwords are switched off').choices([
+        'yes',
+        'no',
+      ]),
+    )
     .option('--password-stdin', 'read a new password from stdin')
     .action(provideContext(change))
   addDeleteCommand(users, 'user')
@@ -75,8 +82,10 @@ async function create({ io, client, output }: Context, email: string, options: U
 
 async function change({ io, client, output }: Context, nameOrId: string, options: UserOptions): Promise<void> {
   const id = await findId(client, 'user', nameOrId)
+  const { breakGlass } = options
   const body = {
     ...buildFields(options),
+    ...(breakGlass === undefined ? {} : { break_glass: breakGlass === 'yes' }),
     ...(options.passwordStdin ? { password: await readFirstLineOfStdin(io) } : {}),
   }
   const user = await client.call('updateUser', { params: { id }, body })
