@@ -113,7 +113,7 @@ test('a trust has the address of the server as audience', async () => {
     name: 'acme/shop main',
     issuer: 'https://token.actions.githubusercontent.com',
     audience: server.url,
-    claims: { repository: 'acme/shop', ref: 'refs/heads/main' },
+    claims: { repository: 'acme/shop', ref: 'refs/heads/main', event_name: 'push' },
   })
 })
 

@@ -6,9 +6,13 @@ const GITHUB = 'https://token.actions.githubusercontent.com'
 
 test.each<[string, TrustOptions, object]>([
   [
-    'a branch on GitHub',
+    'pushes to a branch on GitHub',
     { github: 'acme/shop', branch: 'main' },
-    { name: 'acme/shop main', issuer: GITHUB, claims: { repository: 'acme/shop', ref: 'refs/heads/main' } },
+    {
+      name: 'acme/shop main',
+      issuer: GITHUB,
+      claims: { repository: 'acme/shop', ref: 'refs/heads/main', event_name: 'push' },
+    },
   ],
   [
     'an environment on GitHub',

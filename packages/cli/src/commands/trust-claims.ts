@@ -27,7 +27,8 @@ interface Platform {
 const GITHUB: Platform = {
   issuer: 'https://token.actions.githubusercontent.com',
   repository: 'repository',
-  ofBranch: (branch) => ({ ref: `refs/heads/${branch}` }),
+  // A `pull_request_target` run of a fork has the ref of the branch as well.
+  ofBranch: (branch) => ({ ref: `refs/heads/${branch}`, event_name: 'push' }),
 }
 const GITLAB: Platform = {
   issuer: 'https://gitlab.com',
