@@ -96,6 +96,11 @@ describe('a first login', () => {
     expect(await currentUser(stage, browser)).toMatchObject({ username: 'silent', email: null, email_verified: false })
   })
 
+  test('leads back to a path with any text', async () => {
+    const { end } = await logIn(stage, joined('text'), `?${new URLSearchParams({ return_to: '/名?search=ü' })}`)
+    expect(end.url.href).toBe(new URL('/名?search=ü', stage.base).href)
+  })
+
   test('makes one user when two browsers log in at once', async () => {
     const twin = joined('twin')
     const logins = await Promise.all([logIn(stage, twin), logIn(stage, twin), logIn(stage, twin)])
@@ -366,7 +371,7 @@ describe('a start', () => {
     for (const return_to of others) {
       expect({ return_to, ...refusal(await start({ return_to })) }).toMatchObject({ return_to, status: 400 })
     }
-    for (const return_to of ['/', '/deployments?state=running&search=a%2Fb', '/queue/1#last']) {
+    for (const return_to of ['/', '/deployments?state=running&search=a%2Fb', '/queue/1#last', '/a%20b/%C3%BC/ü']) {
       expect({ return_to, status: (await start({ return_to })).status }).toEqual({ return_to, status: 302 })
     }
   })

@@ -16,7 +16,7 @@ import { problemOf } from '../problems.ts'
 import { signIn } from './accounts.ts'
 import { createBrowserCookie } from './browser-cookie.ts'
 import { type BegunLogin, createLoginStates, type WaitingProgram } from './login-state.ts'
-import { isReturnPath } from './return-path.ts'
+import { returnPath } from './return-path.ts'
 
 type Operations = 'listLoginProviders' | 'startOidcLogin' | 'finishOidcLogin' | 'exchangeCliCode'
 
@@ -180,7 +180,8 @@ function targetOf(query: Call<'startOidcLogin'>['query']): string | WaitingProgr
   const { return_to = '/', cli_port, code_challenge, state } = query
   const wrong = (field: string, message: string) => validationProblem([{ path: `query/${field}`, message }])
   if (cli_port === undefined && code_challenge === undefined && state === undefined) {
-    if (isReturnPath(return_to)) return return_to
+    const path = returnPath(return_to)
+    if (path !== null) return path
     throw wrong('return_to', 'must be a path of this server, such as /deployments')
   }
   if (query.return_to !== undefined) throw wrong('return_to', 'must be left out with cli_port')

@@ -5,13 +5,14 @@ const FORBIDDEN = /[\p{Cc}\s\\]/u
 const FORBIDDEN_ENCODED = /%(?:[01][0-9a-f]|25|2f|5c|7f)/i
 
 /**
- * Whether a text is a path of this server, with or without query. A browser must not be led to another host by it, whatever programs
- * between decode.
+ * A path of this server, with or without query, as a header may hold it; null for any other text. A browser must not be led to another
+ * host by it, whatever programs between decode.
  */
-export function isReturnPath(text: string): boolean {
-  if (!text.startsWith('/') || FORBIDDEN.test(text) || !text.isWellFormed()) return false
-  if (!URL.canParse(text, BASE)) return false
-  const { origin, pathname } = new URL(text, BASE)
+export function returnPath(text: string): string | null {
+  if (!text.startsWith('/') || FORBIDDEN.test(text) || !text.isWellFormed()) return null
+  if (!URL.canParse(text, BASE)) return null
+  const { origin, pathname, search, hash } = new URL(text, BASE)
   // The URL has resolved dots: `/.//host` has the path `//host`.
-  return origin === BASE && !pathname.startsWith('//') && !FORBIDDEN_ENCODED.test(text.split(/[?#]/)[0] ?? '')
+  if (origin !== BASE || pathname.startsWith('//') || FORBIDDEN_ENCODED.test(pathname)) return null
+  return `${pathname}${search}${hash}`
 }
