@@ -100,6 +100,12 @@ describe('nobody gives what they lack', () => {
     ['in the same scope', holder(inStaging), inStaging, []],
     ['in a narrower scope', holder(inStaging), { ...inStaging, solution_ids: ['shop'] }, []],
     ['in a wider scope', holder(inStaging), binding([DEPLOY]), [DEPLOY]],
+    [
+      'the role admin in a scope, without being one',
+      holder(binding(PERMISSIONS)),
+      binding(PERMISSIONS, { role: 'admin', environment_ids: ['staging'] }),
+      ['deployments:override'],
+    ],
     ['in another scope', holder(inStaging), { ...inStaging, environment_ids: ['production'] }, [DEPLOY]],
   ])('%s', (_, subject, given, lacked) => {
     expect(lackedBy(subject, [given])).toEqual(lacked)

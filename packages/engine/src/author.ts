@@ -1,5 +1,5 @@
-import { accessProblem, may, Problem, type Subject, type TouchedByDeployment } from '@slipway/domain'
-import type { StartRequest } from './snapshot.ts'
+import { accessProblem, dependsOnScope, may, Problem, type Subject, type TouchedByDeployment } from '@slipway/domain'
+import type { Request, StartRequest } from './snapshot.ts'
 
 /** What a request touches: the environments that it names and those of its targets, and its source. */
 export function touchedBy({ subject, terms: { source } }: StartRequest): TouchedByDeployment {
@@ -7,6 +7,10 @@ export function touchedBy({ subject, terms: { source } }: StartRequest): Touched
   const environment_ids = [...new Set(ids.filter((id) => id !== null))]
   return { kind: 'deployment', environment_ids, source: { type: source.type, id: source.id } }
 }
+
+/** Whether the environments of the targets decide if the author may start the request. */
+export const hasScopedAuthor = (request: Request): boolean =>
+  request.kind === 'start' && request.author !== null && dependsOnScope(request.author)
 
 /** The refusal of a new request whose author may not start it; null if the author may. */
 export function authorProblem(request: StartRequest): Problem | null {

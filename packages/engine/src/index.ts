@@ -11,6 +11,7 @@ export {
   type Start,
   type Wait,
 } from './admit.ts'
+export { hasScopedAuthor } from './author.ts'
 export { type Blocker, type BlockerCode, blockersOf, groupBlockersOf, type HeldTarget } from './blockers.ts'
 export type { Slot } from './bookings.ts'
 export { endingOf } from './endings.ts'

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals'
 import { readRound } from '@slipway/database'
 import type { ConcurrencyPolicy } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { testLogger as logger } from '@slipway/testing'
+import { addUser, testLogger as logger } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { confirmEnds } from '../src/deployments/close-steps.ts'
 import { newRequestOf } from '../src/dispatch/start-commands.ts'
@@ -170,6 +170,28 @@ test('reject: a caller of another tenant is not told which deployment holds the 
   const error = await deploy('a', { tenant: true, caller }).catch((problem) => problem)
   expect(error).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('held by another deployment') })
   expect(error.details.held_targets[0]).not.toHaveProperty('deployment_id')
+})
+
+test('supersede: a user with rights in one environment replaces no request for another one', async () => {
+  await addLockedTargets('supersede')
+  await addInstance(database, 4)
+  const [staging, production] = [uuidv7(), uuidv7()]
+  for (const id of [staging, production]) {
+    await database.query('INSERT INTO environments (id, name) VALUES ($1, $1::uuid::text)', [id])
+  }
+  const scope = { environment_ids: [staging], solution_ids: null }
+  const { user_id } = await addUser(database, { username: 'sam', permissions: ['deployments:create'], scope })
+  await deploy('ab')
+  const ask = async (environment: string, caller = ADMIN) => {
+    const asked = command('a', { caller })
+    asked.plan.environment = { id: environment, name: environment }
+    await startDeployment(database, asked, { request_id: null })
+    return asked.command_id
+  }
+  const [old, own] = [await ask(production), await ask(staging, { ...ADMIN, user_id, username: 'sam' })]
+  expect(await pending(old)).toMatchObject({ status: 'pending' })
+  const newer = await ask(staging, { ...ADMIN, user_id, username: 'sam' })
+  expect(await pending(own)).toMatchObject({ status: 'cancelled', superseded_by: newer })
 })
 
 test('supersede: a newer request of the same source replaces the older one and takes over its place', async () => {

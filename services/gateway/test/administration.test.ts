@@ -359,6 +359,19 @@ describe('permissions that a caller lacks', () => {
   })
 })
 
+test('to rename a role, the caller needs its permissions: rules of login providers name roles', async () => {
+  const { body: role } = await admin.send('createRole', '/admin/roles', {
+    name: unique('powerful'),
+    permissions: ['users:delete'],
+  })
+  const { client } = await clientWith([(await createRole(['roles:update', 'roles:read'])).name])
+  const path = `/admin/roles/${role.id}`
+  expect(refusal(await client.send('updateRole', path, { name: unique('viewer') }))).toEqual(
+    refused(403, 'INSUFFICIENT_PERMISSIONS'),
+  )
+  expect((await client.send('updateRole', path, { description: 'Deletes users' })).status).toBe(200)
+})
+
 describe('protection of the caller and of the last administrator', () => {
   // Suspends every other administrator without a tenant, so that `adminId` is the last one.
   beforeEach(() =>

@@ -1,12 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
 import { isSealed } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { addUser } from '@slipway/testing'
 import {
   ADMIN,
+  addEnvironment,
   addSource,
   addTarget,
   addTenant,
   keyRing,
+  OPERATOR,
   type Request,
   type StartCommand,
   storeDeployment,
@@ -37,6 +40,29 @@ async function refusal(...args: Parameters<Rig['redeploy']>) {
 }
 
 describe('redeploy', () => {
+  test('carries values only to those who may deploy to the environments of the original', async () => {
+    const [staging, production] = [await addEnvironment(database), await addEnvironment(database)]
+    const action = await addSource(database)
+    const inProduction = await addTarget(database, { environment_id: production })
+    const inStaging = await addTarget(database, { environment_id: staging })
+    const { user_id } = await addUser(database, {
+      username: uuidv7(),
+      permissions: ['deployments:create'],
+      scope: { environment_ids: [staging], solution_ids: null },
+    })
+    const mia = { ...OPERATOR, user_id, username: 'mia' }
+    const about = { action_id: action.id, target_ids: [inProduction.id] }
+    const secret = await original({ ...about, variables: { token: 'of production' } })
+    const plain = await original(about)
+    const elsewhere = { target_ids: [inStaging.id] }
+    expect(await refusal(secret.command_id, elsewhere, mia)).toMatchObject({
+      code: 'INSUFFICIENT_PERMISSIONS',
+      details: { environments: [{ id: production }] },
+    })
+    expect(await repeated(plain.command_id, elsewhere, mia)).toMatchObject({ caller: mia })
+    expect(await repeated(secret.command_id, elsewhere)).toBeDefined()
+  })
+
   test('seals the values that the original sealed, even if no record marks their names now', async () => {
     const action = await addSource(database)
     const target = await addTarget(database, { variables: { wallet: 'of-target' }, sensitive: ['wallet'] })

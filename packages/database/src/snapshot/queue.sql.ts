@@ -73,7 +73,7 @@ const ASKED = `asked AS MATERIALIZED (
 
 /** SQL: the pending requests that a new one replaces: of the same source and tenant, and each of their targets is one of its own. */
 const OLDER = `older AS MATERIALIZED (
-      SELECT a.list, p.id, CASE WHEN p.parked_for IS NULL THEN p.queued_at END AS queued_at,
+      SELECT a.list, p.id, p.environment_id, CASE WHEN p.parked_for IS NULL THEN p.queued_at END AS queued_at,
              CASE WHEN p.parked_for IS NULL THEN ${rankOf('a.priority', 'p.queued_at')} ELSE ${PARKED} END AS rank
         FROM asked a JOIN pending_targets n ON n.target_id = a.target_id JOIN pending_requests p ON p.id = n.request_id
        WHERE a.policy = 'supersede' AND p.status = 'pending' AND p.source_id = a.source_id
@@ -84,8 +84,8 @@ const OLDER = `older AS MATERIALIZED (
 export const findOlder = statement({
   name: 'database.snapshot.find-older',
   parameters: { lists: jsonb<readonly AskedTargets[]>() },
-  row: { list: int8, id: uuid, queued_at: nullable(text), rank: int8 },
-  sql: `WITH ${ASKED}, ${OLDER} SELECT list, id, queued_at::text AS queued_at, rank FROM older ORDER BY list, id`,
+  row: { list: int8, id: uuid, environment_id: nullable(uuid), queued_at: nullable(text), rank: int8 },
+  sql: `WITH ${ASKED}, ${OLDER} SELECT list, id, environment_id, queued_at::text AS queued_at, rank FROM older ORDER BY list, id`,
 })
 
 /** SQL: whether the pending request `p` waits for targets or a slot alone. Others reserve nothing: they would block without limit. */

@@ -1,7 +1,7 @@
 import {
   concernPlaces,
+  dependsOnScope,
   type FreezeSubject,
-  isScoped,
   type MaybeSelector,
   type Plan,
   type Subject,
@@ -121,7 +121,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
   }
   const open = (groups ?? []).map(groupOf).filter((group) => groupBlockersOf(seen, group, now).length === 0)
   const [places, requested, pending, others] = await Promise.all([
-    readPlaces(db, arrivals, placesMatter(seen) || authors.some(isScopedSubject)),
+    readPlaces(db, arrivals, placesMatter(seen) || authors.some((author) => author !== null && dependsOnScope(author))),
     any_policy && arrivals.length > 0 ? readWanted(db, arrivals, open) : null,
     readPending(db, seen, open),
     readNamed(db, [...new Set([...due, ...named])], open),
@@ -236,7 +236,11 @@ async function readPlaces(db: Queryable, arrivals: readonly NewRequest[], matter
 
 interface RequestedTargets {
   targets: RequestedTarget[]
-  older: OlderRequest[]
+  older: OlderWithPlace[]
+}
+
+interface OlderWithPlace extends OlderRequest {
+  environment_id: string | null
 }
 
 async function readWanted(
@@ -261,8 +265,8 @@ async function readWanted(
     if (policy !== 'allow') lists[list - 1]?.targets.push({ id, name, policy })
     states.set(id, withKeepers(states.get(id), row))
   }
-  for (const { list, id, queued_at, rank } of older)
-    lists[list - 1]?.older.push({ id, queued_at, rankInItsPlace: rank })
+  for (const { list, id, environment_id, queued_at, rank } of older)
+    lists[list - 1]?.older.push({ id, environment_id, queued_at, rankInItsPlace: rank })
   return { lists, states }
 }
 
@@ -298,8 +302,11 @@ function newStart(
   { status, now, places, requested = { targets: [], older: [] }, author }: FactsOfNew,
 ): StartRequest {
   const { id, plan, caller, override, rules } = request
+  // Its targets are among those of this request. The environment that it names may be another one, outside of the rights of the author.
+  const isReplaceable = ({ environment_id }: OlderWithPlace) =>
+    author === null || !dependsOnScope(author) || environment_id === (plan.environment?.id ?? null)
   // A request with a start time replaces nothing: it takes no part in the queue before that time.
-  const older = rules.start_at !== null && rules.start_at > now ? [] : requested.older
+  const older = rules.start_at !== null && rules.start_at > now ? [] : requested.older.filter(isReplaceable)
   const { started, queued, late, rank } = status
   const tenant_id = plan.tenant?.id ?? null
   return {
@@ -427,9 +434,6 @@ function withinBounds(rows: readonly PendingRow[]): { taken: PendingRow[]; readU
 
 const actorOf = ({ caller: { user_id, key_id } }: NewRequest): Actor => ({ user_id, key_id: key_id ?? null })
 
-const isScopedSubject = (subject: Subject | null) =>
-  subject !== null && [...subject.bindings, ...(subject.key === null ? [] : [subject.key])].some(isScoped)
-
 /** The authors of stored requests, by id of the request. An author who is not known may start nothing. */
 async function readAuthors(db: Queryable, requests: readonly Request[]): Promise<ReadonlyMap<string, Subject | null>> {
   const stored = requests.flatMap((request) => (request.kind === 'start' && request.arrival === null ? [request] : []))
@@ -440,7 +444,14 @@ async function readAuthors(db: Queryable, requests: readonly Request[]): Promise
   }
   const subjects = await readSubjects(db, [...actors.values()])
   const found = new Map([...actors.keys()].map((key, index) => [key, subjects[index] ?? null]))
-  return new Map(stored.map(({ id, terms }) => [id, found.get(keyOfAuthor(terms)) ?? null]))
+  return new Map(
+    stored.map(({ id, tenant_id, terms }) => {
+      const author = found.get(keyOfAuthor(terms)) ?? null
+      // Who was moved to another tenant starts nothing in the former one.
+      const isOfTenant = author !== null && (author.tenant_id === null || author.tenant_id === tenant_id)
+      return [id, isOfTenant ? author : null]
+    }),
+  )
 }
 
 const keyOfAuthor = ({ author_id, author_key_id }: Terms) => `${author_id} ${author_key_id}`

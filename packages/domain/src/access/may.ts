@@ -118,6 +118,10 @@ function covers({ environment_ids, solution_ids }: Scope, object: AccessObject):
 const isIn = (limit: readonly string[] | null, id: string | null) =>
   limit === null || (id !== null && limit.includes(id))
 
+/** Whether what a subject may do depends on what it touches. */
+export const dependsOnScope = ({ bindings, key }: Subject): boolean =>
+  bindings.some(isScoped) || (key !== null && isScoped(key))
+
 export const EVERYWHERE: Scope = { environment_ids: null, solution_ids: null }
 
 /** The permissions that a subject has without a scope. */
@@ -137,6 +141,10 @@ function mayWithin({ bindings, key }: Subject, permission: string, scope: Scope,
   return bindings.some((binding) => givenBy(binding, permission) && isWithin(binding))
 }
 
+const isAdminWithin = ({ bindings, key }: Subject, scope: Scope) =>
+  (key === null || passesKey(key, 'deployments:override')) &&
+  bindings.some((binding) => binding.role === ADMIN_ROLE && (!isScoped(binding) || includesScope(binding, scope)))
+
 const includesScope = (wider: Scope, scope: Scope) =>
   includesAll(wider.environment_ids, scope.environment_ids) && includesAll(wider.solution_ids, scope.solution_ids)
 
@@ -147,14 +155,13 @@ const includesAll = (wider: readonly string[] | null, ids: readonly string[] | n
  * The permissions of these bindings that a subject cannot give, because it lacks them in that scope. Nobody gives what they lack.
  */
 export function lackedBy(subject: Subject, bindings: readonly Binding[]): string[] {
-  const lacked = bindings.flatMap((binding) =>
-    binding.permissions.filter(
-      (permission) =>
-        isGivenBy(binding, permission) &&
-        // What the role admin gives more than its permissions, only an administrator gives.
-        !mayWithin(subject, permission, binding, binding.role === ADMIN_ROLE ? gives : isGivenBy),
+  const lacked = bindings.flatMap((binding) => [
+    ...binding.permissions.filter(
+      (permission) => isGivenBy(binding, permission) && !mayWithin(subject, permission, binding, isGivenBy),
     ),
-  )
+    // The role admin gives more than its permissions: overrides, and approvals that ask for it. Only an administrator gives it.
+    ...(binding.role === ADMIN_ROLE && !isAdminWithin(subject, binding) ? ['deployments:override'] : []),
+  ])
   return [...new Set(lacked)].sort()
 }
 

@@ -3,7 +3,15 @@ import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/co
 import { placesMatter, type Queryable } from '@slipway/database'
 import { recordCalls } from '@slipway/database/audit'
 import type { Problem } from '@slipway/domain'
-import { countingApprovals, type Decision, isNew, type Snapshot, type Start, type Wait } from '@slipway/engine'
+import {
+  countingApprovals,
+  type Decision,
+  hasScopedAuthor,
+  isNew,
+  type Snapshot,
+  type Start,
+  type Wait,
+} from '@slipway/engine'
 import { type Starting, writeStarted } from '../deployments/write.ts'
 import { placeRequests } from '../pending/places.ts'
 import { enqueueRequests } from '../pending/queue.ts'
@@ -81,7 +89,7 @@ export async function commit(
     claimRequests(
       tx,
       stored.map(({ request }) => request.id),
-      { placesMatter: placesMatter(snapshot) },
+      { placesMatter: placesMatter(snapshot) || stored.some(({ request }) => hasScopedAuthor(request)) },
     ),
     markEnded(tx, ends),
     placeRequests(tx, moved),

@@ -13,7 +13,7 @@ import {
   readRound,
 } from '@slipway/database'
 import { unlessRefused } from '@slipway/database/audit'
-import { admit, type Decision, isNew, type Start } from '@slipway/engine'
+import { admit, type Decision, hasScopedAuthor, isNew, type Start } from '@slipway/engine'
 import type { Logger } from '@slipway/runtime'
 import { insertPlans } from '../deployments/write.ts'
 import { Moved } from '../leases/leases.ts'
@@ -156,8 +156,9 @@ async function takenBack(tx: Queryable, { id, commands }: Planning, failure: Fai
 }
 
 /** Locks a pending request. It changes instead if it uses records that are gone, or must be decided again. */
-async function claimPlanned(tx: Queryable, id: string, { snapshot }: ReadRound) {
-  const { ready, changed } = await claimRequests(tx, [id], { placesMatter: placesMatter(snapshot) })
+async function claimPlanned(tx: Queryable, id: string, { snapshot, requests }: ReadRound) {
+  const isScoped = requests.some((request) => request.id === id && hasScopedAuthor(request))
+  const { ready, changed } = await claimRequests(tx, [id], { placesMatter: placesMatter(snapshot) || isScoped })
   const planned = ready.map(({ request }): StartCommand => {
     const { request_id, traceparent } = request
     return { command: withPriority(request), request_id, traceparent }

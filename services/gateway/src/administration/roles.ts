@@ -38,8 +38,10 @@ export function roleHandlers(dependencies: Dependencies): HandlersOf<RoleOperati
       requireOwnRole(old)
       const permissions = body.permissions?.toSorted() ?? old.permissions
       const former = new Set(old.permissions)
-      const added = permissions.filter((permission) => !former.has(permission))
-      requireMayGive(caller, [{ role: old.name, role_id: old.id, permissions: added, ...EVERYWHERE }])
+      const isRenamed = body.name !== undefined && body.name !== old.name
+      // Rules of login providers name roles: under another name, a role may be given to other users.
+      const given = isRenamed ? permissions : permissions.filter((permission) => !former.has(permission))
+      requireMayGive(caller, [{ role: old.name, role_id: old.id, permissions: given, ...EVERYWHERE }])
       const fields = { ...pickGiven(body, ['name', 'description']), permissions }
       return { columns: { ...fields, ...keyOfName(body) }, details: { changes: changesOf(old, fields) } }
     },

@@ -17,6 +17,7 @@ import {
   secretLimitProblem,
   selectTargets,
   strictProblem,
+  type TouchedByDeployment,
   targetSummary,
   validationProblem,
 } from '@slipway/domain'
@@ -131,7 +132,10 @@ export async function planRequest(
   const leftOut = new Set(request.only_changed ? unchanged.map(({ id }) => id) : [])
   const chosen = selected.targets.filter(({ id }) => !leftOut.has(id))
   const deployed = chosen.length === 0 ? selected.targets : chosen
-  await requireMayDeploy(resources, caller, { author, source: resolved, environment, targets: deployed })
+  const deploying = touchedBy({ source: resolved, environment, targets: deployed })
+  for (const touched of [deploying, ...(request.repeats === undefined ? [] : [request.repeats])]) {
+    await requireMayDeploy(resources, caller, { author, touched, source: resolved })
+  }
   if (chosen.length === 0) return nothingChanges(resolved, unchanged)
   const built = leftOut.size === 0 ? whole : build(chosen)
   if (request.strict && built.request_warnings.length > 0) throw strictProblem(built.request_warnings)
@@ -170,25 +174,27 @@ export async function planRequest(
 async function requireMayDeploy(
   { database, keyRing }: PlanningResources,
   caller: PlanningRequest['caller'],
-  { author, source, environment, targets }: Deployed,
+  { author, touched, source }: { author: Subject | null; touched: TouchedByDeployment; source: ResolvedSource },
 ): Promise<void> {
   if (author === null) throw new Problem('FORBIDDEN', 'The account is not active, or its API key was revoked')
-  const ids = [environment?.id, ...targets.map(({ environment_id }) => environment_id)]
-  const environment_ids = [...new Set(ids.filter((id) => id !== undefined && id !== null))]
-  const object = { kind: 'deployment', environment_ids, source } as const
-  if (may(author, 'deployments:create', object).allowed) return
-  const environments = await loadEnvironments(database, keyRing, caller, environment_ids)
-  requireMay(author, 'deployments:create', object, {
+  if (may(author, 'deployments:create', touched).allowed) return
+  const environments = await loadEnvironments(database, keyRing, caller, touched.environment_ids)
+  requireMay(author, 'deployments:create', touched, {
     environments: environments.map(({ id, name }) => ({ id, name })),
     source: { type: source.type, id: source.id, name: source.name },
   })
 }
 
 interface Deployed {
-  author: Subject | null
   source: ResolvedSource
   environment: EnvironmentRecord | null
   targets: readonly TargetRecord[]
+}
+
+function touchedBy({ source, environment, targets }: Deployed): TouchedByDeployment {
+  const ids = [environment?.id, ...targets.map(({ environment_id }) => environment_id)]
+  const environment_ids = [...new Set(ids.filter((id) => id !== undefined && id !== null))]
+  return { kind: 'deployment', environment_ids, source }
 }
 
 function nothingChanges({ name, version }: ResolvedSource, unchanged: readonly { id: string }[]): Unchanged {

@@ -41,6 +41,10 @@ export function redeployRequest(
       variables: mergeValues(originalValues, given.variables),
       prompted_values: given.prompted_values,
     },
+    // Its values may be secrets of its environment, which must not run in another one for somebody who may not deploy there.
+    ...(Object.keys(head.override_variables).length === 0
+      ? {}
+      : { repeats: { kind: 'deployment', environment_ids: original.environment_ids, source } }),
     sensitive: Object.keys(head.override_variables).filter((name) => isSealed(head.override_variables[name])),
   }
 }

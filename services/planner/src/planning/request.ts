@@ -7,6 +7,7 @@ import {
   pointer,
   type SourcePin,
   type TargetTag,
+  type TouchedByDeployment,
   type VariableValues,
   validationProblem,
 } from '@slipway/domain'
@@ -38,6 +39,8 @@ export interface PlanningRequest {
   given_names: readonly string[]
   /** Names that an earlier deployment sealed. Their values are sealed again. */
   sensitive?: readonly string[]
+  /** The deployment whose values it carries over. The caller must have the right to deploy there as well. */
+  repeats?: TouchedByDeployment
 }
 
 /** The versions in the plan of a deployment. */
