@@ -19,7 +19,9 @@ import {
   startStage,
   startUrl,
 } from './oidc-stage.ts'
-import { ADMIN, addUser, clientOf, refusal, refused } from './setup.ts'
+import { ADMIN, addTenant, addUser, clientOf, refusal, refused } from './setup.ts'
+
+const PASSWORD = 'a-password-that-is-right'
 
 let stage: Stage
 
@@ -148,6 +150,81 @@ describe('the account of a user', () => {
     const administrator = joined('administrator', { email: ADMIN.email, email_verified: true })
     expect((await logIn(stage, administrator)).error).toBe('address_taken')
     entry.link_by_email = false
+  })
+
+  describe('that somebody else prepared for an address', () => {
+    const setLink = (isOn: boolean) => {
+      for (const entry of stage.configured) entry.link_by_email = isOn
+    }
+    beforeAll(() => setLink(true))
+    afterAll(() => setLink(false))
+
+    /** An account of the address of `username`, with every credential that an account may have. */
+    async function prepared(username: string, fields: { break_glass?: boolean; tenant_id?: string } = {}) {
+      const { break_glass = false, ...given } = fields
+      const account = await addUser(stage.gateway, { role: 'user', password: PASSWORD, ...given })
+      const key = await clientOf(stage.gateway, account.token).send('createApiKey', '/auth/api-keys', { name: 'kept' })
+      expect(key.status).toBe(201)
+      await stage.gateway.database.query(
+        `UPDATE users SET totp_sealed = 'sealed', totp_enabled = true, break_glass = $2 WHERE id = $1`,
+        [account.id, break_glass],
+      )
+      await stage.gateway.database.query(`INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, 'a hash')`, [
+        account.id,
+      ])
+      const boss = joined(username, { email: account.email, email_verified: true })
+      return { ...account, boss, key: key.body.key as string }
+    }
+    const credentialsOf = async (id: string) => {
+      const { rows } = await stage.gateway.database.query(
+        `SELECT password_hash IS NOT NULL AS password, totp_enabled, totp_sealed IS NOT NULL AS totp_sealed,
+           (SELECT count(*)::int FROM recovery_codes c WHERE c.user_id = u.id) AS codes,
+           (SELECT count(*)::int FROM api_keys k WHERE k.user_id = u.id) AS keys
+          FROM users u WHERE id = $1`,
+        [id],
+      )
+      return rows[0]
+    }
+
+    test('loses every credential of before when it is linked', async () => {
+      const { id, boss, token, key } = await prepared('boss')
+      const { browser, error } = await logIn(stage, boss)
+      expect(error).toBeNull()
+      expect(await credentialsOf(id)).toEqual({
+        password: false,
+        totp_enabled: false,
+        totp_sealed: false,
+        codes: 0,
+        keys: 0,
+      })
+      expect(await me(stage.gateway, token)).toEqual([401, 'INVALID_TOKEN'])
+      expect((await me(stage.gateway, key))[0]).toBe(401)
+      expect(await currentUser(stage, browser)).toMatchObject({ id, roles: ['operator'] })
+      expect(await lastLogin(stage)).toMatchObject({
+        resource_id: id,
+        details: { linked: true, ended: ['sessions', 'password', 'second_factor', 'api_keys'] },
+      })
+    })
+
+    test('keeps the password and its second factor with break_glass', async () => {
+      const { id, boss } = await prepared('emergency', { break_glass: true })
+      expect((await logIn(stage, boss)).error).toBeNull()
+      expect(await credentialsOf(id)).toEqual({
+        password: true,
+        totp_enabled: true,
+        totp_sealed: true,
+        codes: 1,
+        keys: 0,
+      })
+      expect((await lastLogin(stage))?.details).toMatchObject({ ended: ['sessions', 'api_keys'] })
+    })
+
+    test('is not linked in another tenant than that of the rules', async () => {
+      const tenant = await addTenant(stage.gateway, 'Elsewhere')
+      const { id, boss } = await prepared('outsider', { tenant_id: tenant.id })
+      expect((await logIn(stage, boss)).error).toBe('address_taken')
+      expect(await credentialsOf(id)).toMatchObject({ password: true, keys: 1 })
+    })
   })
 
   test('gets roles and tenant anew at each login', async () => {

@@ -53,6 +53,12 @@ export const deleteKey = statement({
   sql: 'DELETE FROM api_keys WHERE id = :id AND user_id = :user_id RETURNING name',
 })
 
+export const deleteKeysOfUser = statement({
+  name: 'gateway.api-keys.delete-of-user',
+  parameters: { user_id: uuid },
+  sql: 'DELETE FROM api_keys WHERE user_id = :user_id',
+})
+
 export const noteKeyUse = statement({
   name: 'gateway.api-keys.note-use',
   parameters: { id: uuid, client_ip: text },

@@ -26,10 +26,12 @@ export const readAccount = statement({
     status: text,
     tenant_id: nullable(uuid),
     token_version: int4,
+    break_glass: bool,
+    totp_enabled: bool,
     is_linked: bool,
     bindings,
   },
-  sql: `SELECT u.id, u.username, u.kind, u.status, u.tenant_id, u.token_version,
+  sql: `SELECT u.id, u.username, u.kind, u.status, u.tenant_id, u.token_version, u.break_glass, u.totp_enabled,
        EXISTS (SELECT FROM identities i WHERE i.user_id = u.id) AS is_linked, ${bindingsSql('u.id')} AS bindings
       FROM users u WHERE u.id = :id`,
 })
@@ -61,6 +63,13 @@ export const insertIdentity = statement({
   name: 'gateway.oidc.insert-identity',
   parameters: { user_id: uuid, provider: text, issuer: text, subject: text },
   sql: `INSERT INTO identities (user_id, provider, issuer, subject) VALUES (:user_id, :provider, :issuer, :subject)`,
+})
+
+/** The user logs in with a provider from now on. */
+export const removePassword = statement({
+  name: 'gateway.oidc.remove-password',
+  parameters: { user_id: uuid },
+  sql: 'UPDATE users SET password_hash = NULL WHERE id = :user_id AND password_hash IS NOT NULL',
 })
 
 /** The provider may have got another id. */

@@ -5,6 +5,9 @@ import { holdRoles } from '../administration/role-bindings.sql.ts'
 import { setBindings } from '../administration/role-bindings.ts'
 import { changesRights, takesLastAdmin } from '../administration/user-rules.ts'
 import { shownBindings } from '../callers/shown-bindings.ts'
+import { deleteKeysOfUser } from '../identity/api-keys.sql.ts'
+import { dropRecoveryCodes } from '../identity/recovery-codes.ts'
+import { disableFactor } from '../identity/second-factor.sql.ts'
 import { announceRevocation, revokeUser } from '../identity/sessions.ts'
 import { LoginRefused } from '../login-providers/login-refused.ts'
 import type { ProviderUser } from '../login-providers/provider-client.ts'
@@ -24,6 +27,7 @@ import {
   noteProvider,
   noteProviderLogin,
   readAccount,
+  removePassword,
 } from './accounts.sql.ts'
 import { profileOf, usernamesFor } from './profile.ts'
 
@@ -54,10 +58,11 @@ export async function signIn<T>(
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await database.transaction(async (tx) => {
-        const { id, origin } = await findOrMake(tx, provider, user)
+        const tenant_id = await findTenant(tx, rights)
+        const { id, origin } = await findOrMake(tx, provider, user, tenant_id)
         const account = await readAccount.one(tx, { id })
         requireActive(account)
-        const changes = await setRights(tx, account, rights)
+        const changes = await setRights(tx, account, { ...rights, tenant_id })
         await noteProvider.run(tx, { user_id: id, provider: provider.id })
         const details = { provider: provider.id, ...origin, ...(Object.keys(changes).length > 0 ? { changes } : {}) }
         return complete(tx, { account: await readAccount.one(tx, { id }), details })
@@ -76,11 +81,18 @@ function requireActive(account: Account): void {
 interface Found {
   id: string
   /** How the account came to the provider, if this login is the first. */
-  origin: { created?: true; linked?: true }
+  origin: { created: true } | { linked: true; ended: Credential[] } | Record<string, never>
 }
 
+type Credential = 'sessions' | 'password' | 'second_factor' | 'api_keys'
+
 /** A user is known by issuer and subject alone: an address may belong to somebody else tomorrow. */
-async function findOrMake(tx: Queryable, provider: Provider, user: ProviderUser): Promise<Found> {
+async function findOrMake(
+  tx: Queryable,
+  provider: Provider,
+  user: ProviderUser,
+  tenant_id: string | null,
+): Promise<Found> {
   const { issuer } = provider
   const { subject } = user
   const known = await lockIdentity.first(tx, { issuer, subject })
@@ -90,9 +102,10 @@ async function findOrMake(tx: Queryable, provider: Provider, user: ProviderUser)
   const holder = email === null ? null : await lockAddress.first(tx, { email })
   const link = (user_id: string) => insertIdentity.run(tx, { user_id, provider: provider.id, issuer, subject })
   if (holder !== null) {
-    await requireMayLink(tx, holder.id, provider.link_by_email === true && email_verified)
-    await link(holder.id)
-    return { id: holder.id, origin: { linked: true } }
+    const account = await readAccount.one(tx, holder)
+    requireMayLink(account, provider.link_by_email === true && email_verified && account.tenant_id === tenant_id)
+    await link(account.id)
+    return { id: account.id, origin: { linked: true, ended: await endCredentials(tx, account) } }
   }
   const id = uuidv7()
   const username = await freeUsername(tx, profile.username)
@@ -103,11 +116,29 @@ async function findOrMake(tx: Queryable, provider: Provider, user: ProviderUser)
 }
 
 /** Whoever controls the provider would take over the account, so an administrator is never linked. */
-async function requireMayLink(tx: Queryable, id: string, isAllowed: boolean): Promise<void> {
-  const account = await readAccount.one(tx, { id })
+function requireMayLink(account: Account, isAllowed: boolean): void {
   const isAdmin = account.bindings.some(({ role }) => role === ADMIN_ROLE)
   if (isAllowed && !isAdmin && !account.is_linked && account.kind === 'person') return
   throw new LoginRefused('address_taken', `the account ${account.username} has this address`, account)
+}
+
+/**
+ * Ends every credential that a linked account had, and returns which. Somebody else may have prepared the account, and would get
+ * the rights that the rules give. Only administrators set `break_glass`: such an account keeps its password and second factor.
+ */
+async function endCredentials(tx: Queryable, account: Account): Promise<Credential[]> {
+  const user_id = account.id
+  const ended: Credential[] = ['sessions']
+  await revokeUser(tx, user_id)
+  if (!account.break_glass) {
+    if ((await removePassword.run(tx, { user_id })) > 0) ended.push('password')
+    // Also a factor that is set up and not yet enabled.
+    await disableFactor.run(tx, { user_id })
+    await dropRecoveryCodes(tx, user_id)
+    if (account.totp_enabled) ended.push('second_factor')
+  }
+  if ((await deleteKeysOfUser.run(tx, { user_id })) > 0) ended.push('api_keys')
+  return ended
 }
 
 async function freeUsername(tx: Queryable, wanted: string): Promise<string> {
@@ -120,10 +151,14 @@ async function freeUsername(tx: Queryable, wanted: string): Promise<string> {
   return free
 }
 
+/** By names, with the tenant that they name. */
+type FoundRights = NamedRights & { tenant_id: string | null }
+
 /** Replaces roles and tenant of an account, and returns what has changed. */
-async function setRights(tx: Transaction, account: Account, named: NamedRights): Promise<Record<string, unknown>> {
+async function setRights(tx: Transaction, account: Account, rights: FoundRights): Promise<Record<string, unknown>> {
   const user_id = account.id
-  const { tenant_id, bindings } = await resolve(tx, named)
+  const { tenant_id } = rights
+  const bindings = await resolve(tx, rights)
   const after = { ...account, tenant_id, bindings }
   if (await takesLastAdmin(tx, account, after)) {
     throw new LoginRefused('last_admin', 'the login would take the last administrator without tenant away', account)
@@ -141,17 +176,19 @@ async function setRights(tx: Transaction, account: Account, named: NamedRights):
   return changesOf(shown(account), shown(after))
 }
 
+/** @throws LoginRefused if the rules name a tenant that does not exist */
+async function findTenant(tx: Queryable, { tenant }: NamedRights): Promise<string | null> {
+  if (tenant === null) return null
+  const found = await findTenantBySlug.first(tx, { slug: tenant })
+  if (found === null) throw new LoginRefused('unknown_tenant', `no tenant has the slug ${tenant}`)
+  return found.id
+}
+
 /**
  * Finds what the rules name. All of it stays until the end of the transaction.
  * @throws LoginRefused if something does not exist
  */
-async function resolve(
-  tx: Queryable,
-  { tenant, roles, bindings }: NamedRights,
-): Promise<{ tenant_id: string | null; bindings: Binding[] }> {
-  const found = tenant === null ? null : await findTenantBySlug.first(tx, { slug: tenant })
-  if (tenant !== null && found === null) throw new LoginRefused('unknown_tenant', `no tenant has the slug ${tenant}`)
-  const tenant_id = found?.id ?? null
+async function resolve(tx: Queryable, { tenant_id, roles, bindings }: FoundRights): Promise<Binding[]> {
   const known = await holdRoles.all(tx, { names: [...roles, ...bindings.map(({ role }) => role)] })
   const named = (field: 'environments' | 'solutions') => bindings.flatMap((binding) => binding[field] ?? [])
   const environments = idsByName(await findEnvironmentsByName.all(tx, { names: named('environments'), tenant_id }))
@@ -170,7 +207,7 @@ async function resolve(
   )
   // One of them may have been deleted since it was found.
   await holdScope(tx, scoped)
-  return { tenant_id, bindings: [...roles.map((name) => bindingOf(name, EVERYWHERE)), ...scoped] }
+  return [...roles.map((name) => bindingOf(name, EVERYWHERE)), ...scoped]
 }
 
 /** A tenant and all tenants together may both have an environment of one name. */
