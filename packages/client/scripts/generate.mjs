@@ -3,7 +3,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import openapiTypes, { astToString } from 'openapi-typescript'
-import { openApiDocument } from '../../contracts/dist/index.js'
+import { LOGIN_ERRORS, openApiDocument } from '../../contracts/dist/index.js'
 
 const folder = path.join(import.meta.dirname, '../src/generated')
 const HEADER = '// Made by packages/client/scripts/generate.mjs from the OpenAPI document: `make client`.\n'
@@ -46,7 +46,13 @@ function routes() {
   return `${HEADER}export const ROUTES = {\n${lines.sort().join('')}} as const\n`
 }
 
-const files = { 'openapi.ts': await types(), 'routes.ts': routes() }
+/** What the login page says. A browser should not load all of the contracts for it. */
+function loginErrors() {
+  const lines = Object.entries(LOGIN_ERRORS).map(([code, sentence]) => `  ${code}: ${JSON.stringify(sentence)},\n`)
+  return `${HEADER}export const LOGIN_ERRORS = {\n${lines.join('')}} as const\n`
+}
+
+const files = { 'openapi.ts': await types(), 'routes.ts': routes(), 'login-errors.ts': loginErrors() }
 const check = process.argv.includes('--check')
 fs.mkdirSync(folder, { recursive: true })
 for (const [name, text] of Object.entries(files)) {

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { type Api, loginToSuite } from './api.ts'
 import { createLocalTarget } from './factories.ts'
 import { makeLoginCheap, type Suite, startSuite } from './suite.ts'
@@ -7,18 +10,33 @@ import { makeLoginCheap, type Suite, startSuite } from './suite.ts'
 const VARIABLE = 'SLIPWAY_TEST_SUITE'
 
 /** What the tests of a file know of the suite that all files share. They may not stop its processes. */
-export type SharedSuite = Pick<Suite, 'url' | 'bridgeUrl' | 'databaseUrl' | 'logStreams' | 'namespace' | 'admin'>
+export interface SharedSuite
+  extends Pick<Suite, 'url' | 'bridgeUrl' | 'databaseUrl' | 'logStreams' | 'namespace' | 'admin'> {
+  /** The file of the login providers. It has none until a test writes one. */
+  providersFile: string
+}
 
 /** Starts the suite of tests/golden, once for the whole run. */
 export async function startSharedSuite(): Promise<Suite> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-providers-'))
+  const providersFile = path.join(folder, 'providers.json')
+  fs.writeFileSync(providersFile, JSON.stringify({ providers: [] }))
   const suite = await startSuite({
     capacity: 20,
     env: { SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true', SLIPWAY_DEVELOPMENT: 'true' },
+    settingsOf: async (name): Promise<Record<string, string>> =>
+      name === 'gateway' ? { SLIPWAY_OIDC_FILE: providersFile } : {},
   })
   const { url, bridgeUrl, databaseUrl, logStreams, namespace, admin } = suite
-  const shared: SharedSuite = { url, bridgeUrl, databaseUrl, logStreams, namespace, admin }
+  const shared: SharedSuite = { url, bridgeUrl, databaseUrl, logStreams, namespace, admin, providersFile }
   process.env[VARIABLE] = JSON.stringify(shared)
-  return suite
+  return {
+    ...suite,
+    async stop() {
+      await suite.stop()
+      fs.rmSync(folder, { recursive: true })
+    },
+  }
 }
 
 function sharedSuite(): SharedSuite {

@@ -1,7 +1,10 @@
-import { Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
-import { type FormEvent, useEffect, useState } from 'react'
-import { client } from '../api/client.ts'
-import { ErrorAlert } from '../components/error-alert.tsx'
+import { Anchor, Button, Center, Divider, Loader, Paper, Stack, Text, Title } from '@mantine/core'
+import type { Answer } from '@slipway/client'
+import { useEffect, useState } from 'react'
+import { useRead } from '../api/queries.ts'
+import { startAddress } from './login-address.ts'
+import { LoginFailure } from './login-failure.tsx'
+import { PasswordLogin } from './password-login.tsx'
 
 interface Props {
   /** Whether a session has ended on this page. */
@@ -9,99 +12,57 @@ interface Props {
   onDone: () => Promise<void>
 }
 
-/** E-mail and password, then a code where the account has a second factor. */
+/** If the server does not say how to log in, the password is still worth a try. */
+const UNKNOWN: Answer<'listLoginProviders'> = { password_login: true, providers: [] }
+
+/** A button for each provider, and e-mail and password. */
 export function Login({ wasLoggedIn, onDone }: Props) {
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
-  const [code, setCode] = useState('')
-  const [giveCode, setGiveCode] = useState<((code: string) => void) | null>(null)
-  const [error, setError] = useState<Error | null>(null)
-  const [busy, setBusy] = useState(false)
+  const ways = useRead('listLoginProviders', {})
   useEffect(() => {
     document.title = 'Log in · Slipway'
   }, [])
-
-  const login = async () => {
-    setBusy(true)
-    setError(null)
-    try {
-      await client.login({
-        email,
-        password,
-        code: () =>
-          new Promise<string>((resolve) => {
-            setBusy(false)
-            setGiveCode(() => resolve)
-          }),
-        onWrongCode: (wrong) => {
-          setError(wrong)
-          setCode('')
-        },
-      })
-      await onDone()
-    } catch (problem) {
-      setError(problem as Error)
-    } finally {
-      setBusy(false)
-      setGiveCode(null)
-      setCode('')
-    }
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (giveCode === null) return void login()
-    setBusy(true)
-    setError(null)
-    giveCode(code.trim())
-  }
-
+  const known = ways.data ?? (ways.error === null ? null : UNKNOWN)
   return (
     <Center mih="100vh" p="md" component="main">
-      <Paper withBorder shadow="sm" p="xl" w={380} component="form" onSubmit={submit}>
+      <Paper withBorder shadow="sm" p="xl" w={380}>
         <Stack>
           <Title order={1} size="h2">
             Slipway
           </Title>
           {wasLoggedIn && <Text size="sm">Your session has ended. Log in to go on where you were.</Text>}
-          {giveCode === null ? (
-            <>
-              <TextInput
-                label="E-mail"
-                type="email"
-                autoComplete="username"
-                required
-                autoFocus
-                value={email}
-                onChange={(event) => setEmail(event.currentTarget.value)}
-              />
-              <PasswordInput
-                label="Password"
-                autoComplete="current-password"
-                required
-                value={password}
-                onChange={(event) => setPassword(event.currentTarget.value)}
-              />
-            </>
-          ) : (
-            <TextInput
-              label="Code"
-              description="Six digits of your authenticator, or a recovery code"
-              autoComplete="one-time-code"
-              required
-              autoFocus
-              value={code}
-              onChange={(event) => setCode(event.currentTarget.value)}
-            />
-          )}
-          {error && <ErrorAlert error={error} />}
-          <Button type="submit" loading={busy}>
-            {giveCode === null ? 'Log in' : 'Confirm'}
-          </Button>
-          <Text size="xs" c="dimmed">
-            The first administrator's e-mail and password are in .slipway/settings.env after make run.
-          </Text>
+          {known === null ? <Loader aria-label="Loading" mx="auto" /> : <Ways ways={known} onDone={onDone} />}
         </Stack>
       </Paper>
     </Center>
+  )
+}
+
+interface WaysProps {
+  ways: Answer<'listLoginProviders'>
+  onDone: () => Promise<void>
+}
+
+function Ways({ ways: { password_login, providers }, onDone }: WaysProps) {
+  const [isEmergency, setEmergency] = useState(false)
+  return (
+    <>
+      <LoginFailure providers={providers} />
+      {providers.map(({ id, name, login_path }) => (
+        <Button key={id} component="a" href={startAddress(login_path, window.location)} fullWidth>
+          Log in with {name}
+        </Button>
+      ))}
+      {password_login && providers.length > 0 && <Divider label="or" />}
+      {password_login || isEmergency ? (
+        <PasswordLogin isFocused={providers.length === 0 || isEmergency} onDone={onDone} />
+      ) : (
+        <Text size="xs" c="dimmed">
+          Password login is switched off.{' '}
+          <Anchor component="button" type="button" size="xs" onClick={() => setEmergency(true)}>
+            Log in to an emergency account
+          </Anchor>
+        </Text>
+      )}
+    </>
   )
 }

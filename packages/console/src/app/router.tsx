@@ -42,7 +42,9 @@ const routes = [
   screen('/webhooks', () => import('../screens/webhooks/webhooks.tsx'), 'Webhooks'),
   screen('/audit', () => import('../screens/audit/audit.tsx'), 'Audit'),
   screen('/users', () => import('../screens/users/users.tsx'), 'Users'),
+  screen('/users/$id', () => import('../screens/users/service-account.tsx'), 'ServiceAccount'),
   screen('/roles', () => import('../screens/roles/roles.tsx'), 'Roles'),
+  screen('/login', () => import('./logged-in.tsx'), 'LoggedIn'),
   screen('/account', () => import('../screens/account/account.tsx'), 'Account'),
 ]
 

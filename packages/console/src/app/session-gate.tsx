@@ -7,6 +7,7 @@ import { ErrorAlert } from '../components/error-alert.tsx'
 import { askedOf } from '../session/right-question.ts'
 import { type Session, SessionProvider, type User } from '../session/session.tsx'
 import { Login } from './login.tsx'
+import { LOGIN_PATH, wantedPath } from './login-address.ts'
 
 const CURRENT_USER = ['getCurrentUser']
 
@@ -73,6 +74,8 @@ export function SessionGate({ children }: { children: ReactNode }) {
   if (current.error instanceof AuthenticationError) {
     const onDone = async () => {
       tellOtherTabs()
+      // Otherwise the failure of the login before would still be shown.
+      if (window.location.pathname === LOGIN_PATH) window.history.replaceState(null, '', wantedPath(window.location))
       await current.refetch()
     }
     return <Login wasLoggedIn={known !== undefined} onDone={onDone} />
