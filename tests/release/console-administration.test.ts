@@ -202,6 +202,8 @@ test('every screen shows a command that works', async () => {
   await deploymentEnd(stage.api, deployment)
   const later = await stage.start({ action_id, target_ids: [target], start_at: '2099-01-01T00:00:00Z' })
 
+  const { id: account } = await stage.create('/admin/users', { kind: 'service', username: 'pipeline', roles: [] })
+
   const visitor = await stage.login('/', 'Now')
   const { page } = visitor
   const problems: [string, string, string][] = []
@@ -236,6 +238,7 @@ test('every screen shows a command that works', async () => {
     '/webhooks',
     '/audit',
     '/users',
+    `/users/${account}`,
     '/roles',
     '/account',
   ]) {

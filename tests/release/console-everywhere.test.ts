@@ -29,7 +29,10 @@ const SCRIPT = [
 ].join('\n')
 
 let receiver: Receiver
-let ids: Record<'webhook' | 'target' | 'host' | 'action' | 'sequence' | 'solution' | 'failed' | 'running', string>
+let ids: Record<
+  'webhook' | 'target' | 'host' | 'account' | 'action' | 'sequence' | 'solution' | 'failed' | 'running',
+  string
+>
 
 beforeAll(async () => {
   receiver = await startReceiver()
@@ -62,6 +65,11 @@ async function plantEverywhere() {
   await stage.create('/deployment-freezes', { ...described('freeze'), start_time: inDays(2), end_time: inDays(3) })
   await stage.create('/admin/roles', { ...described('role'), permissions: ['deployments:read'] })
   await stage.createAccount([plant('role')], { username: plant('user'), display_name: plant('person') })
+  const pipeline = { kind: 'service', username: plant('pipeline'), roles: [] }
+  const scoped = [{ role: plant('role'), environment_ids: [environment_id], solution_ids: [solution] }]
+  const account = (await stage.create('/admin/users', { ...pipeline, role_bindings: scoped })).id
+  const trust = { name: plant('trust'), issuer: 'https://ci.example.com', audience: plant('audience') }
+  await stage.create(`/admin/users/${account}/trusts`, { ...trust, claims: { [plant('claim')]: plant('pattern') } })
   await stage.create('/auth/api-keys', { ...described('key'), scopes: [] })
   await joinInstance()
 
@@ -77,7 +85,7 @@ async function plantEverywhere() {
   const action_id = (await stage.create('/actions', { name: plant('sleeper'), version: '1.0.0', definition: held })).id
   const running = await stage.start({ action_id, target_ids: [target] })
   await stage.start({ action_id, target_ids: [target], environment_id })
-  return { webhook, target, host, action, sequence, solution, failed, running }
+  return { webhook, target, host, account, action, sequence, solution, failed, running }
 }
 
 async function joinInstance(): Promise<void> {
@@ -189,6 +197,8 @@ test('every tab, dialog and form of a record is sound', async () => {
     [`/sources/sequences/${ids.sequence}`, plant('action')],
     [`/sources/actions/${ids.action}`, plant('sign')],
     [`/deploy?kind=action&id=${ids.action}&targets=${ids.target}`, plant('declared')],
+    [`/users/${ids.account}`, plant('pattern')],
+    ['/login?error=no_rights&provider=x', 'Go on with the present session'],
     [`/webhooks?webhook=${ids.webhook}`, 'target.created'],
   ] as const) {
     await visitor.open(address)
@@ -206,6 +216,7 @@ test('every tab, dialog and form of a record is sound', async () => {
     ['Environments', /^Change /],
     ['Tenants', /^Change /],
     ['Users', /^Change visitor/],
+    ['Users', 'New service account'],
     ['Roles', /^Change /],
     ['Webhooks', /^Change /],
     ['Audit', /^Details of/],
@@ -254,6 +265,8 @@ test('every screen shows markup of its address as text', async () => {
     `/deploy?kind=action&id=${evil}&targets=${evil}&version=${evil}`,
     `/audit?action=${evil}&actor_id=${evil}&from=${evil}`,
     `/webhooks?webhook=${evil}&status=${evil}`,
+    `/users/${evil}`,
+    `/login?error=${evil}&provider=${evil}`,
     `/${evil}`,
   ]) {
     await visitor.open(address)

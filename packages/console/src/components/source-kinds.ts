@@ -42,3 +42,5 @@ export const OPERATIONS = {
 export function parseKind(text: string | undefined): Kind | null {
   return KINDS.find((kind) => text === kind || text === `${kind}s`) ?? null
 }
+
+export const CAPITALIZED: Record<Kind, string> = { solution: 'Solution', sequence: 'Sequence', action: 'Action' }

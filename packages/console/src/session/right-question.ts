@@ -14,7 +14,7 @@ export type RightObject =
 type SourceType = NonNullable<Question['source_type']>
 
 /** The rights that screens ask for with an object. A role in a scope gives no others of those that change something. */
-const ASKED = [
+export const SCOPED = [
   'deployments:create',
   'deployments:cancel',
   'deployments:approve',
@@ -28,7 +28,7 @@ const ASKED = [
 
 /** The permissions that a user might have in a scope. */
 export const askedOf = ({ permissions, role_bindings }: Pick<User, 'permissions' | 'role_bindings'>): Permission[] =>
-  role_bindings.length === 0 ? [] : ASKED.filter((permission) => !permissions.includes(permission))
+  role_bindings.length === 0 ? [] : SCOPED.filter((permission) => !permissions.includes(permission))
 
 export function questionOf(permission: Permission, object: RightObject | undefined): Question {
   if (object === undefined) return { permission }

@@ -1,8 +1,9 @@
 import { SimpleGrid, Stack } from '@mantine/core'
 import { Page } from '../../components/page.tsx'
-import { ApiKeys } from './api-keys.tsx'
 import { ChangePassword } from './change-password.tsx'
 import { Identity } from './identity.tsx'
+import { OwnApiKeys } from './own-api-keys.tsx'
+import { Rights } from './rights.tsx'
 import { Sessions } from './sessions.tsx'
 import { TwoFactor } from './two-factor.tsx'
 
@@ -12,14 +13,15 @@ export function Account() {
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Stack>
           <Identity />
-          <Sessions />
+          <Rights />
         </Stack>
         <Stack>
           <TwoFactor />
           <ChangePassword />
+          <Sessions />
         </Stack>
       </SimpleGrid>
-      <ApiKeys />
+      <OwnApiKeys />
     </Page>
   )
 }

@@ -1,11 +1,11 @@
-import { Badge, Code, Group, Spoiler, Text } from '@mantine/core'
+import { Code } from '@mantine/core'
 import { RecordName } from '../../components/record-select.tsx'
 import { Facts, Section } from '../../components/section.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
-import { useSession } from '../../session/session.tsx'
+import { type User, useSession } from '../../session/session.tsx'
 
-/** Who is logged in, with roles and permissions. */
+/** Who is logged in. */
 export function Identity() {
   const { user } = useSession()
   return (
@@ -24,8 +24,7 @@ export function Identity() {
           ],
           ['Status', <StateBadge key="status" state={user.status} />],
           ['Tenant', <RecordName key="tenant" kind="tenant" id={user.tenant_id} none="None: you see all tenants" />],
-          ['Roles', user.roles.join(', ') || 'None'],
-          ['Permissions', <Permissions key="permissions" names={user.permissions} />],
+          ['Logs in with', loginOf(user)],
           ['Created', <TimeAgo key="created" at={user.created_at} />],
         ]}
       />
@@ -33,17 +32,5 @@ export function Identity() {
   )
 }
 
-function Permissions({ names }: { names: readonly string[] }) {
-  if (names.length === 0) return <Text size="sm">None</Text>
-  return (
-    <Spoiler maxHeight={74} showLabel={`Show all ${names.length}`} hideLabel="Show fewer">
-      <Group gap={4}>
-        {names.map((name) => (
-          <Badge key={name} variant="default" tt="none" radius="sm" fw={400}>
-            {name}
-          </Badge>
-        ))}
-      </Group>
-    </Spoiler>
-  )
-}
+const loginOf = ({ identity }: User) =>
+  identity === null ? 'Password' : `${identity.provider}, as ${identity.subject}`

@@ -3,7 +3,7 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
 import { fieldProblem } from '../../components/field-problem.ts'
 import { RecordName, RecordSelect } from '../../components/record-select.tsx'
-import { KINDS, type Kind } from '../../components/source-kinds.ts'
+import { CAPITALIZED, KINDS, type Kind } from '../../components/source-kinds.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
 import { useSourceTotals } from '../sources/totals.ts'
@@ -19,8 +19,6 @@ interface Props {
   /** Why the server refused the request. */
   error: Error | null
 }
-
-const CAPITALIZED: Record<Kind, string> = { solution: 'Solution', sequence: 'Sequence', action: 'Action' }
 
 /** What is deployed, and in which version. */
 export function SourceFields({ form, onChange, resolved, versions, error }: Props) {

@@ -1,5 +1,5 @@
 import { Loader, Text } from '@mantine/core'
-import { ValidationError } from '@slipway/client'
+import { PermissionError, ValidationError } from '@slipway/client'
 import { counted } from '../../components/counted.ts'
 import type { Counting } from './counting.ts'
 
@@ -31,6 +31,7 @@ export function summary({ total, online, stale, offline }: Summary): string {
 
 /** What is wrong with the targets. Other problems stand beside their fields. */
 function reasonOf(error: Error): string {
+  if (error instanceof PermissionError) return 'You may not deploy to them. The reason stands at the end of the form.'
   if (!(error instanceof ValidationError)) return error.message
   const own = error.problems.filter(({ path }) => path.startsWith('/target'))
   if (own.length > 0) return own.map(({ message }) => message).join('; ')

@@ -1,6 +1,6 @@
 import { Checkbox, Group, Table, Text } from '@mantine/core'
+import { ACTIONS, PERMISSION_ROWS, type Permission } from '../../components/permissions.ts'
 import { useSession } from '../../session/session.tsx'
-import { ACTIONS, PERMISSION_ROWS, type Permission } from './permissions.ts'
 
 interface Props {
   value: ReadonlySet<string>

@@ -1,10 +1,10 @@
 import { Modal, Stack, Text } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { useWrite } from '../../api/queries.ts'
+import type { Permission } from '../../components/permissions.ts'
 import { NAME_FIELDS, namesOf, RecordForm } from '../../components/record-form.tsx'
 import { useMayChangeRole } from './may-change.ts'
 import { PermissionGrid } from './permission-grid.tsx'
-import type { Permission } from './permissions.ts'
 
 type Role = Item<'listRoles'>
 

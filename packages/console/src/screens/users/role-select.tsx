@@ -1,4 +1,4 @@
-import { MultiSelect } from '@mantine/core'
+import { MultiSelect, Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { useRead } from '../../api/queries.ts'
@@ -7,23 +7,26 @@ import { useSession } from '../../session/session.tsx'
 
 const DEBOUNCE_MS = 250
 
-/** A choice of roles by name, searched on the server. */
-export function RoleSelect({ value, onChange }: { value: string[]; onChange: (names: string[]) => void }) {
+/** The names of roles that have a text in them, searched on the server. */
+function useRoleNames() {
   const { can } = useSession()
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text, DEBOUNCE_MS)
-  const roles = useRead(
-    'listRoles',
-    { query: { ...searchQuery(search), limit: 100 } },
-    { enabled: can('roles:read'), keep: true },
-  )
-  const found = (roles.data?.data ?? []).map(({ name }) => name)
+  const mayList = can('roles:read')
+  const query = { ...searchQuery(search), limit: 100 }
+  const roles = useRead('listRoles', { query }, { enabled: mayList, keep: true })
+  return { mayList, text, setText, names: (roles.data?.data ?? []).map(({ name }) => name) }
+}
+
+/** A choice of roles by name. */
+export function RoleSelect({ value, onChange }: { value: string[]; onChange: (names: string[]) => void }) {
+  const { mayList, text, setText, names } = useRoleNames()
   return (
     <MultiSelect
       label="Roles"
       description={
-        can('roles:read')
-          ? 'You can give only roles whose permissions you have yourself.'
+        mayList
+          ? 'They count everywhere. You can give only roles whose permissions you have yourself.'
           : 'You may not list roles. You can only take roles away.'
       }
       searchable
@@ -33,7 +36,26 @@ export function RoleSelect({ value, onChange }: { value: string[]; onChange: (na
       nothingFoundMessage="No other role has such a name"
       searchValue={text}
       onSearchChange={setText}
-      data={[...new Set([...found, ...value])]}
+      data={[...new Set([...names, ...value])]}
+      value={value}
+      onChange={onChange}
+    />
+  )
+}
+
+/** A choice of one role by name. */
+export function OneRoleSelect({ value, onChange }: { value: string | null; onChange: (name: string | null) => void }) {
+  const { setText, names } = useRoleNames()
+  return (
+    <Select
+      label="Role"
+      required
+      placeholder="Search by name"
+      searchable
+      allowDeselect={false}
+      nothingFoundMessage="No role has such a name"
+      onSearchChange={setText}
+      data={[...new Set([...names, ...(value === null ? [] : [value])])]}
       value={value}
       onChange={onChange}
     />

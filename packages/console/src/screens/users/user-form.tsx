@@ -1,17 +1,9 @@
-import { Checkbox, Select } from '@mantine/core'
-import type { Item, Schema } from '@slipway/client'
+import { Checkbox, Switch } from '@mantine/core'
+import type { Item } from '@slipway/client'
 import { useWrite } from '../../api/queries.ts'
 import { RecordForm } from '../../components/record-form.tsx'
-import { TenantSelect } from '../../components/record-select.tsx'
-import { RoleSelect } from './role-select.tsx'
-
-type UserStatus = NonNullable<Schema<'CreateUser'>['status']>
-
-const STATUSES: Record<UserStatus, string> = {
-  active: 'Active',
-  inactive: 'Inactive',
-  suspended: 'Suspended',
-}
+import { useSession } from '../../session/session.tsx'
+import { changedRights, givenRights, ProviderRights, RoleFields, rightsOf, StatusSelect } from './rights-fields.tsx'
 
 interface Props {
   /** Null for a new user. */
@@ -19,22 +11,25 @@ interface Props {
   onClose: () => void
 }
 
+/** A person who works with Slipway. */
 export function UserForm({ user, onClose }: Props) {
   const create = useWrite('createUser', 'listUsers')
   const update = useWrite('updateUser', 'listUsers', 'getUser', 'getCurrentUser')
+  const { user: self } = useSession()
+  const isFullAdmin = self.tenant_id === null && self.roles.includes('admin')
+  const provider = user?.identity?.provider
   return (
     <RecordForm
       kind="user"
-      stored={user?.email ?? undefined}
+      stored={user?.email ?? user?.username}
       initial={{
         email: user?.email ?? '',
         email_verified: user?.email_verified ?? false,
         username: user?.username ?? '',
         display_name: user?.display_name ?? null,
         password: '',
-        roles: user?.roles ?? [],
-        tenant_id: user?.tenant_id ?? null,
-        status: (user?.status as UserStatus | undefined) ?? 'active',
+        break_glass: user?.break_glass ?? false,
+        ...rightsOf(user),
       }}
       fields={[
         {
@@ -42,7 +37,8 @@ export function UserForm({ user, onClose }: Props) {
           label: 'E-mail',
           description: 'The user logs in with it',
           type: 'email',
-          required: true,
+          // A provider need not tell the address.
+          required: provider === undefined,
           maxLength: 320,
         },
         ({ values, set }) => (
@@ -72,31 +68,29 @@ export function UserForm({ user, onClose }: Props) {
           minLength: 12,
           maxLength: 128,
         },
-        ({ bind }) => <RoleSelect {...bind('roles')} />,
-        ({ bind }) => (
-          <TenantSelect
-            description="The user sees only this tenant. Without a tenant, the user sees all tenants."
-            {...bind('tenant_id')}
-          />
-        ),
-        ({ values, set }) => (
-          <Select
-            label="Status"
-            description="A user who is suspended or inactive can do nothing"
-            allowDeselect={false}
-            data={Object.entries(STATUSES).map(([value, label]) => ({ value: value as UserStatus, label }))}
-            value={values.status}
-            onChange={(status) => status !== null && set({ status })}
-          />
-        ),
+        ({ values, set }) =>
+          user === null || provider === undefined ? (
+            <RoleFields rights={values} change={set} />
+          ) : (
+            <ProviderRights user={user} provider={provider} />
+          ),
+        ({ values, set }) =>
+          isFullAdmin && (
+            <Switch
+              label="Emergency account"
+              description="May log in by password although password login is switched off"
+              checked={values.break_glass}
+              onChange={(event) => set({ break_glass: event.currentTarget.checked })}
+            />
+          ),
+        ({ values, set }) => <StatusSelect rights={values} change={set} />,
       ]}
       writes={[create, update]}
-      save={({ tenant_id, ...given }, changed) => {
+      save={({ break_glass, ...given }, changed) => {
         const done = { onSuccess: onClose }
         // Only what differs: the server asks for more rights for some fields, and ends sessions for others.
-        if (user) update.mutate({ params: { id: user.id }, body: changed }, done)
-        // Without a tenant_id, the new user of a caller with a tenant gets that tenant.
-        else create.mutate({ body: tenant_id === null ? given : { ...given, tenant_id } }, done)
+        if (user) update.mutate({ params: { id: user.id }, body: changedRights(changed) }, done)
+        else create.mutate({ body: { ...givenRights(given), ...(break_glass ? { break_glass } : {}) } }, done)
       }}
       onClose={onClose}
     />

@@ -1,5 +1,9 @@
-import { Code, Text } from '@mantine/core'
+import { Anchor, Badge, Button, Code, Text } from '@mantine/core'
+import type { Item } from '@slipway/client'
+import { Link } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
+import { shellQuoted } from '../../components/commands.ts'
+import { RoleWords } from '../../components/limit-words.tsx'
 import { ListScreen } from '../../components/list-screen.tsx'
 import { Named } from '../../components/named.tsx'
 import { RecordName } from '../../components/record-select.tsx'
@@ -8,45 +12,46 @@ import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
+import { ServiceAccountForm } from './service-account-form.tsx'
 import { UserForm } from './user-form.tsx'
 
+type User = Item<'listUsers'>
+
 export function Users() {
-  const { search, listQuery } = useAddress()
+  const { search, change, listQuery } = useAddress()
   const { can, user: self } = useSession()
   const users = useRead('listUsers', { query: listQuery }, { keep: true })
   const text = search['search']
   return (
     <ListScreen
       title="Users"
-      command={text ? `slipway users list --search ${JSON.stringify(text)}` : 'slipway users list'}
+      command={text ? `slipway users list --search ${shellQuoted(text)}` : 'slipway users list'}
       record="user"
       searched="Name or e-mail"
-      purpose="Create a user for each person who works with Slipway."
+      purpose="Create a user for each person who works with Slipway, and a service account for each pipeline."
       permission="users:create"
+      links={
+        can('users:create') && (
+          <Button size="xs" variant="default" onClick={() => change({ new: 'service' })}>
+            New service account
+          </Button>
+        )
+      }
       read={users}
-      form={(user, onClose) => <UserForm user={user} onClose={onClose} />}
-      minWidth={860}
+      form={(user, onClose) =>
+        (user === null ? search['new'] === 'service' : user.kind === 'service') ? (
+          <ServiceAccountForm account={user} onClose={onClose} />
+        ) : (
+          <UserForm user={user} onClose={onClose} />
+        )
+      }
+      minWidth={980}
       columns={[
-        {
-          head: 'User',
-          cell: ({ display_name, username }) => (
-            <Named name={display_name ?? username}>
-              <Code>{username}</Code>
-            </Named>
-          ),
-        },
-        {
-          head: 'E-mail',
-          maxWidth: 260,
-          cell: ({ email, email_verified }) => (
-            <>
-              {email}
-              {!email_verified && <Text size="xs">not verified</Text>}
-            </>
-          ),
-        },
-        { head: 'Status', cell: ({ status }) => <StateBadge state={status} /> },
-        { head: 'Roles', cell: ({ roles }) => roles.join(', ') || '–' },
+        { head: 'User', cell: (user) => <UserName user={user} /> },
+        { head: 'E-mail', maxWidth: 240, cell: (user) => <Email user={user} /> },
+        { head: 'Logs in with', cell: loginOf },
+        { head: 'Status', cell: (user) => <Status user={user} /> },
+        { head: 'Roles', maxWidth: 320, cell: (user) => <RoleWords user={user} /> },
         { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
         { head: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
       ]}
@@ -58,9 +63,59 @@ export function Users() {
           onChange={open}
           mayDelete={can('users:delete') && id !== self.id}
           deletion={['deleteUser', 'listUsers']}
-          question={`The user ${email} is deleted. Sessions, streams and API keys of this user end at once.`}
+          question={`The user ${email ?? username} is deleted. Sessions, streams and API keys of this user end at once.`}
         />
       )}
     />
   )
+}
+
+/** The name of a service account leads to its trusts and keys. */
+function UserName({ user: { id, kind, display_name, username } }: { user: User }) {
+  const name = display_name ?? username
+  if (kind === 'person') {
+    return (
+      <Named name={name}>
+        <Code>{username}</Code>
+      </Named>
+    )
+  }
+  return (
+    <Named
+      name={
+        <Anchor component={Link} to={`/users/${id}`} size="sm" fw={600}>
+          {name}
+        </Anchor>
+      }
+    >
+      <Code>{username}</Code>{' '}
+      <Badge size="xs" variant="default" tt="none">
+        service account
+      </Badge>
+    </Named>
+  )
+}
+
+function Email({ user: { email, email_verified } }: { user: User }) {
+  if (email === null) return '–'
+  return (
+    <>
+      {email}
+      {!email_verified && <Text size="xs">not verified</Text>}
+    </>
+  )
+}
+
+function Status({ user: { status, break_glass } }: { user: User }) {
+  return (
+    <>
+      <StateBadge state={status} />
+      {break_glass && <Text size="xs">emergency account</Text>}
+    </>
+  )
+}
+
+function loginOf({ kind, identity }: User): string {
+  if (kind === 'service') return 'Trusts and keys'
+  return identity?.provider ?? 'Password'
 }
