@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createLogger } from '@slipway/runtime'
-import { type RouteHandler, sendJson, startFakeServer } from '@slipway/testing'
+import { keptLog, type RouteHandler, sendJson, startFakeServer } from '@slipway/testing'
 import { LoginRefused } from '../src/login-providers/login-refused.ts'
 import { createProviderClients } from '../src/login-providers/provider-client.ts'
 import type { Provider } from '../src/login-providers/providers-file.ts'
@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 
 /** A provider whose discovery answers so. */
-async function providerWith(discovery: RouteHandler) {
+async function providerWith(discovery: RouteHandler, log = logger) {
   const server = await startFakeServer({ [`GET ${DISCOVERY}`]: discovery })
   servers.push(server)
   const provider: Provider = {
@@ -27,14 +27,14 @@ async function providerWith(discovery: RouteHandler) {
     scopes: ['openid'],
     rules: [],
   }
-  const clients = createProviderClients({ logger, publicUrl: 'https://slipway.test' })
+  const clients = createProviderClients({ logger: log, publicUrl: 'https://slipway.test' })
   const begin = () => clients.authorizationUrl(provider, { nonce: 'n', code_verifier: 'v'.repeat(43) })
   const outcome = () =>
     begin().then(
       ({ origin }) => origin,
       (error: unknown) => (error instanceof LoginRefused ? error.loginError : error),
     )
-  return { outcome, calls: () => server.count(`GET ${DISCOVERY}`) }
+  return { outcome, url: server.url, calls: () => server.count(`GET ${DISCOVERY}`) }
 }
 
 const metadataOf = (issuer: string) => ({
@@ -51,7 +51,6 @@ describe('a provider counts as away', () => {
     ['that answers an error', (_request, response) => sendJson(response, 503, {})],
     ['that answers no JSON', (_request, response) => response.end('<html>')],
     ['that closes the connection', (_request, response) => response.destroy()],
-    ['of another issuer', (_request, response) => sendJson(response, 200, metadataOf('http://127.0.0.1:1'))],
     [
       'that leads elsewhere',
       (_request, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
@@ -59,6 +58,23 @@ describe('a provider counts as away', () => {
   ])('%s', async (_name, discovery) => {
     const { outcome } = await providerWith(discovery)
     expect(await outcome()).toBe('provider_unavailable')
+  })
+
+  test.each<[string, (issuer: string) => string]>([
+    ['of another host', () => 'http://127.0.0.1:1'],
+    ['with a slash at the end', (issuer) => `${issuer}/`],
+    ['of every directory', () => 'https://login.microsoftonline.com/{tenantid}/v2.0'],
+  ])('that has an issuer %s, and the log names it', async (_name, otherThan) => {
+    const { logger, written } = keptLog()
+    const { outcome, url } = await providerWith(
+      ({ headers }, response) => sendJson(response, 200, metadataOf(otherThan(issuerOf(headers.host)))),
+      logger,
+    )
+    expect(await outcome()).toBe('provider_unavailable')
+    expect(JSON.parse(written())).toMatchObject({
+      provider: 'fake',
+      problem: `the provider has the issuer ${otherThan(url)}: the file of the providers must name exactly this one`,
+    })
   })
 
   test('and is not asked again by each login', async () => {

@@ -134,17 +134,31 @@ interface Discovery {
   result: Promise<oidc.Configuration>
 }
 
-const discoverNow = ({ issuer, client_id, client_secret }: Provider): Promise<oidc.Configuration> =>
-  oidc.discovery(new URL(issuer), client_id, undefined, authenticationWith(client_secret), {
-    timeout: CALL_SECONDS,
-    [oidc.customFetch]: boundedFetch,
-    execute: [
-      // Checks the signature, although the token comes from the provider itself.
-      oidc.enableNonRepudiationChecks,
-      // The configuration allows plain HTTP only in development, and to this machine.
-      ...(issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : []),
-    ],
-  })
+/** @throws ProviderAway if the provider has another issuer than the file */
+async function discoverNow({ issuer, client_id, client_secret }: Provider): Promise<oidc.Configuration> {
+  const configuration = await oidc.discovery(
+    discoveryUrl(issuer),
+    client_id,
+    undefined,
+    authenticationWith(client_secret),
+    {
+      timeout: CALL_SECONDS,
+      [oidc.customFetch]: boundedFetch,
+      execute: [
+        // Checks the signature, although the token comes from the provider itself.
+        oidc.enableNonRepudiationChecks,
+        // The configuration allows plain HTTP only in development, and to this machine.
+        ...(issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : []),
+      ],
+    },
+  )
+  const found = configuration.serverMetadata().issuer
+  if (found === issuer) return configuration
+  throw new ProviderAway(`the provider has the issuer ${found}: the file of the providers must name exactly this one`)
+}
+
+/** With the address of the document, openid-client leaves the check of the issuer to `discoverNow`. Its own has exceptions. */
+const discoveryUrl = (issuer: string) => new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
 
 /** Basic is the default of the standard; providers without it say so. */
 const authenticationWith =
