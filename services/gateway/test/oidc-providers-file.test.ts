@@ -80,6 +80,11 @@ describe('refuses, with the entry and the field,', () => {
     ['a missing field', withChange({ client_id: undefined }), 'providers[0] "keycloak": client_id'],
     ['a wrong id', withChange({ id: 'Keycloak' }), 'providers[0] "Keycloak": id'],
     ['an id that is used twice', { providers: [VALID, VALID] }, 'providers[1] "keycloak": id is used twice'],
+    [
+      'an issuer that is used twice',
+      { providers: [VALID, { ...VALID, id: 'second' }] },
+      'providers[1] "second": issuer is that of the provider keycloak',
+    ],
     ['two secrets', withChange({ client_secret_file: 'secret' }), 'client_secret needs'],
     ['no secret', withChange({ client_secret: undefined }), 'client_secret needs'],
     [
@@ -103,6 +108,11 @@ describe('refuses, with the entry and the field,', () => {
     ],
     ['no YAML', 'providers: [', 'line 1, column'],
     ['a field that is given twice', 'providers: []\nproviders: []', 'line 2, column 1'],
+    [
+      'a secret in the place of a block header',
+      'providers:\n  - client_secret: |secret-of-the-client\n',
+      'line 2, column 21 is not valid YAML: UNEXPECTED_TOKEN',
+    ],
     ['another content', 'text', 'the file'],
   ])('%s', (_name, content, place) => {
     const problem = problemOf(content)
@@ -113,6 +123,16 @@ describe('refuses, with the entry and the field,', () => {
 
   test('a file that is missing', () => {
     expect(() => readProviders({ file, isDevelopment: false })).toThrow('the file cannot be read')
+  })
+
+  test('a secret with braces, without a warning that shows it', async () => {
+    const warnings: string[] = []
+    const note = ({ message }: Error) => warnings.push(message)
+    process.on('warning', note)
+    expect(problemOf('providers: [{ client_secret: {{ secret-of-the-client }} }]')).toContain('client_secret')
+    await new Promise(setImmediate)
+    process.off('warning', note)
+    expect(warnings).toEqual([])
   })
 
   test('aliases that would fill the memory', () => {
@@ -138,7 +158,8 @@ describe('a changed file', () => {
 
   beforeEach(() => {
     writeFileSync(path.join(folder, 'secret'), 'one')
-    write({ providers: [VALID, { ...VALID, id: 'second', client_secret: undefined, client_secret_file: 'secret' }] })
+    const second = { ...VALID, id: 'second', issuer: 'https://login.second.example' }
+    write({ providers: [VALID, { ...second, client_secret: undefined, client_secret_file: 'secret' }] })
     providers = watchProviders({ file, isDevelopment: false, logger, checkMs: 5 })
   })
   afterEach(() => providers.stop())

@@ -173,11 +173,13 @@ function readText(file: string): string | null {
 
 function parse(source: Source, text: string): Provider[] {
   const content = decode(text)
-  const ids = new Set<string>()
   return content.providers.map((provider, index) => {
     const place = (field: string) => placeOf(content, `/providers/${index}/${field}`)
-    if (ids.has(provider.id)) throw new FileProblem(`${place('id')} is used twice`)
-    ids.add(provider.id)
+    const before = content.providers.slice(0, index)
+    if (before.some(({ id }) => id === provider.id)) throw new FileProblem(`${place('id')} is used twice`)
+    // Users are known by issuer and subject: they would choose the rules that apply.
+    const same = before.find(({ issuer }) => issuer === provider.issuer)
+    if (same !== undefined) throw new FileProblem(`${place('issuer')} is that of the provider ${same.id}, too`)
     return checked(source, provider, place)
   })
 }
@@ -185,11 +187,13 @@ function parse(source: Source, text: string): Provider[] {
 /** JSON is YAML, too. */
 function decode(text: string): Content {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  // A warning would have a part of the text, which may be a secret.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
   const [error] = document.errors
   if (error !== undefined) {
     const { line, col } = lines.linePos(error.pos[0])
-    throw new FileProblem(`line ${line}, column ${col} is not valid YAML: ${error.message}`)
+    // Without the message: it may have a part of the text, too.
+    throw new FileProblem(`line ${line}, column ${col} is not valid YAML: ${error.code}`)
   }
   const value = plainValueOf(document)
   if (isContent(value)) return value
