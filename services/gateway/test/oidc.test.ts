@@ -173,7 +173,7 @@ describe('the account of a user', () => {
         account.id,
       ])
       const boss = joined(username, { email: account.email, email_verified: true })
-      return { ...account, boss, key: key.body.key as string }
+      return { ...account, boss, key: key.body.full_key as string }
     }
     const credentialsOf = async (id: string) => {
       const { rows } = await stage.gateway.database.query(
@@ -188,6 +188,7 @@ describe('the account of a user', () => {
 
     test('loses every credential of before when it is linked', async () => {
       const { id, boss, token, key } = await prepared('boss')
+      expect(await me(stage.gateway, key)).toEqual([200, null])
       const { browser, error } = await logIn(stage, boss)
       expect(error).toBeNull()
       expect(await credentialsOf(id)).toEqual({
@@ -286,6 +287,18 @@ describe('the account of a user', () => {
     expect(refusal(await admin().send('updateUser', path, { tenant_id: body.id }))).toEqual(refused(409, 'CONFLICT'))
     const unchanged = { display_name: 'Managed', tenant_id: null, roles: ['operator'] }
     expect((await admin().send('updateUser', path, unchanged)).status).toBe(200)
+  })
+
+  test('gets a password from an administrator only with break_glass', async () => {
+    await logIn(stage, joined('passwordless'))
+    const { id } = (await rowOf('passwordless')) ?? {}
+    const change = (body: object) => admin().send('updateUser', `/admin/users/${id}`, body)
+    const password = PASSWORD
+    expect(refusal(await change({ password }))).toEqual(refused(409, 'CONFLICT'))
+    expect(await rowOf('passwordless')).toMatchObject({ password_hash: null })
+    expect((await change({ password, break_glass: true })).status).toBe(200)
+    expect((await change({ password: `${password}-2` })).status).toBe(200)
+    expect(refusal(await change({ password, break_glass: false }))).toEqual(refused(409, 'CONFLICT'))
   })
 
   test('stays the last administrator', async () => {

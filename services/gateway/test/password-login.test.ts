@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { loginAs, outcome, verify } from './credentials.ts'
-import { addTenant, addUser, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
+import { addTenant, addUser, clientOf, refusal, refused, startGateway, type TestGateway, tokenFor } from './setup.ts'
 
 let gateway: TestGateway
 
@@ -42,6 +42,22 @@ test('a pending second factor ends when password login is switched off', async (
   await gateway.database.query('UPDATE users SET totp_enabled = true WHERE id = $1', [id])
   const pending = gateway.dependencies.accessTokens.issuePending({ user_id: id, token_version: 1 })
   expect(await verify(gateway, pending, '123456')).toMatchObject({ status: 403 })
+})
+
+test('no API key and no service account sets break_glass, whatever its user may do', async () => {
+  const { id } = await addUser(gateway, { role: 'user' })
+  const key = await admin().send('createApiKey', '/auth/api-keys', { name: 'of an administrator' })
+  const service = { kind: 'service', username: 'robot', roles: ['admin'] }
+  const account = await admin().send('createUser', '/admin/users', service)
+  const forbidden = refused(403, 'FORBIDDEN')
+  const { database, dependencies } = gateway
+  const ofAccount = await tokenFor({ ...dependencies, database }, account.body.id)
+  for (const token of [key.body.full_key, ofAccount]) {
+    const client = clientOf(gateway, token)
+    const set = await client.send('updateUser', `/admin/users/${id}`, { break_glass: true })
+    expect(refusal(set)).toEqual(forbidden)
+    expect((await client.send('updateUser', `/admin/users/${id}`, { display_name: 'Ada' })).status).toBe(200)
+  }
 })
 
 test('only administrators without tenant set break_glass', async () => {

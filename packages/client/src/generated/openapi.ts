@@ -446,9 +446,9 @@ export interface components {
             /** @description Values by name. Deployments that use the record receive them */
             variables?: components["schemas"]["Variables"];
         };
-        /** @description A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` replaces all roles without a scope, `role_bindings` all roles with one. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, `tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. A service account has no e-mail and no password (409). Roles and tenant of a user of a login provider come from the rules of the provider (409). */
+        /** @description A new password, another tenant, and a status other than `active` end the sessions and open streams of the user. `roles` replaces all roles without a scope, `role_bindings` all roles with one. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, `tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. A service account has no e-mail and no password (409). Roles and tenant of a user of a login provider come from the rules of the provider, and such a user gets a password only with `break_glass` (409). */
         ChangeUser: {
-            /** @description Whether the user may log in by password although password login is switched off; false when omitted. Only administrators without tenant may change it (403) */
+            /** @description Whether the user may log in by password although password login is switched off; false when omitted. Only administrators without tenant may change it, and only logged in as a person (403) */
             break_glass?: boolean;
             /** @description Full name for people */
             display_name?: string | null;
@@ -1061,7 +1061,7 @@ export interface components {
             name: string;
         };
         CreateUser: {
-            /** @description Whether the user may log in by password although password login is switched off; false when omitted. Only administrators without tenant may change it (403) */
+            /** @description Whether the user may log in by password although password login is switched off; false when omitted. Only administrators without tenant may change it, and only logged in as a person (403) */
             break_glass?: boolean;
             /** @description Full name for people */
             display_name?: string | null;

@@ -87,7 +87,7 @@ export const CreateUser = Strict({
   break_glass: Type.Optional(
     Flag(
       'Whether the user may log in by password although password login is switched off; false when omitted. Only administrators ' +
-        'without tenant may change it (403)',
+        'without tenant may change it, and only logged in as a person (403)',
       false,
     ),
   ),
@@ -102,7 +102,7 @@ export const ChangeUser = Type.Partial(Type.Omit(CreateUser, ['kind']), {
     'A change of roles or tenant needs every permission that the user has afterwards (403). For a caller with a tenant, ' +
     '`tenant_id` always counts as that tenant. To change password or e-mail, the caller needs every permission of the ' +
     'user (403). Renaming and suspending need only `users:update`. A service account has no e-mail and no password (409). Roles and tenant of a ' +
-    'user of a login provider come from the rules of the provider (409).',
+    'user of a login provider come from the rules of the provider, and such a user gets a password only with `break_glass` (409).',
 })
 
 const Labels = Type.Record(Type.String({ pattern: '^.{1,255}$' }), Type.String({ maxLength: 255 }), {

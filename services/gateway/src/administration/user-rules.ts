@@ -1,6 +1,7 @@
 import { LOCK_KEYS, statement, type Transaction } from '@slipway/database'
 import { ADMIN_ROLE, type Binding, conflict, isScoped, lackedBy, Problem } from '@slipway/domain'
 import type { CallingUser } from '../callers/calling-user.ts'
+import { requirePerson } from '../callers/permission.ts'
 import type { Check } from '../handler.ts'
 import { keyOf } from './role-bindings.ts'
 import type { UserRecord } from './user-records.ts'
@@ -91,9 +92,24 @@ export function requireOwnRights({ identity }: UserRecord): void {
   )
 }
 
-/** @throws Problem FORBIDDEN */
-export function requireMaySetBreakGlass({ bindings, tenant_id }: CallingUser): void {
-  if (tenant_id === null && bindings.some(isAdmin)) return
+/**
+ * A password would go round the second factor of the provider, and would work after the provider has ended the account.
+ * @throws Problem CONFLICT if a user of a login provider gets a password and has no `break_glass`
+ */
+export function requireMayHavePassword({ identity, break_glass }: UserRecord): void {
+  if (identity === null || break_glass) return
+  throw conflict(
+    `This user logs in with the login provider "${identity.provider}", so it gets no password: change the password there, or set break_glass for an emergency account`,
+  )
+}
+
+/**
+ * A leaked key must not open the login by password that an operator has switched off.
+ * @throws Problem FORBIDDEN
+ */
+export function requireMaySetBreakGlass(caller: CallingUser): void {
+  requirePerson(caller)
+  if (caller.tenant_id === null && caller.bindings.some(isAdmin)) return
   throw new Problem('FORBIDDEN', 'Only administrators without tenant may change break_glass')
 }
 

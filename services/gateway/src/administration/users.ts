@@ -20,6 +20,7 @@ import {
   requireAnotherAdmin,
   requireMayActAs,
   requireMayGrantRights,
+  requireMayHavePassword,
   requireMaySetBreakGlass,
   requireNoCredentials,
   requireNoSelfDemotion,
@@ -118,6 +119,7 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
       ]
       const changes = changesRights(before, rights)
       if (changes) requireOwnRights(old)
+      if (password_hash !== undefined) requireMayHavePassword(after)
       if (after.break_glass !== old.break_glass) requireMaySetBreakGlass(caller)
       if (changes) requireMayGrantRights(caller, rights)
       if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, had)
