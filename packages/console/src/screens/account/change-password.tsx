@@ -31,7 +31,11 @@ export function ChangePassword() {
   }
   return (
     <Section title="Password">
-      <Text size="sm">A new password ends all your other sessions.</Text>
+      <Text size="sm">
+        {user.identity === null
+          ? 'A new password ends all your other sessions.'
+          : `You log in with ${user.identity.provider}, which keeps your password. Only an emergency account has one here, too.`}
+      </Text>
       <form onSubmit={submit}>
         <Stack gap="sm" maw={420}>
           {/* Password managers need to know the account. */}

@@ -21,6 +21,7 @@ export function TwoFactor() {
         {isEnabled
           ? 'A login needs your password and a code of your authenticator app.'
           : 'With it, a login needs your password and a code of an authenticator app.'}
+        {user.identity !== null && ` A login with ${user.identity.provider} does not ask for it.`}
       </Text>
       {setUp.error && <ErrorAlert error={setUp.error} />}
       {setUp.data && !isEnabled && (

@@ -59,10 +59,7 @@ export function UserForm({ user, onClose }: Props) {
         {
           name: 'password',
           label: user === null ? 'Password' : 'New password',
-          description:
-            user === null
-              ? '12 to 128 characters'
-              : 'Empty: the password stays. A new one has 12 to 128 characters and ends the sessions of the user.',
+          description: passwordHint(user),
           type: 'password',
           required: user === null,
           minLength: 12,
@@ -95,4 +92,10 @@ export function UserForm({ user, onClose }: Props) {
       onClose={onClose}
     />
   )
+}
+
+function passwordHint(user: Props['user']): string {
+  if (user === null) return '12 to 128 characters'
+  const hint = 'Empty: the password stays. A new one has 12 to 128 characters and ends the sessions of the user.'
+  return user.identity === null ? hint : `${hint} Of the users of a provider, only an emergency account can have one.`
 }
