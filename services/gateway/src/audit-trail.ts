@@ -67,7 +67,8 @@ const ID_LIKE = /^[A-Za-z0-9._=-]{1,128}$/
 const TOO_MANY_REQUESTS = 429
 
 export function createAuditTrail(call: AuditedCall): AuditTrail {
-  const action = call.operation.audit
+  const { audit: action, auditsNamedRefusals = false } = call.operation
+  let isNamed = false
   let isOwed = action !== undefined
   let silent = action === undefined
   let id = uuidv7()
@@ -112,6 +113,7 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
     },
     about(known) {
       subject = known
+      isNamed = true
     },
     changesNothing() {
       silent = true
@@ -121,6 +123,7 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
       isOwed = false
       // Rate-limited calls leave no record: they would fill the audit log.
       if (silent || problem.status === TOO_MANY_REQUESTS) return
+      if (auditsNamedRefusals && !isNamed) return
       // Not awaited: the call has already waited for the database as long as it may.
       if (problem instanceof DatabaseBusy) void call.refusals.write(refusal(problem))
       else if (problem.code === 'DATABASE_CONNECTION_ERROR') call.refusals.note(refusal(problem))

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Broker } from '@slipway/broker'
-import { type Envelope, OPERATIONS, type Operation, type ReplyEnvelope } from '@slipway/contracts'
+import { type Envelope, OPERATIONS, type Operation, type OperationId, type ReplyEnvelope } from '@slipway/contracts'
 import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import { addPending, keptLog, newPrivateKey, startTokenIssuer, type TokenIssuer, totp } from '@slipway/testing'
 import { type OidcProvider, openBrowser, startOidcProvider } from '@slipway/testing/oidc'
@@ -400,7 +400,8 @@ describe('a refused call leaves one audit record', () => {
 
   const withoutBody = ({ path: pattern, method, bodyOptional, body }: Operation) =>
     pattern.includes('{id}') && (body === undefined || bodyOptional === true || method === 'DELETE')
-  test.each(audited.filter(([, operation]) => withoutBody(operation)))(
+  const leavesOne = (operation: Operation) => withoutBody(operation) && operation.auditsNamedRefusals !== true
+  test.each(audited.filter(([, operation]) => leavesOne(operation)))(
     '%s of a record that does not exist',
     async (id, operation) => {
       const { answer, records } = await send(id, {})
@@ -409,6 +410,31 @@ describe('a refused call leaves one audit record', () => {
       expect(records).toMatchObject([{ resource_id: UNKNOWN_ID, ...refusal(operation, 404, actor)[0] }])
     },
   )
+})
+
+describe('a call of a stranger that names no account and no provider leaves no audit record', () => {
+  const cliToken = { code: randomBytes(32).toString('base64url'), code_verifier: randomBytes(32).toString('base64url') }
+  const strange: [string, OperationId, { path?: string; body?: object }, number][] = [
+    ['an unknown code of a program', 'exchangeCliCode', { body: cliToken }, 401],
+    ['a code of a wrong form', 'exchangeCliCode', { body: { code: 1 } }, 400],
+    ['a callback with an unknown state', 'finishOidcLogin', { path: '/auth/oidc/acme/callback?state=unknown' }, 302],
+    ['a callback without a state', 'finishOidcLogin', { path: '/auth/oidc/acme/callback' }, 302],
+    ['a callback with a wrong query', 'finishOidcLogin', { path: '/auth/oidc/acme/callback?state=' }, 400],
+    ['a callback of an unknown provider', 'finishOidcLogin', { path: '/auth/oidc/none/callback?state=unknown' }, 404],
+    ['an exchange of a wrong form', 'exchangeToken', { body: { grant_type: 'x' } }, 400],
+  ]
+  test.each(strange)('%s', async (_name, id, given, status) => {
+    const { answer, records } = await send(id, { as: '', ...given })
+    expect({ status: answer.status, records }).toEqual({ status, records: [] })
+  })
+
+  test('but a known code with the verifier of another program does', async () => {
+    const code = await programCode(randomBytes(32).toString('base64url'))
+    const { answer, records } = await send('exchangeCliCode', { as: '', body: { ...cliToken, code } })
+    expect(answer.status).toBe(401)
+    expect(records).toMatchObject([{ action: 'auth.cli_token', details: { outcome: 'refused', provider: 'acme' } }])
+    expect(records[0]?.resource_id).not.toBeNull()
+  })
 })
 
 test('reads, previews without values, and unknown routes and methods leave no audit record', async () => {

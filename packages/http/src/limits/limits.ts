@@ -13,7 +13,7 @@ export interface Limits {
   providerLogin: GeneralLimit
 }
 
-/** A company behind one address begins its day at once. A login has two steps. */
+/** A company behind one address begins its day at once. A login has two steps, that of a program three. */
 const PROVIDER_LOGIN: Rate = { rps: 2, burst: 120 }
 
 interface LimitsOptions {

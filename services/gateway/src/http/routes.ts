@@ -1,6 +1,6 @@
 import { MAX_CONTENT_BYTES, OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
 import { forAllTenants, forTenant } from '@slipway/database'
-import { unavailable } from '@slipway/domain'
+import { authRateLimited, unavailable } from '@slipway/domain'
 import { type Answer, bytesOf, type HttpCall, type JsonBody, type Route, readJson, sendAnswer } from '@slipway/http'
 import type { Limits } from '@slipway/http/limits'
 import { type AuditTrail, createAuditTrail, type RefusalLog } from '../audit-trail.ts'
@@ -58,7 +58,7 @@ async function answer(options: RouteOptions, id: OperationId, call: HttpCall): P
   if (!options.hasDatabase() && !WITHOUT_DATABASE.has(id)) {
     throw unavailable('The gateway has started and waits for its database; try again')
   }
-  if (operation.limit === 'login') await options.limits.login.attempt(clientIp)
+  await requireRate(options.limits, operation, clientIp)
 
   if (operation.access === 'sse') {
     ;(options.handlers[id] as StreamHandler).stream(call)
@@ -82,13 +82,35 @@ async function answer(options: RouteOptions, id: OperationId, call: HttpCall): P
     found = await forCaller(caller, () => handler.handle(valid))
     if (audit.isOwed) throw new Error(`${id} changed something without an audit record`)
   } catch (error) {
+    const refusal = await counted(options.limits, operation, clientIp, error)
     // Awaited: the audit record is stored before the client gets the refusal.
-    await (audit ?? trail()).refused(problemOf(error))
-    throw error
+    await (audit ?? trail()).refused(problemOf(refusal))
+    throw refusal
   }
   // Large answers are read from the database while they are sent.
   await forCaller(caller, () => sendAnswer(call.response, found))
   return null
+}
+
+/** @throws Problem AUTH_RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE */
+async function requireRate(limits: Limits, { limit }: Operation, clientIp: string): Promise<void> {
+  if (limit === 'login') await limits.login.attempt(clientIp)
+  if (limit === 'exchange') await limits.exchange.check(clientIp)
+  if (limit !== 'provider_login' || (await limits.providerLogin.admits(clientIp))) return
+  throw authRateLimited(1, 'Too many logins with a provider from this address')
+}
+
+const TOO_MANY_REQUESTS = 429
+const SERVER_ERROR = 500
+
+/** Counts a refusal, and returns it, or the refusal because of too many refusals. */
+async function counted(limits: Limits, { limit }: Operation, clientIp: string, error: unknown): Promise<unknown> {
+  const { status } = problemOf(error)
+  if (limit !== 'exchange' || status === TOO_MANY_REQUESTS || status >= SERVER_ERROR) return error
+  return limits.exchange.countFailure(clientIp).then(
+    () => error,
+    (problem: unknown) => problem,
+  )
 }
 
 /** Limits the visible rows to the tenant of the caller. Public operations, such as the login, look for any user. */

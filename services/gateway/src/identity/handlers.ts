@@ -16,10 +16,10 @@ export function identityHandlers(dependencies: Dependencies) {
     attempts: createAttempts(dependencies.cache, dependencies.namespace),
     refreshCookie: createRefreshCookie({ secure: dependencies.cookieSecure }),
   }
-  const { tokenIssuers, tokenClock, logger, limits } = dependencies
+  const { tokenIssuers, tokenClock, logger } = dependencies
   const issuerKeys = createIssuerKeys({ ...tokenIssuers, now: tokenClock, logger })
   return {
-    ...exchangeHandlers({ ...dependencies, issuerKeys, limit: limits.exchange, now: tokenClock }),
+    ...exchangeHandlers({ ...dependencies, issuerKeys, now: tokenClock }),
     ...loginHandlers(parts),
     ...accountHandlers(parts),
     ...secondFactorHandlers(parts),

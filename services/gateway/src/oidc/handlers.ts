@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { LoginError } from '@slipway/contracts'
-import { authRateLimited, notFound, Problem, validationProblem } from '@slipway/domain'
+import { notFound, Problem, validationProblem } from '@slipway/domain'
 import type { Answer } from '@slipway/http'
 import { constantTimeEqual, randomToken } from '@slipway/runtime'
 import type { AuditTrail } from '../audit-trail.ts'
@@ -30,16 +30,11 @@ const loginPage = (error: LoginError, { id }: Provider, cookies: string[] = []) 
   redirect(`/login?${new URLSearchParams({ error, provider: id })}`, cookies)
 
 export function oidcHandlers(dependencies: Dependencies): HandlersOf<Operations> {
-  const { database, limits, passwordLogin, providers, providerClients, logger } = dependencies
+  const { database, passwordLogin, providers, providerClients, logger } = dependencies
   const { logins, cliLogins } = createLoginStates(dependencies)
   const browserCookie = createBrowserCookie({ secure: dependencies.cookieSecure })
   const refreshCookie = createRefreshCookie({ secure: dependencies.cookieSecure })
   const loggedIn = createLoggedIn({ ...dependencies, refreshCookie })
-
-  async function requireRate(clientIp: string): Promise<void> {
-    if (await limits.providerLogin.admits(clientIp)) return
-    throw authRateLimited(1, 'Too many logins with a provider from this address')
-  }
 
   /** @throws Problem NOT_FOUND */
   function providerOf({ params }: Pick<Call, 'params'>): Provider {
@@ -81,7 +76,6 @@ export function oidcHandlers(dependencies: Dependencies): HandlersOf<Operations>
 
     startOidcLogin: {
       async handle(call) {
-        await requireRate(call.clientIp)
         const provider = providerOf(call)
         const target = targetOf(call.query)
         const nonce = randomToken()
@@ -101,13 +95,12 @@ export function oidcHandlers(dependencies: Dependencies): HandlersOf<Operations>
 
     finishOidcLogin: {
       async handle(call) {
-        const { audit, query, headers, clientIp } = call
-        await requireRate(clientIp)
+        const { audit, query, headers } = call
         const provider = providerOf(call)
-        audit.about({ resource_id: null, tenant_id: null, details: { provider: provider.id } })
         let cookies: string[] = []
         try {
           const login = await takeLogin(call, provider)
+          audit.about({ resource_id: null, tenant_id: null, details: { provider: provider.id } })
           const ended = browserCookie.end(headers.cookie, login.browser)
           if (ended === null) throw new LoginRefused('other_browser', 'the cookie of the login is missing')
           cookies = [ended.setCookie]
@@ -148,10 +141,11 @@ export function oidcHandlers(dependencies: Dependencies): HandlersOf<Operations>
         const invalid = () =>
           new Problem('INVALID_TOKEN', 'This code is unknown, was used, or is older than 60 seconds: log in again')
         const login = await cliLogins.take(body.code)
-        if (login === null || !constantTimeEqual(challengeOf(body.code_verifier), login.code_challenge)) throw invalid()
+        if (login === null) throw invalid()
         const { user_id, token_version, provider } = login
         const user = await findUserById.first(database, { id: user_id })
         audit.about({ resource_id: user_id, tenant_id: user?.tenant_id ?? null, details: { provider } })
+        if (!constantTimeEqual(challengeOf(body.code_verifier), login.code_challenge)) throw invalid()
         // All sessions of the user were ended after the login in the browser.
         if (user === null || user.status !== 'active' || user.token_version !== token_version) throw invalid()
         const session = await database.transaction(async (tx) => {
@@ -165,9 +159,9 @@ export function oidcHandlers(dependencies: Dependencies): HandlersOf<Operations>
   }
 }
 
-/** The record of a refusal has the reason, which the browser does not get. */
+/** The record of a refusal has the reason, which the browser does not get. An unknown state leaves none: anybody may send one. */
 async function auditRefusal(audit: AuditTrail, provider: Provider, error: unknown): Promise<void> {
-  if (error instanceof LoginRefused) {
+  if (error instanceof LoginRefused && error.loginError !== 'login_expired') {
     const { loginError, reason, account } = error
     const details = { provider: provider.id, login_error: loginError, reason }
     audit.about({ resource_id: account?.id ?? null, tenant_id: account?.tenant_id ?? null, details })

@@ -45,7 +45,7 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   if (path.includes('{') || namesRecords(body)) add(['NOT_FOUND'])
   // A concurrent change may have taken the name, or used or deleted the record.
   if (method !== 'GET' && audit !== undefined && tag !== 'authentication') add(['CONFLICT'])
-  if (operation.limit === 'login') add(['AUTH_RATE_LIMIT_EXCEEDED'])
+  if (operation.limit !== undefined) add(['AUTH_RATE_LIMIT_EXCEEDED'])
   if (!isAboutService(operation) && access !== 'sse') add(OF_RECORDS)
   return [...codes].sort((a, b) => ERROR_CODES[a] - ERROR_CODES[b] || a.localeCompare(b))
 }

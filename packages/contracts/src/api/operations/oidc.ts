@@ -21,7 +21,7 @@ export const oidcOperations = {
   startOidcLogin: op({
     method: 'GET',
     path: '/auth/oidc/{id}/start',
-    refusals: ['AUTH_RATE_LIMIT_EXCEEDED'],
+    limit: 'provider_login',
     summary: 'Begin a login with a provider: sends the browser to the provider',
     description:
       'A browser opens this address. The answer sends it to the provider and sets a cookie that binds the login to the browser for 10 minutes. `return_to` is a path of this server; another text is 400. A program that waits on a loopback port sends `cli_port`, `code_challenge` and `state` instead. If the provider is away, the browser goes to the login page with an error, as in finishOidcLogin. One address may begin 60 logins at once and one a second in the long run, then it gets 429.',
@@ -34,8 +34,9 @@ export const oidcOperations = {
     method: 'GET',
     path: '/auth/oidc/{id}/callback',
     audit: 'auth.login',
+    auditsNamedRefusals: true,
+    limit: 'provider_login',
     cookie: 'sets',
-    refusals: ['AUTH_RATE_LIMIT_EXCEEDED'],
     summary: 'Complete a login with a provider: the provider sends the browser here',
     description: `Verifies the answer of the provider, makes or finds the user, sets roles and tenant by the rules of the provider, begins a session as login does, and sends the browser to \`return_to\`. After a login of a program, the browser goes to \`http://127.0.0.1:PORT/?code=…&state=…\` instead, and no session begins yet. Whatever is wrong sends the browser to \`/login?error=CODE&provider=ID\`. The codes: ${codes}.`,
     tag: 'authentication',
@@ -47,6 +48,8 @@ export const oidcOperations = {
     method: 'POST',
     path: '/auth/cli-token',
     audit: 'auth.cli_token',
+    auditsNamedRefusals: true,
+    limit: 'provider_login',
     cookie: 'sets',
     refusals: ['INVALID_TOKEN'],
     summary: 'Complete a login of a program in the browser; answers as login does',

@@ -20,8 +20,16 @@ export interface Operation {
   access: Access
   /** `KIND.VERB` of the audit record of each call, refused ones too. Absent if the operation changes nothing. */
   audit?: string
-  /** Each call counts as an attempt to log in. */
-  limit?: 'login'
+  /**
+   * Refusals leave a record only if the handler has said whom they are about. Strangers must not fill the audit log with calls that
+   * concern no account and no provider.
+   */
+  auditsNamedRefusals?: true
+  /**
+   * The limit of an address that the call counts for, whatever its body is. `login`: an attempt to log in. `provider_login`: a step of
+   * a login with a provider. `exchange`: only refused calls count.
+   */
+  limit?: 'login' | 'provider_login' | 'exchange'
   /** Codes of refusals beyond those that follow from access, path, query and body. */
   refusals?: readonly ErrorCode[]
   /** Refuses API keys and service accounts: a leaked key must not create other keys or take the account over. */

@@ -8,7 +8,9 @@ export const tokenOperations = {
     method: 'POST',
     path: '/auth/token',
     audit: 'auth.token_exchange',
-    refusals: ['INVALID_TOKEN', 'AUTH_RATE_LIMIT_EXCEEDED'],
+    auditsNamedRefusals: true,
+    limit: 'exchange',
+    refusals: ['INVALID_TOKEN'],
     summary: 'Exchange the ID token of a pipeline for an access token of a service account',
     description:
       'A trust of the service account must name issuer and audience of the token and match its claims. Each token works once. The access token is valid for 15 minutes. Whatever is wrong with token, account or trust is 401 `INVALID_TOKEN` with one message; the audit log has the reason. The 31st refused call of an address within a minute is 429.',

@@ -1,6 +1,5 @@
 import type { RowOf } from '@slipway/database'
 import { hasUnstorableText, Problem } from '@slipway/domain'
-import type { Limits } from '@slipway/http/limits'
 import { hashToken, uuidv7 } from '@slipway/runtime'
 import { userRecord } from '../../callers/calling-user.ts'
 import type { Dependencies } from '../../dependencies.ts'
@@ -28,7 +27,6 @@ type AccountTrust = Account['trusts'][number]
 
 type Parts = Pick<Dependencies, 'database' | 'accessTokens'> & {
   issuerKeys: IssuerKeys
-  limit: Limits['exchange']
   /** In milliseconds. */
   now(): number
 }
@@ -47,13 +45,7 @@ const invalidToken = () =>
   )
 
 /** The exchange of the ID token of a pipeline for an access token of a service account. */
-export function exchangeHandlers({
-  database,
-  accessTokens,
-  issuerKeys,
-  limit,
-  now,
-}: Parts): HandlersOf<'exchangeToken'> {
+export function exchangeHandlers({ database, accessTokens, issuerKeys, now }: Parts): HandlersOf<'exchangeToken'> {
   async function judge(account: Account | null, text: string): Promise<Exchange> {
     const trusted = new Set(account?.trusts.map(({ issuer }) => issuer))
     const token = await verifyToken(text, { trusted, keys: issuerKeys, now: now() })
@@ -105,17 +97,13 @@ export function exchangeHandlers({
       const reason = problemOfAccount(account) ?? error.reason
       const subject = { resource_id: account?.user_id ?? null, tenant_id: account?.tenant_id ?? null }
       call.audit.about({ ...subject, details: { reason, ...(reason === error.reason ? error.details : {}) } })
-      await limit.countFailure(call.clientIp)
       throw invalidToken()
     }
   }
 
   return {
     exchangeToken: {
-      async handle(call) {
-        await limit.check(call.clientIp)
-        return exchange(call)
-      },
+      handle: exchange,
     },
   }
 }
