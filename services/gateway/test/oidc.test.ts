@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { LOGIN_ERRORS } from '@slipway/contracts'
 import { hashToken, randomToken } from '@slipway/runtime'
 import { cliCodeKey, oidcLoginKey } from '@slipway/runtime/redis'
-import { keptLog } from '@slipway/testing'
+import { keptLog, waitFor } from '@slipway/testing'
 import { openBrowser, startOidcProvider } from '@slipway/testing/oidc'
 import request from 'supertest'
 import { reportUnknownNames } from '../src/login-providers/names-report.ts'
@@ -19,7 +19,7 @@ import {
   startStage,
   startUrl,
 } from './oidc-stage.ts'
-import { ADMIN, addTenant, addUser, clientOf, refusal, refused } from './setup.ts'
+import { ADMIN, addTenant, addUser, type Client, clientOf, refusal, refused } from './setup.ts'
 
 const PASSWORD = 'a-password-that-is-right'
 
@@ -205,6 +205,26 @@ describe('the account of a user', () => {
         resource_id: id,
         details: { linked: true, ended: ['sessions', 'password', 'second_factor', 'api_keys'] },
       })
+    })
+
+    test('gets no key from a call at the same moment', async () => {
+      const { id, token } = await prepared('hasty')
+      const { database } = stage.gateway
+      let key: ReturnType<Client['send']> | undefined
+      await database.transaction(async (tx) => {
+        // As a login that links.
+        await tx.query('SELECT FROM users WHERE id = $1 FOR UPDATE', [id])
+        await tx.query('UPDATE users SET token_version = token_version + 1 WHERE id = $1', [id])
+        key = clientOf(stage.gateway, token).send('createApiKey', '/auth/api-keys', { name: 'late' })
+        await waitFor(async () => {
+          const waiting = 'SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid'
+          const { rows } = await tx.query(waiting)
+          return rows.length > 0
+        })
+        await tx.query('DELETE FROM api_keys WHERE user_id = $1', [id])
+      })
+      expect(refusal((await key) as never)).toEqual(refused(401, 'INVALID_TOKEN'))
+      expect(await credentialsOf(id)).toMatchObject({ keys: 0 })
     })
 
     test('keeps the password and its second factor with break_glass', async () => {

@@ -9,6 +9,7 @@ import { References } from '../records/references.ts'
 import { holdScope, resolvedScope, scopeReferences } from '../records/scopes.ts'
 import { makeApiKey, shownPrefix } from './api-key.ts'
 import { deleteKey, findKeys, insertKey } from './api-keys.sql.ts'
+import { holdTokenVersion } from './sessions.sql.ts'
 import { announceRevocation } from './sessions.ts'
 
 type KeyRow = RowOf<typeof insertKey>
@@ -26,6 +27,10 @@ export function apiKeyHandlers({
         for (const scope of body.scopes ?? []) requireMay(caller, scope)
         const references = await References.resolve(database, caller, scopeReferences(body))
         const { row, full_key } = await database.transaction(async (tx) => {
+          // A key must not outlive what ends all credentials at the same moment, such as the first login with a provider.
+          if ((await holdTokenVersion.first(tx, caller)) === null) {
+            throw new Problem('INVALID_TOKEN', 'This session has ended: log in again')
+          }
           const made = await addKey(tx, caller.user_id, body, resolvedScope(body, references))
           await audit.record(tx, {
             resource_id: made.row.id,

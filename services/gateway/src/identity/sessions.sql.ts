@@ -109,6 +109,14 @@ export const keepSession = statement({
   sql: 'UPDATE sessions SET token_version = :token_version WHERE id = :id AND token_version = :token_version - 1',
 })
 
+/** Locks the user, so that the sessions of this version go on until the transaction ends. Returns no row if they have ended. */
+export const holdTokenVersion = statement({
+  name: 'gateway.sessions.hold-token-version',
+  parameters: { user_id: uuid, token_version: int4 },
+  row: { id: uuid },
+  sql: 'SELECT id FROM users WHERE id = :user_id AND token_version = :token_version FOR SHARE',
+})
+
 /** Raises the version of a user, which ends all sessions and tokens. */
 export const raiseTokenVersion = statement({
   name: 'gateway.sessions.raise-token-version',

@@ -54,7 +54,7 @@ export const oidcOperations = {
     refusals: ['INVALID_TOKEN'],
     summary: 'Complete a login of a program in the browser; answers as login does',
     description:
-      'Takes the code that the browser brought to the program, with the code verifier of the program, and begins a session. The code works once, within 60 seconds; otherwise 401 `INVALID_TOKEN`.',
+      'Takes the code that the browser brought to the program, with the code verifier of the program, and begins a session. The code works once, within 60 seconds; otherwise 401 `INVALID_TOKEN`. Counts for the limit of startOidcLogin, whatever the body is.',
     tag: 'authentication',
     access: 'public',
     body: CliToken,
