@@ -1,4 +1,4 @@
-import { accessProblem, dependsOnScope, may, Problem, type Subject, type TouchedByDeployment } from '@slipway/domain'
+import { accessProblem, dependsOnScope, may, Problem, type TouchedByDeployment } from '@slipway/domain'
 import type { Request, StartRequest } from './snapshot.ts'
 
 /** What a request touches: the environments that it names and those of its targets, and its source. */
@@ -10,11 +10,12 @@ export function touchedBy({ subject, terms: { source } }: StartRequest): Touched
 
 /** Whether the environments of the targets decide if the author may start the request. */
 export const hasScopedAuthor = (request: Request): boolean =>
-  request.kind === 'start' && request.author !== null && dependsOnScope(request.author)
+  request.kind === 'start' && request.author !== null && request.author !== 'checked' && dependsOnScope(request.author)
 
 /** The refusal of a new request whose author may not start it; null if the author may. */
 export function authorProblem(request: StartRequest): Problem | null {
   const { author } = request
+  if (author === 'checked') return null
   if (author === null) return new Problem('FORBIDDEN', 'The account is not active, or its API key was revoked')
   return accessProblem(author, 'deployments:create', touchedBy(request))
 }
@@ -25,7 +26,8 @@ export function withdrawnRight(request: StartRequest): string | null {
   return why === null ? null : `${why}: ask for the deployment again as a user who may`
 }
 
-function withdrawn(author: Subject | null, request: StartRequest): string | null {
+function withdrawn(author: StartRequest['author'], request: StartRequest): string | null {
+  if (author === 'checked') return null
   if (author === null) return 'The user who asked for it is not active, or the API key was revoked'
   const verdict = may(author, 'deployments:create', touchedBy(request))
   if (!verdict.allowed) {

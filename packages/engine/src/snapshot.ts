@@ -122,8 +122,11 @@ export interface StartRequest extends AnyRequest {
   /** When it may be tried again after a failed dispatch. */
   retry_at: Date | null
   terms: Terms
-  /** Who asks for it, with the rights of now. Null: the user is not active, or the API key of the request is gone. */
-  author: Subject | null
+  /**
+   * Who asks for it, with the rights of now. Null: the user is not active, or the API key of the request is gone. `checked`: of a new
+   * request, whose rights the planner has just checked, and depend on no scope (goal: create latency).
+   */
+  author: Subject | 'checked' | null
   /** Facts of a request that is not stored yet; null for one of the queue. */
   arrival: Arrival | null
 }

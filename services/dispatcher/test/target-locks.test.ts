@@ -181,6 +181,7 @@ test('supersede: a user with rights in one environment replaces no request for a
   }
   const scope = { environment_ids: [staging], solution_ids: null }
   const { user_id } = await addUser(database, { username: 'sam', permissions: ['deployments:create'], scope })
+  const sam = { ...ADMIN, user_id, username: 'sam', has_scope: true }
   await deploy('ab')
   const ask = async (environment: string, caller = ADMIN) => {
     const asked = command('a', { caller })
@@ -188,9 +189,9 @@ test('supersede: a user with rights in one environment replaces no request for a
     await startDeployment(database, asked, { request_id: null })
     return asked.command_id
   }
-  const [old, own] = [await ask(production), await ask(staging, { ...ADMIN, user_id, username: 'sam' })]
+  const [old, own] = [await ask(production), await ask(staging, sam)]
   expect(await pending(old)).toMatchObject({ status: 'pending' })
-  const newer = await ask(staging, { ...ADMIN, user_id, username: 'sam' })
+  const newer = await ask(staging, sam)
   expect(await pending(own)).toMatchObject({ status: 'cancelled', superseded_by: newer })
 })
 

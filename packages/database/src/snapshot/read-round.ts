@@ -1,6 +1,5 @@
 import {
   concernPlaces,
-  dependsOnScope,
   type FreezeSubject,
   type MaybeSelector,
   type Plan,
@@ -58,7 +57,7 @@ export interface NewRequest {
   id: string
   deadline: Date | null
   plan: Plan
-  caller: FreezeSubject['caller'] & { user_id: string; key_id?: string }
+  caller: FreezeSubject['caller'] & { user_id: string; key_id?: string; has_scope?: boolean }
   /** Whether the caller overrides freezes. */
   override: boolean
   rules: { override: boolean; start_at: Date | null; expires_at: Date | null }
@@ -107,7 +106,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
       exact,
     }),
     readStatus(db, arrivals, prepared),
-    readSubjects(db, arrivals.map(actorOf)),
+    readScopedAuthors(db, arrivals),
     isAskedForChecks ? countRunningChecks.all(db, { except: prepared }) : [],
     readChecks(db, checks),
     readDue(db),
@@ -121,7 +120,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
   }
   const open = (groups ?? []).map(groupOf).filter((group) => groupBlockersOf(seen, group, now).length === 0)
   const [places, requested, pending, others] = await Promise.all([
-    readPlaces(db, arrivals, placesMatter(seen) || authors.some((author) => author !== null && dependsOnScope(author))),
+    readPlaces(db, arrivals, placesMatter(seen) || authors.size > 0),
     any_policy && arrivals.length > 0 ? readWanted(db, arrivals, open) : null,
     readPending(db, seen, open),
     readNamed(db, [...new Set([...due, ...named])], open),
@@ -134,7 +133,7 @@ export async function readRound(db: Queryable, reading: RoundReading): Promise<R
       now,
       places: places[index] ?? [],
       requested: requested?.lists[index],
-      author: authors[index] ?? null,
+      author: arrival.caller.has_scope === true ? (authors.get(arrival.id) ?? null) : 'checked',
     })
   })
   const isInTurn = new Set(pending.requests.map(({ id }) => id))
@@ -294,7 +293,7 @@ interface FactsOfNew {
   now: Date
   places: TargetPlace[]
   requested: RequestedTargets | undefined
-  author: Subject | null
+  author: StartRequest['author']
 }
 
 function newStart(
@@ -304,7 +303,7 @@ function newStart(
   const { id, plan, caller, override, rules } = request
   // Its targets are among those of this request. The environment that it names may be another one, outside of the rights of the author.
   const isReplaceable = ({ environment_id }: OlderWithPlace) =>
-    author === null || !dependsOnScope(author) || environment_id === (plan.environment?.id ?? null)
+    author === 'checked' || environment_id === (plan.environment?.id ?? null)
   // A request with a start time replaces nothing: it takes no part in the queue before that time.
   const older = rules.start_at !== null && rules.start_at > now ? [] : requested.older.filter(isReplaceable)
   const { started, queued, late, rank } = status
@@ -433,6 +432,16 @@ function withinBounds(rows: readonly PendingRow[]): { taken: PendingRow[]; readU
 // --- authors -------------------------------------------------------------------------------------------------------
 
 const actorOf = ({ caller: { user_id, key_id } }: NewRequest): Actor => ({ user_id, key_id: key_id ?? null })
+
+/** The authors of new requests whose rights depend on a scope, by id of the request. */
+async function readScopedAuthors(
+  db: Queryable,
+  arrivals: readonly NewRequest[],
+): Promise<ReadonlyMap<string, Subject | null>> {
+  const scoped = arrivals.filter(({ caller }) => caller.has_scope === true)
+  const subjects = await readSubjects(db, scoped.map(actorOf))
+  return new Map(scoped.map(({ id }, index) => [id, subjects[index] ?? null]))
+}
 
 /** The authors of stored requests, by id of the request. An author who is not known may start nothing. */
 async function readAuthors(db: Queryable, requests: readonly Request[]): Promise<ReadonlyMap<string, Subject | null>> {

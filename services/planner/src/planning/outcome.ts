@@ -116,7 +116,8 @@ async function start(
   sourceDeploymentId: string | null,
 ): Promise<PlanDecision> {
   if (planned.outcome === 'unchanged') return { answer: planned }
-  const { command_id, caller, request } = command
+  const { command_id, request } = command
+  const caller = withScope(command.caller, planned)
   checkPlanHash(keyRing, planned.plan, request.expected_plan_hash)
   const start: CommandBody<'deployment.start'> = {
     command_id,
@@ -135,11 +136,11 @@ async function start(
 }
 
 /** What the dispatcher would decide about. */
-const newRequest = ({ command_id, caller, request }: Command, { plan }: Planned): NewRequest => ({
+const newRequest = ({ command_id, caller, request }: Command, planned: Planned): NewRequest => ({
   id: command_id,
   deadline: null,
-  plan,
-  caller,
+  plan: planned.plan,
+  caller: withScope(caller, planned),
   override: request.override_freeze === true,
   rules: {
     override: request.override_rules === true,
@@ -147,6 +148,9 @@ const newRequest = ({ command_id, caller, request }: Command, { plan }: Planned)
     expires_at: request.expires_at === undefined ? null : new Date(request.expires_at),
   },
 })
+
+const withScope = (caller: Command['caller'], { has_scope }: Planned): Command['caller'] =>
+  has_scope ? { ...caller, has_scope } : caller
 
 /** The error for the caller. Undefined for a temporary failure: then the message is retried. */
 function refusalOf(error: unknown, logger: Logger): Problem | undefined {

@@ -3,6 +3,7 @@ import { type Database, readSubjects } from '@slipway/database'
 import { openVariables } from '@slipway/database/read-models'
 import {
   buildPlan,
+  dependsOnScope,
   type FieldError,
   may,
   type Plan,
@@ -39,6 +40,8 @@ export interface PlanningResources {
 
 export interface Planned {
   outcome: 'planned'
+  /** Whether the rights of the caller depend on what the plan touches. */
+  has_scope: boolean
   /** With unsealed values, and with the hash of the values of each target. */
   plan: Plan
   /** What is in force now on the targets of the plan. Empty unless the request asks for it. */
@@ -151,6 +154,7 @@ export async function planRequest(
   }
   return {
     outcome: 'planned',
+    has_scope: author !== null && dependsOnScope(author),
     plan,
     inForce: found.filter(({ id }) => !leftOut.has(id)),
     unchanged: unchanged.map(({ id, name }) => ({ id, name })),
