@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import openapiTypes, { astToString } from 'openapi-typescript'
 import { LOGIN_ERRORS, openApiDocument } from '../../contracts/dist/index.js'
+import { ACTING_PERMISSIONS } from '../../domain/dist/index.js'
 
 const folder = path.join(import.meta.dirname, '../src/generated')
 const HEADER = '// Made by packages/client/scripts/generate.mjs from the OpenAPI document: `make client`.\n'
@@ -52,7 +53,18 @@ function loginErrors() {
   return `${HEADER}export const LOGIN_ERRORS = {\n${lines.join('')}} as const\n`
 }
 
-const files = { 'openapi.ts': await types(), 'routes.ts': routes(), 'login-errors.ts': loginErrors() }
+/** The permissions that a role with a scope gives within it. */
+function actingPermissions() {
+  const lines = ACTING_PERMISSIONS.map((permission) => `  '${permission}',\n`)
+  return `${HEADER}export const ACTING_PERMISSIONS = [\n${lines.join('')}] as const\n`
+}
+
+const files = {
+  'openapi.ts': await types(),
+  'routes.ts': routes(),
+  'login-errors.ts': loginErrors(),
+  'acting-permissions.ts': actingPermissions(),
+}
 const check = process.argv.includes('--check')
 fs.mkdirSync(folder, { recursive: true })
 for (const [name, text] of Object.entries(files)) {

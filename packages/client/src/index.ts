@@ -3,6 +3,7 @@
 export { SlipwayClient } from './client.ts'
 export type { ConnectionOptions as ClientOptions, Locks } from './connection.ts'
 export * from './errors.ts'
+export { ACTING_PERMISSIONS } from './generated/acting-permissions.ts'
 export { LOGIN_ERRORS } from './generated/login-errors.ts'
 export { formatSelector, parseSelector, SelectorSyntaxError } from './instance-selector.ts'
 export type { LogFilter, LogPage } from './log-pages.ts'

@@ -1,4 +1,4 @@
-import type { Input } from '@slipway/client'
+import { ACTING_PERMISSIONS, type Input } from '@slipway/client'
 import type { User } from './session.tsx'
 
 type Question = NonNullable<Input<'askRight'>['query']>
@@ -13,22 +13,9 @@ export type RightObject =
 
 type SourceType = NonNullable<Question['source_type']>
 
-/** The rights that screens ask for with an object. A role in a scope gives no others of those that change something. */
-export const SCOPED = [
-  'deployments:create',
-  'deployments:cancel',
-  'deployments:approve',
-  'freezes:create',
-  'freezes:update',
-  'freezes:delete',
-  'targets:create',
-  'targets:update',
-  'targets:delete',
-] as const satisfies Permission[]
-
 /** The permissions that a user might have in a scope. */
 export const askedOf = ({ permissions, role_bindings }: Pick<User, 'permissions' | 'role_bindings'>): Permission[] =>
-  role_bindings.length === 0 ? [] : SCOPED.filter((permission) => !permissions.includes(permission))
+  role_bindings.length === 0 ? [] : ACTING_PERMISSIONS.filter((permission) => !permissions.includes(permission))
 
 export function questionOf(permission: Permission, object: RightObject | undefined): Question {
   if (object === undefined) return { permission }

@@ -24,13 +24,12 @@ export const findSubjects = statement({
     bindings,
     with_key: bool,
     key_is_gone: bool,
-    key_has_expired: bool,
     scopes: array(text),
     environment_ids: nullable(array(uuid)),
     solution_ids: nullable(array(uuid)),
   },
   sql: `SELECT a.place, u.tenant_id, ${bindingsSql('u.id')} AS bindings, a.key_id IS NOT NULL AS with_key,
-       a.key_id IS NOT NULL AND k.id IS NULL AS key_is_gone, coalesce(k.expires_at <= now(), false) AS key_has_expired,
+       a.key_id IS NOT NULL AND k.id IS NULL AS key_is_gone,
        coalesce(k.scopes, '{}') AS scopes, k.environment_ids, k.solution_ids
       FROM :asked AS a
       JOIN users u ON u.id = a.user_id AND u.status = 'active'

@@ -10,7 +10,6 @@ export interface Actor {
 
 export interface PresentSubject extends Subject {
   tenant_id: string | null
-  key_has_expired: boolean
 }
 
 /** What each actor may do now; null if its user is not active, or its key is gone. In the order of the list. */
@@ -18,9 +17,9 @@ export async function readSubjects(db: Queryable, actors: readonly Actor[]): Pro
   const subjects: (PresentSubject | null)[] = actors.map(() => null)
   if (actors.length === 0) return subjects
   for (const row of await findSubjects.all(db, { asked: actors })) {
-    const { place, tenant_id, bindings, with_key, key_is_gone, key_has_expired, ...limits } = row
+    const { place, tenant_id, bindings, with_key, key_is_gone, ...limits } = row
     if (key_is_gone) continue
-    subjects[place - 1] = { tenant_id, bindings, key_has_expired, key: with_key ? limits : null }
+    subjects[place - 1] = { tenant_id, bindings, key: with_key ? limits : null }
   }
   return subjects
 }

@@ -49,7 +49,7 @@ export type Refusal = 'no_role' | 'key_scopes' | 'limited' | 'key_limited'
 export type Verdict = { allowed: true; by: Binding } | { allowed: false; why: Refusal }
 
 /** The permissions that a binding with a scope gives within it, and that a narrowed key keeps within its own. */
-const ACTING: ReadonlySet<string> = new Set<Permission>([
+export const ACTING_PERMISSIONS = [
   'deployments:create',
   'deployments:cancel',
   'deployments:approve',
@@ -59,7 +59,9 @@ const ACTING: ReadonlySet<string> = new Set<Permission>([
   'targets:create',
   'targets:update',
   'targets:delete',
-])
+] as const satisfies readonly Permission[]
+
+const ACTING: ReadonlySet<string> = new Set(ACTING_PERMISSIONS)
 
 export const isActing = (permission: string): boolean => ACTING.has(permission)
 const isReading = (permission: string) => permission.endsWith(':read')

@@ -1,14 +1,14 @@
 import { Badge, Group, Spoiler, Text } from '@mantine/core'
+import { ACTING_PERMISSIONS } from '@slipway/client'
 import { RoleWords } from '../../components/limit-words.tsx'
 import { Facts, Section } from '../../components/section.tsx'
-import { SCOPED } from '../../session/right-question.ts'
 import { useSession } from '../../session/session.tsx'
 import { MayI } from './may-i.tsx'
 
 /** What the user may do: roles, permissions, and an answer to a question. */
 export function Rights() {
   const { user, can, canEverywhere } = useSession()
-  const scoped = SCOPED.filter((permission) => can(permission) && !canEverywhere(permission))
+  const scoped = ACTING_PERMISSIONS.filter((permission) => can(permission) && !canEverywhere(permission))
   return (
     <Section title="What you may do">
       <Facts
