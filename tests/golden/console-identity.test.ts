@@ -36,7 +36,7 @@ test('a user deploys where a role in a scope allows it, and reads why not elsewh
   await visitor.heading('liner')
   const description = /only for other environments/
   await page.getByRole('button', { name: 'Deploy to it', description }).waitFor()
-  await page.getByRole('button', { name: 'Change the tags', description }).waitFor()
+  await page.getByRole('button', { name: 'Edit the tags', description }).waitFor()
 
   await visitor.open(deploy(allowed))
   await visitor.button('Preview').click()

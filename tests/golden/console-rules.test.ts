@@ -13,7 +13,7 @@ test('the rules that the form of an environment gives are in the list in sentenc
   const visitor = await stage.login('/environments', 'Environments')
   const { page } = visitor
   const dialog = page.getByRole('dialog')
-  await visitor.button('Change fjord').click()
+  await visitor.button('Edit fjord').click()
   await dialog.getByRole('switch', { name: 'Deployments need approvals' }).click()
   await dialog.getByRole('switch', { name: /another environment before/ }).click()
   await visitor.choose('Environment before', 'pier')

@@ -212,13 +212,13 @@ test('every tab, dialog and form of a record is sound', async () => {
   for (const [screen, form] of [
     ['Targets', 'New target'],
     ['Sources', /^New solution/],
-    ['Freezes', /^Change /],
-    ['Environments', /^Change /],
-    ['Tenants', /^Change /],
-    ['Users', /^Change visitor/],
+    ['Freezes', /^Edit /],
+    ['Environments', /^Edit /],
+    ['Tenants', /^Edit /],
+    ['Users', /^Edit visitor/],
     ['Users', 'New service account'],
-    ['Roles', /^Change /],
-    ['Webhooks', /^Change /],
+    ['Roles', /^Edit /],
+    ['Webhooks', /^Edit /],
     ['Audit', /^Details of/],
   ] as const) {
     await visitor.goTo(screen)

@@ -132,7 +132,7 @@ test('a login with a provider leads to the wanted address, and a failed one says
   const admin = await stage.arrive()
   await admin.login(suite.admin, '/users?search=sailor', 'Users')
   await admin.page.getByRole('row', { name: /sailor .* harbour active/ }).waitFor()
-  await admin.page.getByRole('button', { name: /^Change sailor/ }).click()
+  await admin.page.getByRole('button', { name: /^Edit sailor/ }).click()
   await admin.sees('The provider harbour gives roles and tenant')
   await admin.expectAccessible()
 })
@@ -225,7 +225,7 @@ test('a user sees the screens and buttons that the roles allow, and is locked ou
   await refusal.getByText('INSUFFICIENT_PERMISSIONS').first().waitFor()
   expect(await refusal.textContent()).toMatch(/You may not do this.*users:read.*request [\w.-]{8,}/)
 
-  await admin.button(`Change ${account.email}`).click()
+  await admin.button(`Edit ${account.email}`).click()
   await admin.choose('Status', 'Suspended')
   await admin.button('Save').click()
   await page.getByText('suspended', { exact: true }).waitFor()

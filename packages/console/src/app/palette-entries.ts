@@ -79,9 +79,7 @@ function useActs(onHelp: () => void): Entry[] {
     ...KINDS.flatMap((kind) =>
       create(`${kind === 'action' ? 'an' : 'a'} ${kind}`, `${kind}s:create`, '/sources', { kind, new: 'yes' }),
     ),
-    ...(can('deployments:read')
-      ? [{ label: 'Show what is where', act: () => void navigate({ to: '/releases' }) }]
-      : []),
+    ...(can('deployments:read') ? [{ label: 'Show the releases', act: () => void navigate({ to: '/releases' }) }] : []),
     { label: `Use the ${next} theme`, act: () => setColorScheme(next) },
     { label: 'Show the keyboard shortcuts', act: onHelp },
     { label: 'Log out', act: () => void logout() },

@@ -21,8 +21,8 @@ interface Props {
 export function ConcurrencySelect({ otherwise, value, onChange }: Props) {
   return (
     <Select
-      label="While another deployment works on the target"
-      description="Counts for deployments that start after the change"
+      label="Concurrency"
+      description="What a deployment does while another one works on the target. Counts for deployments that start after the change."
       placeholder={otherwise}
       clearable
       clearButtonProps={{ 'aria-label': otherwise }}

@@ -13,8 +13,10 @@ interface Props extends ButtonProps {
   question: string
   /** Inputs that belong to the question, such as a reason. */
   inputs?: ReactNode
-  /** Ends or interrupts nothing, so the button that acts is not red. */
-  isHarmless?: boolean
+  /** Deletes or ends something for good: the button that acts is red. */
+  destroys?: boolean
+  /** In place of "Cancel", where the act itself is to cancel something. */
+  dismissLabel?: string
   onConfirm: () => Promise<unknown>
 }
 
@@ -23,7 +25,8 @@ export function ConfirmButton({
   label,
   question,
   inputs,
-  isHarmless = false,
+  destroys = false,
+  dismissLabel = 'Cancel',
   onConfirm,
   may = ALLOWED,
   ...button
@@ -69,9 +72,9 @@ export function ConfirmButton({
             {error && <ErrorAlert error={error} />}
             <Group justify="flex-end">
               <Button variant="default" onClick={() => setOpen(false)}>
-                Back
+                {dismissLabel}
               </Button>
-              <Button type="submit" loading={busy} {...(isHarmless ? {} : { color: 'red.9' })}>
+              <Button type="submit" loading={busy} {...(destroys ? { color: 'red.9' } : {})}>
                 {label}
               </Button>
             </Group>

@@ -20,7 +20,7 @@ export const DEPLOYMENT_COLUMNS: readonly Column<Deployment>[] = [
   { head: 'State', cell: ({ state }) => <StateBadge state={state} /> },
   { head: 'Steps', width: 220, cell: (deployment) => <Steps deployment={deployment} /> },
   {
-    head: 'Where',
+    head: 'Environment',
     cell: ({ tenant_name, environment_name }) => [tenant_name, environment_name].filter(Boolean).join(' / ') || '–',
   },
   { head: 'By', cell: ({ triggered_by }) => triggered_by ?? '–' },

@@ -40,7 +40,7 @@ export function FormModal({ title, submitLabel, writes, onSubmit, onClose, child
           )}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Back
+              Cancel
             </Button>
             {may.allowed ? (
               <Button type="submit" loading={busy}>

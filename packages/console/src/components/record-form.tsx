@@ -49,7 +49,7 @@ interface Props<V> {
   kind: string
   /** The name of the stored record; absent for a new one. */
   stored?: string | undefined
-  /** In place of "Change" and the name. */
+  /** In place of "Edit" and the name. */
   title?: string
   size?: 'lg' | 'xl'
   initial: V
@@ -66,7 +66,7 @@ interface Props<V> {
 
 /** The form of a new or a stored record. It sends nothing when nothing of a stored record has changed. */
 export function RecordForm<V extends object>(props: Props<V>) {
-  const { kind, stored, title = `Change ${stored}`, size = 'lg', fields, writes, save, onClose } = props
+  const { kind, stored, title = `Edit ${stored}`, size = 'lg', fields, writes, save, onClose } = props
   const [initial] = useState(props.initial)
   const [values, setValues] = useState(initial)
   const [refusal, setRefusal] = useState<Error | null>(null)

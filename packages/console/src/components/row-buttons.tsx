@@ -11,7 +11,7 @@ const COMPACT = { size: 'compact-xs', variant: 'default' } as const
 /** Opens the form of a row. `name` is for screen readers: every row has this button. */
 export function ChangeButton({
   name,
-  label = 'Change',
+  label = 'Edit',
   may = ALLOWED,
   onClick,
 }: {
@@ -43,7 +43,7 @@ interface DeleteProps {
 }
 
 export function DeleteButton({ name, label = 'Delete', ...rest }: DeleteProps) {
-  return <ConfirmButton {...COMPACT} {...rest} label={label} aria-label={`${label} ${name}`} />
+  return <ConfirmButton {...COMPACT} {...rest} destroys label={label} aria-label={`${label} ${name}`} />
 }
 
 /** Operations that delete the record with the id in their path. */
@@ -61,7 +61,7 @@ interface RecordProps {
   name: string
   /** False hides the button. A right that is refused disables it. */
   mayChange: boolean | Right
-  /** "Change", or what the form is for instead. */
+  /** "Edit", or what the form is for instead. */
   changeLabel?: string
   onChange: () => void
   mayDelete: boolean | Right

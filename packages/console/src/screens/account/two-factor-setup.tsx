@@ -41,7 +41,7 @@ export function TwoFactorSetup({ setup, onCancel, onEnabled }: Props) {
             Enable
           </Button>
           <Button variant="default" size="xs" onClick={onCancel}>
-            Back
+            Cancel
           </Button>
         </Group>
       </Stack>

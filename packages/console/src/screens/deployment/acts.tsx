@@ -60,6 +60,8 @@ function Cancel({ id, may }: ActProps) {
       size="xs"
       color="red.9"
       label="Cancel deployment"
+      dismissLabel="Keep it running"
+      destroys
       question="No further step starts. Commands that run are ended, and rolled back if the deployment says so."
       inputs={<Textarea label="Reason" value={reason} onChange={(event) => setReason(event.currentTarget.value)} />}
       onConfirm={() => cancel.mutateAsync({ params: { id }, body: reason === '' ? {} : { reason } })}

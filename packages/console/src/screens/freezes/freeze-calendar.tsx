@@ -105,7 +105,7 @@ function Bars({ windows, midnights, now }: { windows: Window[]; midnights: numbe
             miw={4}
             left={percent(left)}
             w={percent(right - left)}
-            bg={isInForce ? 'red.8' : 'blue.8'}
+            bg={isInForce ? '#a8460b' : 'blue.8'}
             style={{ borderRadius: 3 }}
           />
         )

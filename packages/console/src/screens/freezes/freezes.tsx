@@ -80,7 +80,7 @@ function InForce({ freeze, now }: { freeze: Freeze; now: number }) {
   const present = presentWindow(freeze, now)
   return (
     <>
-      <Badge color="red.9" variant="filled" autoContrast={false} c="white" tt="none" radius="sm">
+      <Badge color="#a8460b" variant="filled" autoContrast={false} c="white" tt="none" radius="sm">
         in force
       </Badge>
       {present && <Text size="xs">until {formatMoment(present.end)}</Text>}

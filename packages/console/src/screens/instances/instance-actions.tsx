@@ -36,7 +36,6 @@ function Drain({ instance: { id, name, draining } }: { instance: Item<'listInsta
       {...BUTTON}
       label={label}
       aria-label={`${label} ${name}`}
-      isHarmless={draining}
       question={
         draining
           ? `${name} is given new deployments again.`
@@ -56,6 +55,7 @@ function Remove({ instance: { id, name, status, active } }: { instance: Item<'li
     <ConfirmButton
       {...BUTTON}
       label="Remove"
+      destroys
       aria-label={`Remove ${name}`}
       question={`${name} is removed and its name is free for a new instance.`}
       inputs={

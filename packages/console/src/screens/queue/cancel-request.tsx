@@ -12,6 +12,8 @@ export function CancelRequest({ request, size }: { request: Request; size: 'xs' 
       size={size}
       variant="default"
       label="Cancel request"
+      dismissLabel="Keep it"
+      destroys
       question="The request leaves the queue and does not start."
       onConfirm={() => cancel.mutateAsync({ params: { id: request.id } })}
     />

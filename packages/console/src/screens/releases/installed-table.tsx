@@ -43,7 +43,7 @@ export function InstalledTable({ rows, of }: Props) {
         ...(of === 'source' ? [] : [source]),
         { head: 'Version', cell: (row) => <InForce installed={row} /> },
         {
-          head: 'Where',
+          head: 'Environment',
           cell: ({ tenant_name, environment_name }) =>
             [tenant_name, environment_name].filter(Boolean).join(' / ') || '–',
         },

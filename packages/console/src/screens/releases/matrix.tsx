@@ -47,7 +47,7 @@ export function Matrix() {
       command={matrixCommand(filters)}
       actions={
         <Button component={Link} to="/releases" search={filters as never} size="xs" variant="default">
-          What is where
+          Releases
         </Button>
       }
     >

@@ -42,7 +42,7 @@ export function Releases() {
   const releases = useRead('listReleases', { query }, { keep: true })
   return (
     <Page
-      title="What is where"
+      title="Releases"
       command={releasesCommand(filters)}
       actions={
         <Button component={Link} to="/matrix" search={filtersOf(search, SHARED) as never} size="xs" variant="default">

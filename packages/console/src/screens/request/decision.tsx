@@ -63,7 +63,6 @@ function Approve({ request, may, onOutdated }: ApproveProps) {
     <ConfirmButton
       may={may}
       label="Approve"
-      isHarmless
       question={`You approve ${source_name} ${source_version} with the plan that this page shows.`}
       inputs={<Comment value={comment} onChange={setComment} />}
       onConfirm={async () => {
@@ -87,6 +86,7 @@ function Reject({ id, may }: { id: string; may: Right }) {
     <ConfirmButton
       may={may}
       label="Reject"
+      destroys
       variant="default"
       question="The request ends as cancelled and does not start. Its author sees your comment."
       inputs={<Comment value={comment} onChange={setComment} />}

@@ -119,7 +119,7 @@ function factsOf(request: Record): [string, ReactNode][] {
     ],
     ['Status', <StateBadge key="status" state={status} label={status === 'pending' ? 'waiting' : status} />],
     ['Targets', request.target_count.toLocaleString()],
-    ...optional('Where', where || undefined),
+    ...optional('Environment', where || undefined),
     ...optional('By', triggered_by),
     ['Since', <TimeAgo key="since" at={queued_at} />],
     ['Priority', priority],

@@ -51,7 +51,7 @@ export function Roles() {
           name={role.name}
           // The form shows a role that the user must not change.
           mayChange
-          changeLabel={mayChange('update', role) ? 'Change' : 'Show'}
+          changeLabel={mayChange('update', role) ? 'Edit' : 'Show'}
           onChange={open}
           mayDelete={mayChange('delete', role)}
           deletion={['deleteRole', 'listRoles']}

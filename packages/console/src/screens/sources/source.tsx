@@ -96,7 +96,7 @@ function SourcePage({ kind, source }: { kind: Kind; source: Answer<'getAction'> 
             Compare
           </Tabs.Tab>
           {parent !== null && can(`${parent}s:read`) && <Tabs.Tab value="uses">Used by</Tabs.Tab>}
-          {can('deployments:read') && <Tabs.Tab value="where">Where it is</Tabs.Tab>}
+          {can('deployments:read') && <Tabs.Tab value="where">Releases</Tabs.Tab>}
           {can('deployments:read') && <Tabs.Tab value="deployments">Deployments</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="versions" pt="md">
@@ -154,6 +154,7 @@ function DeleteSource({ kind, id, name }: { kind: Kind; id: string; name: string
   return (
     <ConfirmButton
       label="Delete"
+      destroys
       variant="default"
       size="xs"
       question={`Delete ${name} with all its versions? The server refuses this while something uses the ${kind}.`}

@@ -8,7 +8,7 @@ import { useRight } from '../../session/use-right.ts'
 interface Props {
   target: Pick<Answer<'getTarget'>, 'environment_id'>
   title: string
-  /** What the button changes, for screen readers. */
+  /** What the button edits, for screen readers. */
   changes: string
   form: (onClose: () => void) => ReactNode
   children: ReactNode
@@ -18,14 +18,14 @@ interface Props {
 export function ChangeSection({ target: { environment_id }, title, changes, form, children }: Props) {
   const right = useRight('targets:update', { kind: 'target', environment_id })
   const [isChanging, setChanging] = useState(false)
-  const look = { size: 'compact-xs', variant: 'default', 'aria-label': `Change ${changes}` } as const
+  const look = { size: 'compact-xs', variant: 'default', 'aria-label': `Edit ${changes}` } as const
   const button = right.allowed ? (
     <Button {...look} onClick={() => setChanging(true)}>
-      Change
+      Edit
     </Button>
   ) : (
     <DeniedButton {...look} because={right.because}>
-      Change
+      Edit
     </DeniedButton>
   )
   return (

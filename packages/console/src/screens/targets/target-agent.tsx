@@ -55,6 +55,7 @@ export function TargetAgent({ target }: { target: Answer<'getTarget'> }) {
           size="xs"
           variant="default"
           label="Revoke agent"
+          destroys
           question="The agent ends its commands at its next heartbeat, within 30 seconds. Tokens that are not used yet become invalid."
           onConfirm={() => revoke.mutateAsync({ params })}
         />

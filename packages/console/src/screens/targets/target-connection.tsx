@@ -51,7 +51,7 @@ function ChangeConnection({ target, onClose }: Props & { onClose: () => void }) 
     update.mutate({ params: { id: target.id }, body }, { onSuccess: onClose })
   }
   return (
-    <FormModal title="Change the connection" submitLabel="Save" writes={[update]} onSubmit={submit} onClose={onClose}>
+    <FormModal title="Edit the connection" submitLabel="Save" writes={[update]} onSubmit={submit} onClose={onClose}>
       <ConnectionFields draft={draft} onChange={setDraft} isStored />
     </FormModal>
   )

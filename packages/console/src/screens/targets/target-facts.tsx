@@ -33,7 +33,7 @@ export function TargetFacts({ target }: Props) {
           ['Environment', <RecordName key="environment" kind="environment" id={target.environment_id} />],
           ['Tenant', <RecordName key="tenant" kind="tenant" id={target.tenant_id} />],
           ['Instances', <SelectorText key="selector" target={target} />],
-          ['While another deployment works on it', describeConcurrency(target.concurrency, AS_ENVIRONMENT)],
+          ['Concurrency', describeConcurrency(target.concurrency, AS_ENVIRONMENT)],
           ['Managed by', target.managed_by ?? '–'],
           ['Id', <Code key="id">{target.id}</Code>],
           ['Short id', <Code key="sqid">{target.sqid}</Code>],

@@ -35,7 +35,7 @@ function ChangeTags({ target, onClose }: Props & { onClose: () => void }) {
     update.mutate({ params: { id: target.id }, body }, { onSuccess: onClose })
   }
   return (
-    <FormModal title="Change the tags" submitLabel="Save" writes={[update]} onSubmit={submit} onClose={onClose}>
+    <FormModal title="Edit the tags" submitLabel="Save" writes={[update]} onSubmit={submit} onClose={onClose}>
       <TagsField value={texts} onChange={setTexts} />
     </FormModal>
   )

@@ -35,7 +35,7 @@ function ChangeVariables({ target, onClose }: Props & { onClose: () => void }) {
     <RecordForm
       kind="target"
       stored={target.name}
-      title="Change the variables"
+      title="Edit the variables"
       size="xl"
       initial={{ rows: rowsOf(target) }}
       fields={[({ values, set }) => <VariablesEditor rows={values.rows} onChange={(rows) => set({ rows })} />]}

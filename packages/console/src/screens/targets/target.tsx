@@ -77,7 +77,6 @@ function Actions({ target: { id, name, enabled, environment_id } }: { target: An
         size="xs"
         variant="default"
         label={enabled ? 'Disable' : 'Enable'}
-        isHarmless={!enabled}
         question={
           enabled
             ? `Deployments leave ${name} out until it is enabled again.`
@@ -90,6 +89,7 @@ function Actions({ target: { id, name, enabled, environment_id } }: { target: An
         size="xs"
         variant="default"
         label="Delete"
+        destroys
         question={`The target ${name} is deleted, with its connection and variables. Slipway refuses this while a run uses the target.`}
         onConfirm={deleteAndLeave}
       />

@@ -35,7 +35,7 @@ export function ServiceAccount() {
         isAccount &&
         can('users:update') && (
           <Button size="xs" variant="default" onClick={() => setChanging(true)}>
-            Change
+            Edit
           </Button>
         )
       }

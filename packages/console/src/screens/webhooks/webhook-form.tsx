@@ -38,7 +38,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
     <RecordForm
       kind="webhook"
       stored={webhook?.url}
-      title="Change the webhook"
+      title="Edit the webhook"
       initial={initial}
       fields={[
         {

@@ -105,7 +105,6 @@ function Switch({ webhook: { id, url, enabled } }: { webhook: Webhook }) {
       variant="default"
       label={label}
       aria-label={`${label} ${url}`}
-      isHarmless={!enabled}
       question={
         enabled
           ? `Slipway no longer calls ${url}. What happens while the webhook is disabled is not delivered later.`
