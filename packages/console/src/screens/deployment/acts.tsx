@@ -79,7 +79,7 @@ function Redeploy({ id, may, onlyFailed }: ActProps & { onlyFailed: boolean }) {
       may={may}
       size="xs"
       variant={onlyFailed ? 'filled' : 'default'}
-      label={onlyFailed ? 'Retry what did not succeed' : 'Redeploy'}
+      label={onlyFailed ? 'Retry failed' : 'Redeploy'}
       question={
         onlyFailed ? 'Runs again on the targets whose part is not complete.' : 'Runs again on all of its targets.'
       }
