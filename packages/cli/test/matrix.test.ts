@@ -8,6 +8,7 @@ type Cell = Row['cells'][number]
 const cell = (environment: string | null, versions: [string, number][], more: Partial<Cell> = {}): Cell => ({
   environment_id: environment,
   environment_name: environment,
+  environment_position: null,
   tenant_id: null,
   tenant_name: null,
   versions: versions.map(([version, target_count]) => ({
@@ -52,6 +53,12 @@ test('a matrix has a column for each environment and counts mixed versions', () 
     'shop    solution  -               1.1.0 ×3, 1.0.0 ×1, 1 running, 2 failed  1.1.0',
     'search  solution  none, 1 failed  -                                        -',
   ])
+})
+
+test('the environments come by position, those without one last', () => {
+  const places = [cell('staging', [], { environment_position: 20 }), cell('dev', [], { environment_position: 10 })]
+  const [head] = formatMatrix([row('shop', [cell('canary', []), ...places])], 100, plain)
+  expect(head).toMatch(/dev +staging +canary/)
 })
 
 test('a version with different parts says how many variants there are', () => {

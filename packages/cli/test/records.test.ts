@@ -37,6 +37,7 @@ beforeAll(async () => {
     },
     [`GET /environments/${ID}`]: (_request, response) => sendJson(response, 200, environments[0]),
     [`GET /environments/${OTHER}`]: (_request, response) => sendJson(response, 200, environments[1]),
+    [`PATCH /environments/${ID}`]: (_request, response) => sendJson(response, 200, environments[0]),
     [`DELETE /environments/${ID}`]: (_request, response) => response.writeHead(204, { 'x-request-id': 'r' }).end(),
   })
 })
@@ -46,10 +47,17 @@ beforeEach(() => {
 })
 const slipway = (...args: string[]) => runSlipway(server.url, ['environments', ...args])
 
+test('a position is a number or none', async () => {
+  await slipway('change', 'blue', '--position', '30')
+  await slipway('change', 'blue', '--position', 'none')
+  const bodies = server.requests.filter(({ route }) => route.startsWith('PATCH')).map(({ body }) => body)
+  expect(bodies).toEqual([{ position: 30 }, { position: null }])
+})
+
 describe('a list', () => {
   test('shows names where the API has ids', async () => {
     const { stdout } = await slipway('list')
-    expect(stdout).toMatch(/sqidblue +blue +Acme +2/)
+    expect(stdout).toMatch(/sqidblue +blue +- +Acme +2/)
     expect(stdout).not.toContain(TENANT)
   })
 

@@ -11,11 +11,16 @@ const KINDS = {
   /** A time, or none. */
   'maybe-time': (text: string) => text === NO_TIME || isTime(text),
   uuid: isUuid,
+  /** A whole number that fits int4, or none. */
+  'maybe-integer': (text: string) => text === NO_INTEGER || /^-?\d{1,9}$/.test(text),
   text: (text: string) => !text.includes('\0'),
 } satisfies Record<string, (text: string) => boolean>
 
 /** Postgres reads it as the time before all others. */
 export const NO_TIME = '-infinity'
+
+/** It stands in a cursor for a row without the number. */
+export const NO_INTEGER = 'none'
 
 /** How a list is ordered. No two rows have the same key. */
 export interface ListOrder<Row> {

@@ -91,17 +91,29 @@ export const newestOrder = (list: string): ListOrder<{ id: string; created_at: D
 
 export const NEWEST_FIRST: ({ created_at: 'desc' } | { id: 'desc' })[] = [{ created_at: 'desc' }, { id: 'desc' }]
 
-/** For Prisma: a page of these records, newest first. */
-export function pageOfNewest<Where extends object>(where: Where, { after, skip, take }: Slice) {
-  return { where: { AND: [where, afterNewer(after)] }, orderBy: NEWEST_FIRST, skip, take }
+/** How Prisma reads the records of a list in its order. */
+export interface RecordOrder<Row> extends ListOrder<Row> {
+  orderBy: readonly object[]
+  /** The condition for the records after the one with this key. */
+  isAfter(key: SortKey): object
 }
 
-function afterNewer(after: SortKey | null) {
-  const [at, id] = after ?? []
-  if (at === undefined || id === undefined) return {}
-  const created_at = new Date(at)
-  return { OR: [{ created_at: { lt: created_at } }, { created_at, id: { lt: id } }] }
-}
+/** The order of most kinds of records. */
+export const newestRecords = (list: string): RecordOrder<{ id: string; created_at: Date }> => ({
+  ...newestOrder(list),
+  orderBy: NEWEST_FIRST,
+  isAfter([at = '', id = '']) {
+    const created_at = new Date(at)
+    return { OR: [{ created_at: { lt: created_at } }, { created_at, id: { lt: id } }] }
+  },
+})
+
+/** For Prisma: a page of these records. */
+export const pageInOrder = (
+  where: object,
+  { after, skip, take }: Slice,
+  { orderBy, isAfter }: Pick<RecordOrder<never>, 'orderBy' | 'isAfter'>,
+) => ({ where: { AND: [where, after === null ? {} : isAfter(after)] }, orderBy, skip, take })
 
 /** Makes LIKE match the text literally. */
 export const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&')

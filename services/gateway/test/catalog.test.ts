@@ -544,7 +544,7 @@ describe('lists', () => {
     const list = async (query: string) =>
       (await admin.send('listEnvironments', `/environments?search=list_&${query}`)).body
     const names = (body: { data: { name: string }[] }) => body.data.map(({ name }) => name)
-    expect(names(await list('limit=2'))).toEqual(['list_4', 'list_3'])
+    expect(names(await list('limit=2'))).toEqual(['list_0', 'list_1'])
     expect((await list('limit=2')).meta).toEqual({
       total,
       page: 1,
@@ -553,13 +553,35 @@ describe('lists', () => {
       has_next: true,
       has_prev: false,
     })
-    expect(names(await list('limit=2&page=3'))).toEqual(['list_0'])
+    expect(names(await list('limit=2&page=3'))).toEqual(['list_4'])
     expect((await list('page=0&limit=0')).meta).toMatchObject({ page: 1, limit: 1 })
     expect((await list('page=-7&limit=1000')).meta).toMatchObject({ page: 1, limit: 100 })
     for (const page of ['9', '99999999999999']) {
       const beyond = await list(`limit=2&page=${page}`)
       expect(beyond).toMatchObject({ data: [], meta: { total, total_pages: 3, has_next: false, has_prev: true } })
     }
+  })
+
+  test('environments come by position, those without one last, then by name', async () => {
+    const given = [
+      ['place a', null],
+      ['place z', 0],
+      ['place c', 10],
+      ['place b', 10],
+    ] as const
+    for (const [name, position] of given) {
+      const { body } = await admin.send('createEnvironment', '/environments', { name, position })
+      expect(body.position).toBe(position)
+    }
+    const list = async () => (await admin.send('listEnvironments', '/environments?search=place%20')).body.data
+    const before = await list()
+    expect(before.map(({ name }: { name: string }) => name)).toEqual(['place z', 'place b', 'place c', 'place a'])
+    await admin.send('updateEnvironment', `/environments/${before[0].id}`, { position: null })
+    expect((await list()).map(({ name }: { name: string }) => name)).toEqual([
+      ...['place b', 'place c', 'place a', 'place z'],
+    ])
+    const negative = await admin.send('createEnvironment', '/environments', { name: 'place -', position: -1 })
+    expect(refusal(negative)).toMatchObject({ status: 400, code: 'VALIDATION_ERROR' })
   })
 
   test('the search finds a substring without regard to case and does not interpret wildcards', async () => {
@@ -569,7 +591,7 @@ describe('lists', () => {
       const { body } = await admin.send('listEnvironments', `/environments?search=${encodeURIComponent(search)}`)
       return body.data.map(({ name }: { name: string }) => name)
     }
-    expect(await found('pERCENT')).toEqual(['Percent 1000', 'Percent 100%'])
+    expect(await found('pERCENT')).toEqual(['Percent 100%', 'Percent 1000'])
     expect(await found('100%')).toEqual(['Percent 100%'])
     expect(await found('k\\s')).toEqual(['Back\\slash'])
     expect(await found("' OR 1=1 --")).toEqual([])

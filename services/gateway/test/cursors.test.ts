@@ -38,7 +38,8 @@ beforeAll(async () => {
   gateway = await startGateway()
   admin = clientOf(gateway, gateway.adminToken)
   const named = 'name, updated_at'
-  await insert('environments', named, 'name, now()')
+  // One has a position, and two have none.
+  await insert('environments', `position, ${named}`, 'CASE n WHEN 2 THEN 5 END, name, now()')
   await insert('roles', named, 'name, now()')
   await insert('users', 'email, username, password_hash, updated_at', `name || '@a.test', name, '', now()`)
   await insert(

@@ -280,6 +280,23 @@ describe('GET /releases/matrix', () => {
     ])
   })
 
+  test('has the cells in the order of the environments', async () => {
+    const places = async () => {
+      const [row] = (await matrix('search=web')).data
+      return row.cells.map((cell: { environment_name: string; environment_position: number | null }) => [
+        cell.environment_name,
+        cell.environment_position,
+      ])
+    }
+    await admin.send('updateEnvironment', `/environments/${id('staging')}`, { position: 10 })
+    expect(await places()).toEqual([
+      [null, null],
+      ['staging', 10],
+      ['production', null],
+    ])
+    await admin.send('updateEnvironment', `/environments/${id('staging')}`, { position: null })
+  })
+
   test('lists versions by precedence, each with its last deployment', async () => {
     const names = ['m-1', 'm-2', 'm-3', 'm-4', 'm-5']
     for (const name of names)

@@ -18,12 +18,11 @@ const GET_VERSION = {
   solution: 'getSolutionVersion',
 } as const
 
-/** Adds the commands for records that `apply` makes. Targets and freezes have more of their own. */
+/** Adds the commands for records that `apply` makes. Environments, targets and freezes have more of their own. */
 export function addCatalog(program: Command): void {
   addSource(program, 'actions', 'action', 'actions: single scripts or steps')
   addSource(program, 'sequences', 'sequence', 'sequences: actions in their order')
   addSource(program, 'solutions', 'solution', 'solutions: sequences that are deployed together')
-  addRecordCommands(program, 'environments', 'environment', 'environments of targets')
   addRecordCommands(program, 'tenants', 'tenant', 'tenants, which own records')
 }
 

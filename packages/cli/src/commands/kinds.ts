@@ -44,6 +44,7 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
     columns: (names) => [
       ['ID', ({ sqid }) => sqid],
       ['NAME', ({ name }) => name],
+      ['POSITION', ({ position }) => position],
       ['TENANT', ({ tenant_id }) => names(tenant_id)],
       ['VARIABLES', ({ variables }) => count(variables)],
       ['INSTANCES', ({ instance_selector }) => formatSelector(instance_selector) || 'all'],

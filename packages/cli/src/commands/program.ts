@@ -14,6 +14,7 @@ import { addContexts } from './contexts.ts'
 import { addDeploy } from './deploy.ts'
 import { addDeployments } from './deployments.ts'
 import { addDrift } from './drift.ts'
+import { addEnvironments } from './environments.ts'
 import { addFreeze } from './freeze.ts'
 import { addInstances } from './instances.ts'
 import { addKeys } from './keys.ts'
@@ -77,6 +78,7 @@ export function buildProgram(io: Io): RootCommand {
   addFreeze(program)
   addTargets(program)
   addCatalog(program)
+  addEnvironments(program)
   addContent(program)
   addInstances(program)
   addKeys(program)

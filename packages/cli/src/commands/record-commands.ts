@@ -39,7 +39,7 @@ interface ListOptions {
 export function addListCommand(parent: Command, kind: RecordKind): Command {
   const command = parent
     .command('list')
-    .description(`list ${formatKind(kind)}s, newest first`)
+    .description(`list ${formatKind(kind)}s, ${kind === 'environment' ? 'by position' : 'newest first'}`)
     .option('--search <text>', 'only those with this text in the name')
   if (kind !== 'tenant' && kind !== 'role')
     command.option('--tenant <name>', 'only those of this tenant, by name or id')

@@ -34,6 +34,7 @@ export function buildDesiredBody({ kind, value, tenant }: CatalogEntry, resolve:
         variables: {},
         instance_selector: null,
         concurrency: null,
+        position: null,
         ...common,
         rules: wantedRules(value['rules'], resolve),
       }

@@ -80,7 +80,7 @@ async function buildDocument(
     case 'environment':
       return {
         ...head,
-        ...pick('variables', 'sensitive_variables', 'instance_selector', 'concurrency'),
+        ...pick('variables', 'sensitive_variables', 'instance_selector', 'concurrency', 'position'),
         ...exportRules(record['rules'], names),
       }
     case 'target':

@@ -27,9 +27,19 @@ export function formatMatrix(rows: readonly Row[], width: number, output: Paint)
 const getPlaceId = ({ tenant_id, environment_id }: Cell) => `${tenant_id} ${environment_id}`
 const formatPlaceName = (cell: Cell) => sanitize(formatPlace(cell) ?? 'no environment')
 
+const getPosition = ({ environment_position: position }: Cell) => position ?? Number.POSITIVE_INFINITY
+
+/** By the position of the environment, then by name. */
+function comparePlaces(a: Cell, b: Cell): number {
+  const [first, second] = [getPosition(a), getPosition(b)]
+  return first === second ? formatPlaceName(a).localeCompare(formatPlaceName(b)) : first - second
+}
+
 function formatAsTable(rows: readonly Row[], output: Paint): string[] {
-  const places = new Map(rows.flatMap(({ cells }) => cells.map((cell) => [getPlaceId(cell), formatPlaceName(cell)])))
-  const columns = [...places].sort(([, a], [, b]) => a.localeCompare(b))
+  const places = new Map(rows.flatMap(({ cells }) => cells.map((cell) => [getPlaceId(cell), cell])))
+  const columns = [...places]
+    .sort(([, a], [, b]) => comparePlaces(a, b))
+    .map(([id, cell]) => [id, formatPlaceName(cell)] as const)
   return formatTable(
     ['SOURCE', 'KIND', ...columns.map(([, name]) => name)],
     rows.map(({ source_name, source_type, cells }) => [
@@ -46,11 +56,11 @@ function formatAsTable(rows: readonly Row[], output: Paint): string[] {
 }
 
 function formatAsList({ source_name, source_type, cells }: Row, output: Paint): string[] {
-  const places = cells.map((cell) => [formatPlaceName(cell), formatCell(cell, output)] as const)
+  const places = cells.toSorted(comparePlaces).map((cell) => [formatPlaceName(cell), formatCell(cell, output)] as const)
   const width = Math.max(0, ...places.map(([name]) => name.length))
   return [
     output.paint(`${sanitize(source_name)} (${source_type})`, 'bold'),
-    ...places.sort(([a], [b]) => a.localeCompare(b)).map(([name, versions]) => `  ${name.padEnd(width)}  ${versions}`),
+    ...places.map(([name, versions]) => `  ${name.padEnd(width)}  ${versions}`),
   ]
 }
 

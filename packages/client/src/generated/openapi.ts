@@ -277,6 +277,8 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name?: string;
+            /** @description The place in lists and in the matrix: smaller numbers come first, and null after all numbers. Equal places are ordered by name */
+            position?: number | null;
             /** @description What deployments to the environment, and to its targets, need before they start; null: nothing. A change replaces all of it */
             rules?: {
                 /** @description Deployments need approvals: one of any holder of deployments:approve within a day, if nothing else is said */
@@ -770,6 +772,8 @@ export interface components {
              * @description A name of 1 to 255 characters, without blanks at its ends, control characters and controls of the writing direction. Names that differ only in case, composition or invisible characters are the same name
              */
             name: string;
+            /** @description The place in lists and in the matrix: smaller numbers come first, and null after all numbers. Equal places are ordered by name */
+            position?: number | null;
             /** @description What deployments to the environment, and to its targets, need before they start; null: nothing. A change replaces all of it */
             rules?: {
                 /** @description Deployments need approvals: one of any holder of deployments:approve within a day, if nothing else is said */
@@ -1411,6 +1415,8 @@ export interface components {
             managed_by: string | null;
             /** @description Name, unique among the records of this kind that belong to the same tenant, or to none */
             name: string;
+            /** @description The place in lists and in the matrix: smaller numbers come first, and null after all numbers. Equal places are ordered by name */
+            position: number | null;
             /** @description What deployments to the environment, and to its targets, need before they start; null: nothing */
             rules: {
                 /** @description The approvals that deployments need */
@@ -1910,6 +1916,8 @@ export interface components {
                 environment_id: string | null;
                 /** @description Its name */
                 environment_name: string | null;
+                /** @description Its place: cells come by it, then by name; null: after all numbers */
+                environment_position: number | null;
                 /** @description Targets with a last attempt that failed, was cancelled or was rolled back */
                 failed: number;
                 /** @description Targets with an attempt that runs or rolls back */

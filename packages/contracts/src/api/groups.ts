@@ -14,8 +14,16 @@ import {
   VARIABLES_OF_A_CHANGE,
 } from './records.ts'
 
+const Position = describe(
+  Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  'The place in lists and in the matrix: smaller numbers come first, and null after all numbers. Equal places are ordered by name',
+  30,
+  null,
+)
+
 export const Environment = Strict({
   ...commonFields('environment', 'production', 'What customers use'),
+  position: Position,
   ...shownVariables,
   ...shownSelector,
   concurrency: ConcurrencyField,
@@ -23,6 +31,7 @@ export const Environment = Strict({
 })
 export const CreateEnvironment = Strict({
   ...commonInput('production', 'What customers use'),
+  position: Type.Optional(Position),
   ...givenVariables,
   ...givenSelector,
   concurrency: Type.Optional(ConcurrencyField),

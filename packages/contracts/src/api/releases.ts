@@ -130,6 +130,11 @@ export const Release = Strict({
 const MatrixCell = Strict({
   environment_id: NullableRef('environment', 'The environment of the targets; null: they have none'),
   environment_name: NullableText('Its name', 'production'),
+  environment_position: describe(
+    Nullable(Type.Integer()),
+    'Its place: cells come by it, then by name; null: after all numbers',
+    30,
+  ),
   tenant_id: NullableRef('tenant', 'The tenant of the deployments; null: none', null),
   tenant_name: NullableText('Its name', null),
   versions: describe(

@@ -1,9 +1,10 @@
 import type { ChangeEnvironment, CreateEnvironment, GivenRules, Static } from '@slipway/contracts'
 import { enqueue, eventMessage, type Records, type Transaction } from '@slipway/database'
 import { shownSelector, shownVariables } from '@slipway/database/read-models'
-import { encodeSqid } from '@slipway/domain'
+import { encodeSqid, NO_INTEGER } from '@slipway/domain'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
+import type { RecordOrder } from '../pages.ts'
 import { changesOf, orNull, pickGiven } from '../records/changes.ts'
 import { type Change, type Creation, type Preparation, recordHandlers } from '../records/handlers.ts'
 import { type RecordOf, recordKind } from '../records/kind.ts'
@@ -58,9 +59,23 @@ const ENVIRONMENT = recordKind({
 })
 
 /** Stored and shown as they are given. */
-const FIELDS = ['description', 'concurrency', 'managed_by'] as const
+const FIELDS = ['description', 'position', 'concurrency', 'managed_by'] as const
 
 type EnvironmentRow = RecordOf<typeof ENVIRONMENT>
+
+/** By position, those without one last, then by name. */
+const BY_POSITION: RecordOrder<EnvironmentRow> = {
+  list: 'environments',
+  kinds: ['maybe-integer', 'text', 'uuid'],
+  keyOf: ({ position, name, id }) => [position === null ? NO_INTEGER : `${position}`, name, id],
+  orderBy: [{ position: { sort: 'asc', nulls: 'last' } }, { name: 'asc' }, { id: 'asc' }],
+  isAfter([place = '', name = '', id = '']) {
+    const position = place === NO_INTEGER ? null : Number(place)
+    const later = position === null ? [] : [{ position: { gt: position } }, { position: null }]
+    return { OR: [...later, { position, name: { gt: name } }, { position, name, id: { gt: id } }] }
+  },
+}
+
 type EnvironmentOperation = `${'create' | 'get' | 'update' | 'delete'}Environment` | 'listEnvironments'
 
 export function environmentHandlers(dependencies: Dependencies): HandlersOf<EnvironmentOperation> {
@@ -75,12 +90,13 @@ export function environmentHandlers(dependencies: Dependencies): HandlersOf<Envi
   }
 
   function toRecord(row: EnvironmentRow) {
-    const { id, number, name, description, tenant_id, concurrency, managed_by, created_at, updated_at } = row
+    const { id, number, name, description, position, tenant_id, concurrency, managed_by, created_at, updated_at } = row
     return {
       id,
       sqid: encodeSqid('environment', number),
       name,
       description,
+      position,
       tenant_id,
       ...shownVariables(keys, 'environment', row),
       ...shownSelector(row),
@@ -93,6 +109,7 @@ export function environmentHandlers(dependencies: Dependencies): HandlersOf<Envi
 
   const handlers = recordHandlers(dependencies, ENVIRONMENT, {
     show,
+    order: BY_POSITION,
     check: ({ variables, rules }) => [...valueProblems(variables, 'variables'), ...ruleProblems(rules)],
     prepareCreate: ({ body, resolve }) => prepare(body as Static<typeof CreateEnvironment>, resolve),
     prepareUpdate: ({ body, resolve }) => prepare(body as Static<typeof ChangeEnvironment>, resolve),

@@ -6,7 +6,7 @@ import { uuidv7 } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call, Check } from '../handler.ts'
-import { answerPage, managedBy, nameContains, newestOrder } from '../pages.ts'
+import { answerPage, managedBy, nameContains, newestRecords, type RecordOrder } from '../pages.ts'
 import { conflictIfTaken } from './changes.ts'
 import { findRecord, type RecordKind, type RecordRow } from './kind.ts'
 import { describeTakenName } from './names.ts'
@@ -72,6 +72,8 @@ export interface RecordRules<Row, New, Changed, Create, Update> {
   show(rows: readonly Row[]): readonly unknown[] | Promise<readonly unknown[]>
   /** For Prisma: the records that a list shows. Without it: by name and by manager. */
   matching?(query: ListQuery): object
+  /** How a list is ordered. Without it: newest first. */
+  order?: RecordOrder<Row>
   /** Checks of a body, beside its schema. */
   check?: Check
   /** What a caller needs beside the permission, by the body of a create. */
@@ -111,7 +113,7 @@ export function recordHandlers<Row extends RecordRow, New, Changed, Create exten
 ) {
   const { table, owner, resource, only = {} } = kind
   const what = `The ${kind.name}`
-  const { check, authorize } = rules
+  const { check, authorize, order = newestRecords(resource) } = rules
 
   async function answer(status: number, row: Row, more: object = {}): Promise<Answer> {
     const [record] = await rules.show([row])
@@ -158,9 +160,9 @@ export function recordHandlers<Row extends RecordRow, New, Changed, Create exten
     const where = { AND: [only, owner.seenBy(caller), matching(query)] }
     return answerPage(
       query,
-      newestOrder(resource),
+      order,
       async () => table.count(await database.prisma(), where),
-      async (slice) => table.page(await database.prisma(), where, slice),
+      async (slice) => table.page(await database.prisma(), where, slice, order),
       rules.show,
     )
   }

@@ -1,5 +1,5 @@
 import type { Prisma, Records } from '@slipway/database'
-import { pageOfNewest, type Slice } from '../pages.ts'
+import { pageInOrder, type RecordOrder, type Slice } from '../pages.ts'
 
 type Model = Exclude<keyof Records, symbol | `$${string}`>
 
@@ -12,7 +12,7 @@ type Changed<M extends Model> = Prisma.Args<Records[M], 'update'>['data']
 export interface Table<Row, New, Changed> {
   find(prisma: Records, where: object): Promise<Row | null>
   count(prisma: Records, where: object): Promise<number>
-  page(prisma: Records, where: object, slice: Slice): Promise<Row[]>
+  page(prisma: Records, where: object, slice: Slice, order: RecordOrder<never>): Promise<Row[]>
   create(prisma: Records, data: New): Promise<Row>
   update(prisma: Records, id: string, data: Changed): Promise<Row>
   /** Returns whether there was such a row. */
@@ -38,7 +38,7 @@ export function tableOf<M extends Model, Shape extends object>(
   return {
     find: (prisma, where) => of(prisma).findFirst({ where, ...shape }),
     count: (prisma, where) => of(prisma).count({ where }),
-    page: (prisma, where, slice) => of(prisma).findMany({ ...pageOfNewest(where, slice), ...shape }),
+    page: (prisma, where, slice, order) => of(prisma).findMany({ ...pageInOrder(where, slice, order), ...shape }),
     create: (prisma, data) => of(prisma).create({ data, ...shape }),
     update: (prisma, id, data) => of(prisma).update({ where: { id }, data, ...shape }),
     delete: async (prisma, id) => (await of(prisma).deleteMany({ where: { id } })).count > 0,

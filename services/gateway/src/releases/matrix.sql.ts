@@ -17,6 +17,7 @@ const VERSION = jsonObject({
 const CELL = jsonObject({
   environment_id: 'v.environment_id',
   environment_name: 'e.name',
+  environment_position: 'e.position',
   tenant_id: 'v.tenant_id',
   tenant_name: 'n.name',
   versions: `coalesce(json_agg(${VERSION} ORDER BY version_precedence(v.version) COLLATE "C" DESC)
@@ -31,7 +32,7 @@ const ROW = jsonObject({
   source_type: 'p.source_type',
   source_id: 'p.source_id',
   source_name: 'p.source_name',
-  cells: `(SELECT json_agg(c.cell ORDER BY c.environment_id IS NOT NULL, c.environment_name, c.environment_id,
+  cells: `(SELECT json_agg(c.cell ORDER BY c.environment_id IS NOT NULL, c.environment_position, c.environment_name, c.environment_id,
              c.tenant_id IS NOT NULL, c.tenant_name, c.tenant_id) FROM cells c WHERE c.source_id = p.source_id)`,
 })
 
@@ -62,9 +63,9 @@ export const findMatrix = statement({
         FROM found v WHERE v.source_id IN (SELECT source_id FROM page)
        GROUP BY v.source_id, v.environment_id, v.tenant_id, v.version),
     cells AS (
-      SELECT v.source_id, v.environment_id, e.name AS environment_name, v.tenant_id, n.name AS tenant_name, ${CELL} AS cell
+      SELECT v.source_id, v.environment_id, e.name AS environment_name, e.position AS environment_position, v.tenant_id, n.name AS tenant_name, ${CELL} AS cell
         FROM by_version v ${withNames('v')}
-       GROUP BY v.source_id, v.environment_id, e.name, v.tenant_id, n.name)
+       GROUP BY v.source_id, v.environment_id, e.name, e.position, v.tenant_id, n.name)
     SELECT (SELECT count(DISTINCT source_id) FROM found) AS total,
       (SELECT coalesce(json_agg(${ROW} ORDER BY p.source_name, p.source_id), '[]')::text FROM page p) AS data`,
 })

@@ -42,7 +42,7 @@ const environments = recordOperations({
   refusals: ['CONFIGURATION_ERROR'],
   summaries: { delete: 'Delete an environment that no record refers to' },
   about: {
-    list: 'Lists the environments that the caller may see, newest first.',
+    list: 'Lists the environments that the caller may see, by position: those without one last, and equal ones by name.',
     create: 'Creates a group of targets with variables of its own. 409: the tenant has an environment of this name.',
     get: 'Shows one environment with its variables; those of sensitive_variables are `***`.',
     update:
