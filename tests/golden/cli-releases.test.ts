@@ -125,5 +125,5 @@ test('rollback deploys the former release, only after a confirmation', async () 
   expect(await version()).toBe('1.0.0\n')
   // 2.0.0 was left, so the second rollback does not bring it back.
   const again = await cli.run(['rollback', 'site', '--yes'])
-  expect(again).toMatchObject({ code: 3, stderr: expect.stringContaining('no release before the present one (1.0.0)') })
+  expect(again).toMatchObject({ code: 3, stderr: expect.stringContaining('no release before the present one differs') })
 })

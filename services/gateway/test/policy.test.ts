@@ -64,6 +64,7 @@ const POLICY: Record<string, string> = {
   'GET /releases': 'deployments:read aou',
   'GET /releases/matrix': 'deployments:read aou',
   'GET /releases/promotion': 'deployments:read aou',
+  'GET /releases/rollback': 'deployments:read aou',
   'POST /releases/check': 'deployments:create ao',
   'POST /targets/{id}/agent-token': 'targets:update ao',
   'GET /targets/{id}/agent': 'targets:read aou',

@@ -254,6 +254,51 @@ describe('releases on a shared target', () => {
   })
 })
 
+describe('GET /releases/rollback', () => {
+  interface Group {
+    deployment_id: string | null
+    version: string | null
+    targets: { name: string }[]
+  }
+  const rollback = async (query: string, client = admin) =>
+    (await client.send('getRollback', `/releases/rollback?${query}`)).body as { groups: Group[]; running: object[] }
+  const groupsOf = async (query: string, client = admin) =>
+    (await rollback(query, client)).groups.map(({ version, targets }) => [version, targets.map(({ name }) => name)])
+
+  test('groups the targets by the release before; after a failure this is the release in force', async () => {
+    expect(await groupsOf(`action_id=${id('web')}`)).toEqual([
+      ['1.0.0', ['edge-1', 'edge-2']],
+      [null, ['bare']],
+      ['3.0.0', ['common']],
+    ])
+    const { groups } = await rollback(`action_id=${id('web')}&target_ids=${id('edge-1')}`)
+    expect(groups).toMatchObject([{ deployment_id: id('web 1.0.0'), targets: [{ id: id('edge-1') }] }])
+  })
+
+  test('filters by place and by deployment', async () => {
+    expect(await groupsOf(`action_id=${id('web')}&environment_id=${id('production')}`)).toEqual([['1.0.0', ['edge-1']]])
+    expect(await groupsOf(`action_id=${id('web')}&tag=role=old`)).toEqual([['1.0.0', ['edge-2']]])
+    expect(await groupsOf(`action_id=${id('web')}&deployment_id=${id('web 1.2.0')}`)).toEqual([['1.0.0', ['edge-2']]])
+    expect(await groupsOf(`action_id=${id('nothing')}${UNKNOWN_ID}`)).toEqual([])
+  })
+
+  test('names what runs there', async () => {
+    expect((await rollback(`action_id=${id('api')}`)).running).toEqual([
+      { deployment_id: id('api 2.0.0'), target_id: id('edge-1'), target_name: 'edge-1' },
+    ])
+  })
+
+  test('shows a tenant its own releases only', async () => {
+    expect(await groupsOf(`action_id=${id('web')}`, a.admin)).toEqual([[null, ['common']]])
+  })
+
+  test('needs a source', async () => {
+    expect(refusal(await admin.send('getRollback', '/releases/rollback'))).toMatchObject(
+      refused(400, 'VALIDATION_ERROR'),
+    )
+  })
+})
+
 describe('GET /releases/matrix', () => {
   const matrix = async (query = '') => (await admin.send('getReleaseMatrix', `/releases/matrix?${query}`)).body
 

@@ -1,4 +1,4 @@
-import type { Item, Schema } from '@slipway/client'
+import type { Answer, Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { EXIT_CODES, RefusedError } from '../exit-code.ts'
 import { formatNames } from '../terminal/name-list.ts'
@@ -6,14 +6,12 @@ import { formatPlan } from '../terminal/plan.ts'
 import { requireConsent } from '../terminal/prompt.ts'
 import { type Context, provideContext } from './context.ts'
 import { printPlan, startRedeploy } from './deploy.ts'
-import { take } from './lists.ts'
 import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
 import { withDeployment } from './references.ts'
-import { findFailedReturn, findReleaseBefore } from './release-before.ts'
 import { collect, omitUndefined, parseOnce, parseTag } from './values.ts'
 import { addWaitOptions, type WaitOptions } from './wait.ts'
 
-type Installed = Item<'listReleases'>
+type Rollback = Answer<'getRollback'>
 
 interface RollbackOptions extends WaitOptions {
   kind?: SourceKind
@@ -45,11 +43,9 @@ export function addRollback(program: Command): void {
 
 async function rollBack(context: Context, source: string, options: RollbackOptions): Promise<number> {
   const { io, client, output, screen } = context
-  const present = await findPresent(context, source, options)
-  const targets = await Promise.all(present.map(async (one) => ({ one, before: await findBefore(context, one) })))
-  const id = chooseDeployment(targets)
+  const { id, target_ids } = chooseGroup(source, await readRollback(context, source, options))
   const body = omitUndefined<Schema<'RedeployDeployment'>>({
-    target_ids: present.map(({ target_id }) => target_id),
+    target_ids,
     override_freeze: options.overrideFreeze === undefined ? undefined : true,
     override_reason: options.overrideFreeze,
   })
@@ -71,37 +67,25 @@ async function rollBack(context: Context, source: string, options: RollbackOptio
   return await startRedeploy(context, id, { ...body, expected_plan_hash: plan.plan_hash }, options)
 }
 
-/** Returns what is on the targets now. */
-async function findPresent(context: Context, source: string, options: RollbackOptions): Promise<Installed[]> {
+/** Reads what the targets had before. */
+async function readRollback(context: Context, source: string, options: RollbackOptions): Promise<Rollback> {
   const { client } = context
   const { kind, target, tag, environment, tenant } = options
   const filter = omitUndefined({
     environment_id: environment === undefined ? undefined : await findId(client, 'environment', environment),
     tenant_id: tenant === undefined ? undefined : await findId(client, 'tenant', tenant),
     tag: tag && `${tag.key}=${tag.value}`,
+    target_ids: target && (await Promise.all(target.map((name) => findId(client, 'target', name)))).join(','),
   })
-  const targetIds = target && (await Promise.all(target.map((name) => findId(client, 'target', name))))
-  const { query, deploymentId } = await findSourceOrDeployment(context, source, kind)
-  const all = await take(client.each('listReleases', { query: { ...query, ...filter } }))
-  const found = all.filter(
-    (one) =>
-      (targetIds === undefined || targetIds.includes(one.target_id)) &&
-      (deploymentId === undefined || [one.deployment_id, one.last_attempt?.deployment_id].includes(deploymentId)),
-  )
-  if (found.length === 0) throw new RefusedError(`${source} is on none of the targets: there is nothing to roll back`)
-  const running = found.find(({ last_attempt: last }) => last?.state === 'running' || last?.state === 'rolling_back')
-  if (running !== undefined) {
-    const id = running.last_attempt?.deployment_id
-    throw new RefusedError(`deployment ${id} runs on ${running.target_name}: wait for it, or cancel it first`)
-  }
-  return found
+  const query = { ...(await findSourceOrDeployment(context, source, kind)), ...filter }
+  return await client.call('getRollback', { query })
 }
 
 async function findSourceOrDeployment(context: Context, source: string, kind: SourceKind | undefined) {
   const { client } = context
   if (source !== '@last') {
     try {
-      return { query: await findSourceFilter(client, source, kind), deploymentId: undefined }
+      return await findSourceFilter(client, source, kind)
     } catch (error) {
       if (!(error instanceof RefusedError) || !/^[0-9a-f-]{8,36}$/i.test(source)) throw error
     }
@@ -109,40 +93,34 @@ async function findSourceOrDeployment(context: Context, source: string, kind: So
   return await withDeployment(context, source, async (id) => {
     const deployment = await client.call('getDeployment', { params: { id } })
     const sourceId = deployment.solution_id ?? deployment.sequence_id ?? deployment.action_id ?? ''
-    return { query: { [`${deployment.source_type}_id`]: sourceId }, deploymentId: deployment.id }
+    return { [`${deployment.source_type}_id`]: sourceId, deployment_id: deployment.id }
   })
 }
 
-/** Returns the deployment of the release before, or null. After a failed attempt this is the release in force. */
-async function findBefore({ client }: Context, installed: Installed): Promise<string | null> {
-  const { target_id: id, source_type, source_id, last_attempt: last } = installed
-  if (installed.deployment_id === null) return null
-  const query = { [`${source_type}_id`]: source_id }
-  const history = await take(client.each('listTargetReleases', { params: { id }, query }))
-  const hasFailed = last !== null && ['failed', 'cancelled', 'rollback_failed'].includes(last.state)
-  return hasFailed ? (findFailedReturn(history) ?? installed.deployment_id) : findReleaseBefore(history)
-}
-
-interface TargetBefore {
-  one: Installed
-  before: string | null
-}
-
-function chooseDeployment(targets: readonly TargetBefore[]): string {
-  const groups = new Map<string | null, string[]>()
-  for (const { one, before } of targets) groups.set(before, [...(groups.get(before) ?? []), one.target_name])
-  const [first, another] = groups.keys()
-  if (another === undefined && first) return first
-  if (another === undefined) {
-    const versions = [...new Set(targets.map(({ one }) => one.version ?? 'none'))].join(', ')
-    const names = formatNames(targets.map(({ one }) => one.target_name))
+function chooseGroup(source: string, { groups, running }: Rollback): { id: string; target_ids: string[] } {
+  const [first, another] = groups
+  const [attempt] = running
+  if (first === undefined) throw new RefusedError(`${source} is on none of the targets: there is nothing to roll back`)
+  if (attempt !== undefined) {
     throw new RefusedError(
-      `there is no release before the present one (${versions}) on ${names}: deploy a version, or redeploy a deployment of ` +
-        '`slipway on TARGET --history`',
+      `deployment ${attempt.deployment_id} runs on ${attempt.target_name}: wait for it, or cancel it first`,
     )
   }
-  const lines = [...groups].map(([id, names]) => `\n  ${id ? `deployment ${id}` : 'nothing'} on ${formatNames(names)}`)
-  throw new RefusedError(
-    `the targets had different releases before: choose some with --target or --tag${lines.join('')}`,
-  )
+  if (another !== undefined) {
+    const lines = groups.map(
+      ({ deployment_id: id, targets }) => `\n  ${id ? `deployment ${id}` : 'nothing'} on ${namesOf(targets)}`,
+    )
+    throw new RefusedError(
+      `the targets had different releases before: choose some with --target or --tag${lines.join('')}`,
+    )
+  }
+  if (first.deployment_id === null) {
+    throw new RefusedError(
+      `no release before the present one differs from it on ${namesOf(first.targets)}: deploy a version, or redeploy a ` +
+        'deployment of `slipway on TARGET --history`',
+    )
+  }
+  return { id: first.deployment_id, target_ids: first.targets.map(({ id }) => id) }
 }
+
+const namesOf = (targets: readonly { name: string }[]) => formatNames(targets.map(({ name }) => name))

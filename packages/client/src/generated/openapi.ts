@@ -3114,6 +3114,40 @@ export interface components {
             /** @description The role lets the user act only for these solutions; null: for every source */
             solution_ids: string[] | null;
         };
+        Rollback: {
+            /** @description The targets by the release before the present one, the largest group first */
+            groups: {
+                /** @description The deployment to repeat with redeployDeployment and these target_ids; null: there is no release before */
+                deployment_id: string | null;
+                /** @description The targets that go back to it */
+                targets: {
+                    /**
+                     * Format: uuid
+                     * @description The record, by UUID
+                     */
+                    id: string;
+                    /** @description Its name */
+                    name: string;
+                }[];
+                /** @description Its version; null: there is none, or it is too old to be known */
+                version: string | null;
+            }[];
+            /** @description Deployments of the source that run on these targets: end them first */
+            running: {
+                /**
+                 * Format: uuid
+                 * @description The deployment
+                 */
+                deployment_id: string;
+                /**
+                 * Format: uuid
+                 * @description The target, by UUID
+                 */
+                target_id: string;
+                /** @description Its name */
+                target_name: string;
+            }[];
+        };
         /**
          * @description Whose rollback scripts run after a failure: `none` (the default); `failed_target_only`, of the targets on which a step failed; `all_executed`, of every target with executed steps
          * @enum {string}
@@ -6271,6 +6305,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Promotion"];
+                };
+            };
+        };
+    };
+    getRollback: {
+        parameters: {
+            query?: {
+                /** @description The action, by UUID or SqId */
+                action_id?: string;
+                /** @description Only targets on which this deployment is in force or was tried last */
+                deployment_id?: string;
+                /** @description Only releases in this environment */
+                environment_id?: string;
+                /** @description The sequence, by UUID or SqId */
+                sequence_id?: string;
+                /** @description The solution, by UUID or SqId */
+                solution_id?: string;
+                /** @description Only targets with this tag: `KEY=VALUE`, or `KEY` alone for every value */
+                tag?: string;
+                /** @description Only these targets, by UUID, separated by commas */
+                target_ids?: string;
+                /** @description Only releases for this tenant */
+                tenant_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rollback"];
                 };
             };
         };

@@ -65,6 +65,7 @@ export const ROUTES = {
   getReadiness: { method: 'GET', path: '/api/v1/health/ready' },
   getReleaseMatrix: { method: 'GET', path: '/api/v1/releases/matrix', bearer: true },
   getRole: { method: 'GET', path: '/api/v1/admin/roles/{id}', bearer: true },
+  getRollback: { method: 'GET', path: '/api/v1/releases/rollback', bearer: true },
   getSequence: { method: 'GET', path: '/api/v1/sequences/{id}', bearer: true },
   getSequenceVersion: { method: 'GET', path: '/api/v1/sequences/{id}/versions/{version}', bearer: true },
   getServerInfo: { method: 'GET', path: '/api/v1/server/info', bearer: true },

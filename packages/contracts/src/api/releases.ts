@@ -211,3 +211,30 @@ export const Replacement = Strict({
 export const Replacements = Strict({
   replaces: describe(Type.Array(Replacement), 'What was in force before, one entry for each deployment'),
 })
+
+/** What a rollback of a source would bring back. */
+export const Rollback = Strict({
+  groups: describe(
+    Type.Array(
+      Strict({
+        deployment_id: NullableRef(
+          'formerDeployment',
+          'The deployment to repeat with redeployDeployment and these target_ids; null: there is no release before',
+        ),
+        version: NullableText('Its version; null: there is none, or it is too old to be known', '1.0.0'),
+        targets: describe(Type.Array(NamedRecord), 'The targets that go back to it'),
+      }),
+    ),
+    'The targets by the release before the present one, the largest group first',
+  ),
+  running: describe(
+    Type.Array(
+      Strict({
+        deployment_id: Ref('deployment', 'The deployment'),
+        target_id: Ref('target', 'The target, by UUID'),
+        target_name: Text('Its name', 'web-1'),
+      }),
+    ),
+    'Deployments of the source that run on these targets: end them first',
+  ),
+})

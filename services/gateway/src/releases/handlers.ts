@@ -4,6 +4,7 @@ import { getDeploymentChanges } from './changes.ts'
 import { checkReleases } from './checks.ts'
 import { getReleaseMatrix, listReleases, listTargetReleases } from './list.ts'
 import { getPromotion } from './promotion.ts'
+import { getRollback } from './rollback.ts'
 
 type ReleaseOperation =
   | 'listReleases'
@@ -11,6 +12,7 @@ type ReleaseOperation =
   | 'listTargetReleases'
   | 'getDeploymentChanges'
   | 'getPromotion'
+  | 'getRollback'
   | 'checkReleases'
 
 export const releaseHandlers = (dependencies: Dependencies): HandlersOf<ReleaseOperation> => {
@@ -21,6 +23,7 @@ export const releaseHandlers = (dependencies: Dependencies): HandlersOf<ReleaseO
     listTargetReleases: { handle: (call) => listTargetReleases(database, call) },
     getDeploymentChanges: { handle: (call) => getDeploymentChanges(database, call) },
     getPromotion: { handle: (call) => getPromotion(database, call) },
+    getRollback: { handle: (call) => getRollback(database, call) },
     checkReleases: { handle: (call) => checkReleases(dependencies, call) },
   }
 }

@@ -19,7 +19,7 @@ const SAME_REQUEST = `NOT EXISTS (
     AND d.environment_id IS NOT DISTINCT FROM o.environment_id`
 
 /** SQL: the earlier deployment that the release \`r\` brings back. A redeployment with other values is a new release. */
-const REPEATED = `(SELECT o.id FROM deployments d
+export const REPEATED = `(SELECT o.id FROM deployments d
     JOIN deployments o ON o.id = d.source_deployment_id
     JOIN releases s ON s.deployment_id = o.id AND s.target_id = r.target_id AND s.state = 'applied'
    WHERE d.id = r.deployment_id AND ${SAME_REQUEST})`

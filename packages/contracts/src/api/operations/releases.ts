@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { SHOWN_RELEASE_STATES } from '@slipway/domain'
+import { SHOWN_RELEASE_STATES, Uuid } from '@slipway/domain'
 import { describe, Id, literals, Strict, Version } from '../../schema.ts'
 import { STORY } from '../../story.ts'
 import { Page, TagFilter } from '../common.ts'
@@ -64,6 +64,32 @@ export const releaseOperations = {
       to_environment_id: Id('environment', 'The environment that is to get it'),
     }),
     responses: { 200: Promotion },
+  }),
+  getRollback: op({
+    method: 'GET',
+    path: '/releases/rollback',
+    summary: 'Read which release a rollback would bring back on each target',
+    description:
+      'Finds the targets on which a source is, and for each the release before the present one. After a failed attempt this is the release in force. Releases are a stack: a rollback takes the top off, so a second one goes back further. Filters are combined with "and". Give exactly one source. More than 5,000 targets: 400.',
+    tag: 'releases',
+    access: 'deployments:read',
+    query: Strict({
+      ...ofSource,
+      tenant_id: scope.tenant_id,
+      environment_id: scope.environment_id,
+      tag: Type.Optional(TagFilter),
+      target_ids: Type.Optional(
+        describe(
+          Type.String({ maxLength: 4_000, pattern: '^[0-9a-fA-F-]{36}(,[0-9a-fA-F-]{36})*$' }),
+          'Only these targets, by UUID, separated by commas',
+          STORY.target,
+        ),
+      ),
+      deployment_id: Type.Optional(
+        describe(Uuid, 'Only targets on which this deployment is in force or was tried last', STORY.deployment),
+      ),
+    }),
+    responses: { 200: releases.Rollback },
   }),
   checkReleases: op({
     method: 'POST',

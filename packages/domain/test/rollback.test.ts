@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { findFailedReturn, findReleaseBefore, type Release } from '../src/commands/release-before.ts'
+import { findFailedReturn, findReleaseBefore, type PastRelease, planRollback } from '../src/rollback.ts'
 
 interface Entry {
   id: string
@@ -10,7 +10,7 @@ interface Entry {
 }
 
 /** The history on a target of releases that followed each other in this order. */
-function historyOf(...entries: Entry[]): Release[] {
+function historyOf(...entries: Entry[]): PastRelease[] {
   let current: string | null = null
   const releases = entries.map(({ id, contents = id, repeats = null, failed = false }) => {
     const replaced_deployment_id = current
@@ -18,8 +18,7 @@ function historyOf(...entries: Entry[]): Release[] {
     const release = { deployment_id: id, version: '1.0.0', values_hash: contents, replaced_deployment_id }
     return { ...release, repeats_deployment_id: repeats }
   })
-  const marked = releases.map((release) => ({ ...release, is_current: release.deployment_id === current }))
-  return marked.toReversed() as unknown as Release[]
+  return releases.map((release) => ({ ...release, is_current: release.deployment_id === current })).toReversed()
 }
 
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => ({ id }))
@@ -58,4 +57,30 @@ test('a rollback that failed is tried again, and other failures lead to the rele
   // A failed repetition of what is in force.
   expect(findFailedReturn(historyOf(a, b, { ...back('b2', 'b'), failed: true }))).toBeNull()
   expect(findFailedReturn(historyOf({ ...a, failed: true }))).toBeNull()
+})
+
+describe('a rollback of several targets', () => {
+  const target = (id: string, hasFailed: boolean, ...entries: Entry[]) => ({
+    ...{ id, name: id, hasFailed },
+    history: historyOf(...entries),
+  })
+
+  test('has a group for each release that it brings back, the largest first', () => {
+    const groups = planRollback([
+      target('new', false, a),
+      target('one', false, a, b),
+      target('broken', true, a, { ...b, failed: true }),
+      target('other', false, b, c),
+    ])
+    expect(groups.map(({ deployment_id, targets }) => [deployment_id, targets.map(({ id }) => id)])).toEqual([
+      ['a', ['one', 'broken']],
+      [null, ['new']],
+      ['b', ['other']],
+    ])
+  })
+
+  test('tries a rollback that failed again', () => {
+    const [group] = planRollback([target('one', true, a, b, c, { ...back('b2', 'b'), failed: true })])
+    expect(group?.deployment_id).toBe('b')
+  })
 })
