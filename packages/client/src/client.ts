@@ -1,6 +1,6 @@
 import type { LogStreamMessage } from '@slipway/contracts'
 import { Connection, type ConnectionOptions } from './connection.ts'
-import { type LogFilter, type LogPage, readLogPage } from './log-pages.ts'
+import { type LogFilter, type LogPage, openLogText, readLogPage } from './log-pages.ts'
 import { type FollowOptions, followLogs } from './log-stream.ts'
 import type { Credentials, LoginCode } from './session.ts'
 import type { Answer, CallOptions, InputArguments, Item, ListOperation, OperationId, Schema } from './types.ts'
@@ -73,6 +73,11 @@ export class SlipwayClient {
   /** Reads one page of the log of a deployment, and how long the log is. */
   readLog(id: string, query: Parameters<typeof readLogPage>[2] = {}): Promise<LogPage> {
     return readLogPage(this.#connection, id, query)
+  }
+
+  /** Opens the log of a deployment as text of any length. The caller reads the body of the answer. */
+  openLogText(id: string, query: Parameters<typeof openLogText>[2] = {}): Promise<Response> {
+    return openLogText(this.#connection, id, query)
   }
 
   /** Iterates over the present log lines of a deployment that fit the filter, from number `from` on. */

@@ -115,8 +115,16 @@ export class Connection {
     operation: O,
     request: Request = {},
   ): Promise<{ body: Answer<O>; headers: Headers }> {
-    return await this.#persist(operation, request, (sent) =>
-      this.#authenticated(operation, { ...request, headers: sent }),
+    return await this.#persist(operation, request, (headers) =>
+      this.#authenticated(operation, { ...request, headers }, (sent) => this.#ask(operation, sent)),
+    )
+  }
+
+  /** Opens an answer of any length. It has no timeout: the caller reads its body, or ends it with the signal. */
+  async open(operation: OperationId, request: Request): Promise<Response> {
+    const send = (sent: Sent) => this.#send(operation, sent, request.signal)
+    return await this.#persist(operation, request, (headers) =>
+      this.#authenticated(operation, { ...request, headers }, send),
     )
   }
 
@@ -162,21 +170,22 @@ export class Connection {
     this.#sessions.save(undefined)
   }
 
-  async #authenticated<O extends OperationId>(operation: O, request: Sent): Promise<Answered<O>> {
+  /** Sends a request with the credential, and again with a new one if the session has ended. */
+  async #authenticated<T>(operation: OperationId, request: Sent, send: (request: Sent) => Promise<T>): Promise<T> {
     const route: Route = ROUTES[operation]
-    if (!route.bearer || this.#token !== undefined) return await this.#ask(operation, request)
+    if (!route.bearer || this.#token !== undefined) return await send(request)
     const session = this.#sessions.load()
     if (!session) {
       if (!this.#credentials && !this.#serviceAccount && !this.#cookies)
         throw new Error('There is no credential: give a token, or log in')
       await this.#renewOnce(undefined)
-      return await this.#ask(operation, request)
+      return await send(request)
     }
     // After a failure, the present token still works for a while. The next call tries again.
     if (endsSoon(session)) await this.#renewOnce(session).catch(() => false)
     const used = this.#sessions.load()
     try {
-      return await this.#ask(operation, request)
+      return await send(request)
     } catch (error) {
       const ended = error instanceof AuthenticationError && /^(TOKEN_EXPIRED|INVALID_TOKEN)$/.test(error.code)
       if (!ended) throw error
@@ -184,7 +193,7 @@ export class Connection {
         this.#onSessionEnd?.()
         throw error
       }
-      return await this.#ask(operation, request)
+      return await send(request)
     }
   }
 

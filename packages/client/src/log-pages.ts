@@ -4,7 +4,7 @@ import type { Input, Schema } from './types.ts'
 type Query = NonNullable<Input<'listDeploymentLogs'>['query']>
 
 /** Which lines: those that fit all conditions. */
-export type LogFilter = Omit<Query, 'offset' | 'from' | 'limit'>
+export type LogFilter = Omit<Query, 'offset' | 'from' | 'before' | 'limit'>
 
 /** A page of the log of a deployment. With a filter, it may be empty before the end of the log. */
 export interface LogPage {
@@ -13,7 +13,7 @@ export interface LogPage {
   first: number
   /** How many lines the log has. */
   lines: number
-  /** The number of the line with which the next page begins; `lines` at the end. */
+  /** The number of the line with which the next page begins, `lines` at the end. With `before`, where the next page ends. */
   next: number
 }
 
@@ -26,4 +26,13 @@ export async function readLogPage(
   const { body, headers } = await connection.exchange('listDeploymentLogs', request)
   const number = (name: string) => Number(headers.get(name))
   return { entries: body, first: number('x-log-first'), lines: number('x-log-lines'), next: number('x-log-next') }
+}
+
+/** Opens the log as text. The caller reads the body of the answer. */
+export async function openLogText(
+  connection: Connection,
+  id: string,
+  { signal, ...query }: NonNullable<Input<'readDeploymentLogText'>['query']> & { signal?: AbortSignal },
+): Promise<Response> {
+  return await connection.open('readDeploymentLogText', { params: { id }, query, ...(signal ? { signal } : {}) })
 }

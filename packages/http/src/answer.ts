@@ -3,12 +3,13 @@ import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AnyRefusal, bodyOfRefusal } from './refusal.ts'
 
-/** `body` becomes JSON, `json` and `chunks` are JSON text, whole or in parts, `bytes` is any other content. */
+/** `body` becomes JSON, `json` and `chunks` are JSON text, whole or in parts, `lines` is plain text, `bytes` any other content. */
 export type Answer = { status: number; headers?: Record<string, string | string[]> } & (
   | { body?: unknown }
   | { json: string }
   | { bytes: AsyncIterable<Buffer> | Iterable<Buffer>; length: number }
   | { chunks: AsyncIterable<string> }
+  | { lines: AsyncIterable<string> }
 )
 
 /** Sends an answer. If the client closes the connection meanwhile, this resolves, too. */
@@ -16,6 +17,10 @@ export async function sendAnswer(response: ServerResponse, answer: Answer): Prom
   response.statusCode = answer.status
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value)
   if ('chunks' in answer) return sendChunks(response, answer.chunks)
+  if ('lines' in answer) {
+    response.setHeader('Content-Type', 'text/plain; charset=utf-8')
+    return sendContent(response, answer.lines, answer.headers)
+  }
   if ('bytes' in answer) return sendBytes(response, answer)
   const text = 'json' in answer ? answer.json : answer.body === undefined ? undefined : JSON.stringify(answer.body)
   if (text === undefined) response.end()
@@ -41,8 +46,16 @@ async function sendBytes(
 ): Promise<void> {
   response.setHeader('Content-Type', 'application/octet-stream')
   response.setHeader('Content-Length', length)
+  await sendContent(response, bytes, headers)
+}
+
+async function sendContent(
+  response: ServerResponse,
+  chunks: Parameters<typeof stream>[1],
+  headers: Answer['headers'],
+): Promise<void> {
   try {
-    await stream(response, bytes)
+    await stream(response, chunks)
   } catch (error) {
     // Before the first byte, a refusal follows. The headers of the content do not fit it.
     if (!response.headersSent) for (const name of Object.keys(headers ?? {})) response.removeHeader(name)

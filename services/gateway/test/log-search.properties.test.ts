@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { type NumberedLine, searchLog } from '../src/deployments/log-search.ts'
+import { type NumberedLine, searchLog, searchLogBefore } from '../src/deployments/log-search.ts'
 
 const MOST_CHUNKS = 32
 
@@ -39,7 +39,13 @@ function viewOf({ first, chunks, every }: Log) {
     const found = matches.filter((number) => number >= line && number < (reached ?? 0)).slice(0, limit)
     return { reached, found: found.map(lineOf) }
   }
-  return { end: at, matches, look, looks }
+  const lookBefore = async ({ line, chunks: wanted, limit }: { line: number; chunks: number; limit: number }) => {
+    const near = stored.filter(({ from }) => from < line).slice(-wanted)
+    const reached = near[0]?.from ?? null
+    const found = matches.filter((number) => number < line && number >= (reached ?? at)).slice(-limit)
+    return { reached, found: found.map(lineOf) }
+  }
+  return { end: at, matches, look, lookBefore, looks }
 }
 
 test('the pages together contain all matching lines, and each page makes progress', async () => {
@@ -78,4 +84,30 @@ test('a page ends after its last line, and the next page has the rest of the chu
 test('a search ends if retention drops its lines meanwhile', async () => {
   const look = async () => ({ reached: null, found: [] })
   expect(await searchLog({ from: 0, end: 100, limit: 3, look, hasTime: () => true })).toEqual({ lines: [], next: 100 })
+})
+
+test('the pages backward together contain all matching lines, and each page makes progress', async () => {
+  await fc.assert(
+    fc.asyncProperty(logs, fc.integer({ min: 1, max: 30 }), fc.array(fc.boolean()), async (log, limit, times) => {
+      const { end, matches, lookBefore: look } = viewOf(log)
+      const { first } = log
+      const clock = [...times]
+      const found: number[] = []
+      for (let before = end; before > first; ) {
+        const { lines, next } = await searchLogBefore({
+          before,
+          first,
+          limit,
+          look,
+          hasTime: () => clock.pop() ?? true,
+        })
+        expect(lines.length).toBeLessThanOrEqual(limit)
+        expect(next).toBeLessThan(before)
+        expect(next).toBeGreaterThanOrEqual(first)
+        found.unshift(...lines.map(({ number }) => number))
+        before = next
+      }
+      expect(found).toEqual(matches)
+    }),
+  )
 })

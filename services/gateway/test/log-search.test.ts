@@ -124,6 +124,57 @@ describe('a search finds exactly the lines that match', () => {
   })
 })
 
+test('looking backward returns the last lines that match, in the order of their numbers', async () => {
+  const page = async (query: Record<string, string | number>) => {
+    const { numbers, ends } = await read(query)
+    return [numbers, ends.next]
+  }
+  const errors = matching(({ l }) => l === 'error')
+  expect(await page({ before: LINES + 10, limit: 3 })).toEqual([[LINES - 3, LINES - 2, LINES - 1], LINES - 3])
+  expect(await page({ before: LINES, level: 'error', limit: 3 })).toEqual([errors.slice(-3), errors.at(-3)])
+  expect(await page({ before: 11, level: 'error' })).toEqual([[0, 5, 10], 0])
+  expect(await page({ before: 11, target_id: 'b0a5b6f0-9b7e-4d6a-8f43-0d4c3c1f3f55' })).toEqual([[], 0])
+})
+
+describe('the log as text', () => {
+  const text = async (query: Record<string, string>) => {
+    const path = `/deployments/${id}/logs/text?${new URLSearchParams(query)}`
+    return await admin.send('readDeploymentLogText', path)
+  }
+
+  test('has the output of every line, with its escape sequences', async () => {
+    const { text: body, headers } = await text({ raw: 'true' })
+    expect(body).toBe(ALL.map(({ m }) => `${m}\n`).join(''))
+    expect(headers).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'content-disposition': `attachment; filename="deployment-${id}.log"`,
+      'x-log-first': '0',
+      'x-log-lines': `${LINES}`,
+    })
+  })
+
+  test('has time, target and readable text of the lines that match, from a number on', async () => {
+    const { text: body } = await text({ search: 'error: disk', from: '3980' })
+    const lines = ALL.filter(({ number, m }) => number >= 3_980 && m.includes('disk'))
+    const targets = ['target-0', 'target-1', 'target-2']
+    expect(body).toBe(
+      lines
+        .map(({ t, i, number }) => {
+          const target = i === null ? '' : targets[i]
+          return `${new Date(t).toISOString()}\t${target}\tERROR: disk ${number}\n`
+        })
+        .join(''),
+    )
+  })
+
+  test('of another tenant is 404', async () => {
+    const { admin: other } = await addTenant(gateway, 'another')
+    const answer = await other.send('readDeploymentLogText', `/deployments/${id}/logs/text`)
+    expect(refusal(answer)).toEqual(refused(404, 'NOT_FOUND'))
+    expect(answer.headers).not.toHaveProperty('content-disposition')
+  })
+})
+
 test('an entry of a search equals the entry of the whole log', async () => {
   const { response } = await read({ search: 'part 1004', limit: 1 })
   const { response: whole } = await read({ from: 1_004, limit: 1 })
@@ -159,6 +210,8 @@ test('after retention dropped lines, numbers stay, and a search begins at the fi
 
 test.each([
   ['offset=1&from=1', '/from'],
+  ['before=1&from=1', '/from'],
+  ['before=1&offset=1', '/before'],
   ['level=debug', '/level'],
   ['stream=both', '/stream'],
   ['step_id=1', '/step_id'],
@@ -196,7 +249,7 @@ test('searches of one tenant delay only that tenant, and too many of them are re
       return gateway.asGateway.query(query, values)
     },
   }
-  const listLogs = createLogReader(slow)
+  const { listLogs } = createLogReader(slow)
   const searchOf = (deployment: string, tenant: string | null) =>
     listLogs({ caller: { tenant_id: tenant }, params: { id: deployment }, query: { search: 'part' } })
   const answers = Array.from({ length: 53 }, () =>

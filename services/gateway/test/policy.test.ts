@@ -50,6 +50,7 @@ const POLICY: Record<string, string> = {
   'GET /deployments/{id}/logs': 'stream',
   'GET /sse/{resource_type}': 'stream',
   'GET /deployments/{id}/logs/history': 'deployments:read aou',
+  'GET /deployments/{id}/logs/text': 'deployments:read aou',
   'GET /deployments/{id}/analysis': 'deployments:read aou',
   'GET /deployments/{id}/changes': 'deployments:read aou',
   ...sources('actions'),

@@ -33,6 +33,14 @@ test('results of commands are ordered by start, with tails of at most 2000 chara
   expect(body[0]).not.toHaveProperty('error_message')
   expect(body[1]).toMatchObject({ status: 'failed', error_message: 'killed by SIGKILL' })
   expect(body[1]).not.toHaveProperty('exit_code')
+  const some = async (query: string) => {
+    const answer = await admin.send('listCommandResults', `/deployments/${id}/analysis?${query}`)
+    return answer.body.map(({ status }: { status: string }) => status)
+  }
+  expect(await some('status=failed')).toEqual(['failed'])
+  expect(await some(`step_id=${stepId(id, 0, 0)}`)).toEqual(['completed'])
+  expect(await some(`step_id=${stepId(id, 0, 0)}&status=failed`)).toEqual([])
+  expect(await some(`step_id=${stepId(id, 7, 7)}`)).toEqual([])
 })
 
 describe('the analysis of a failed command', () => {

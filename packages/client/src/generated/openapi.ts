@@ -5494,7 +5494,12 @@ export interface operations {
     };
     listCommandResults: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only commands that ended so */
+                status?: "completed" | "failed" | "cancelled";
+                /** @description Only the command of this step */
+                step_id?: string;
+            };
             header?: never;
             path: {
                 /** @description A UUID, or the SqId of the record if it has one */
@@ -5598,6 +5603,8 @@ export interface operations {
             query?: {
                 /** @description Only lines of the steps with this action */
                 action_id?: string;
+                /** @description Looks backward from the line before this number, and returns the last lines, in the order of their numbers. X-Log-Next is then `before` of the next page. Together with `offset` or `from` it is refused */
+                before?: string;
                 /** @description Number of the first line; X-Log-Next of the page before. Together with `offset` it is refused */
                 from?: string;
                 /** @description Only lines of this level */
@@ -5631,6 +5638,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogEntry"][];
+                };
+            };
+        };
+    };
+    readDeploymentLogText: {
+        parameters: {
+            query?: {
+                /** @description Only lines of the steps with this action */
+                action_id?: string;
+                /** @description Number of the first line; 0 when omitted */
+                from?: string;
+                /** @description Only lines of this level */
+                level?: "info" | "warning" | "error";
+                /** @description Whether a line is the output alone, with its escape sequences; else time, target and text, separated by tabs */
+                raw?: "true" | "false";
+                /** @description Only lines that contain this text, in upper or lower case. Colour codes in a line do not count */
+                search?: string;
+                /** @description Only lines of this step */
+                step_id?: string;
+                /** @description Only lines of this origin; `system` are the sentences of Slipway */
+                stream?: "stdout" | "stderr" | "system";
+                /** @description Only lines of this target */
+                target_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
         };

@@ -110,6 +110,7 @@ export const ROUTES = {
   login: { method: 'POST', path: '/api/v1/auth/login' },
   logout: { method: 'POST', path: '/api/v1/auth/logout', bearer: true },
   previewDeployment: { method: 'POST', path: '/api/v1/deployments/preview', bearer: true },
+  readDeploymentLogText: { method: 'GET', path: '/api/v1/deployments/{id}/logs/text', bearer: true },
   redeliverWebhook: { method: 'POST', path: '/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver', bearer: true },
   redeployDeployment: { method: 'POST', path: '/api/v1/deployments/{id}/redeploy', bearer: true, idempotencyKey: true },
   refreshLogin: { method: 'POST', path: '/api/v1/auth/refresh' },

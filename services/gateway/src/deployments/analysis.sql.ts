@@ -1,4 +1,4 @@
-import { bool, nullable, statement, text, uuid } from '@slipway/database'
+import { bool, int4, nullable, statement, text, uuid } from '@slipway/database'
 import { isoTime, jsonObject, milliseconds, stepError } from '@slipway/database/read-models'
 
 const TAIL_CHARACTERS = 2_000
@@ -41,10 +41,10 @@ const RESULTS = `SELECT deployment_id, target_index, action_index, c.status, c.e
        AND NOT EXISTS (SELECT FROM command_results c WHERE c.deployment_id = :id AND c.target_index = s.target_index
                                                        AND c.action_index = s.action_index)`
 
-/** The results of all ended commands as JSON text, and whether the analysis of a failure is still missing. */
+/** The results of ended commands, all or some, as JSON text, and whether the analysis of a failure is still missing. */
 export const findResults = statement({
   name: 'gateway.deployments.find-results',
-  parameters: { id: uuid },
+  parameters: { id: uuid, status: nullable(text), target_index: nullable(int4), action_index: nullable(int4) },
   row: { results: text, unexplained: nullable(bool) },
   sql: `SELECT coalesce(json_agg(json_strip_nulls(${RESULT})
              ORDER BY r.started_at, r.target_index, r.action_index), '[]')::text AS results,
@@ -52,5 +52,7 @@ export const findResults = statement({
              AND (SELECT analysis_enabled FROM deployments WHERE id = :id) AS unexplained
       FROM (${RESULTS}) r
       JOIN deployment_targets t ON t.deployment_id = r.deployment_id AND t.target_index = r.target_index
-      JOIN deployment_actions a ON a.deployment_id = r.deployment_id AND a.action_index = r.action_index`,
+      JOIN deployment_actions a ON a.deployment_id = r.deployment_id AND a.action_index = r.action_index
+     WHERE (:status::text IS NULL OR r.status = :status)
+       AND (:target_index::int IS NULL OR (r.target_index = :target_index AND r.action_index = :action_index))`,
 })

@@ -4,6 +4,7 @@ import { analyse } from '@slipway/domain/analysis'
 import type { Answer } from '@slipway/http'
 import type { Call } from '../handler.ts'
 import { findResults } from './analysis.sql.ts'
+import { findStepPlace } from './log-search.sql.ts'
 import { requireVisible } from './visible-deployment.ts'
 
 interface Result {
@@ -17,12 +18,18 @@ interface Result {
   analysis?: object
 }
 
+const ANYWHERE = { target_index: null, action_index: null }
+const ANY_PLACE = { targets: null, actions: null }
+
 export async function listCommandResults(
   db: Queryable,
-  { caller, params }: Call<'listCommandResults'>,
+  { caller, params, query }: Call<'listCommandResults'>,
 ): Promise<Answer> {
   const { id } = await requireVisible(db, caller, 'deployment', params['id'] ?? '')
-  const { results, unexplained } = await findResults.one(db, { id })
+  const { status = null, step_id } = query
+  const place = step_id === undefined ? ANYWHERE : await findStepPlace.first(db, { ...ANY_PLACE, id, step: step_id })
+  if (place === null) return { status: 200, body: [] }
+  const { results, unexplained } = await findResults.one(db, { id, status, ...place })
   return { status: 200, json: unexplained ? JSON.stringify((JSON.parse(results) as Result[]).map(explained)) : results }
 }
 

@@ -21,10 +21,12 @@ type ReadOperation = Extract<
   | 'listPending'
   | 'getPending'
   | 'listDeploymentLogs'
+  | 'readDeploymentLogText'
   | 'listCommandResults'
 >
 
 function readHandlers({ database, keys }: Dependencies): HandlersOf<ReadOperation> {
+  const { listLogs, readText } = createLogReader(database)
   return {
     listDeployments: { handle: (call) => listDeployments(database, call) },
     listTargetDeployments: { handle: (call) => listTargetDeployments(database, call) },
@@ -34,7 +36,8 @@ function readHandlers({ database, keys }: Dependencies): HandlersOf<ReadOperatio
     },
     listPending: { handle: (call) => listPending(database, call) },
     getPending: { handle: (call) => getPending({ database, keys }, call) },
-    listDeploymentLogs: { handle: createLogReader(database) },
+    listDeploymentLogs: { handle: listLogs },
+    readDeploymentLogText: { handle: readText },
     listCommandResults: { handle: (call) => listCommandResults(database, call) },
   }
 }

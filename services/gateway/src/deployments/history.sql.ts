@@ -29,7 +29,7 @@ export const findSpan = statement({
 })
 
 /** The period limits the query to the partitions of these days (goal: history page at any offset). */
-const WITHIN = `deployment_id = :id AND created_at >= :from AND created_at < coalesce(:to::timestamptz, 'infinity')`
+export const WITHIN = `deployment_id = :id AND created_at >= :from AND created_at < coalesce(:to::timestamptz, 'infinity')`
 
 /** The number of the first stored line, and of the line after the last one. */
 export const findEnds = statement({

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import type { Queryable, RowOf } from '@slipway/database'
 import type { Viewer } from '@slipway/database/read-models'
 import { lineId, stepId, unavailable, validationProblem } from '@slipway/domain'
@@ -5,9 +6,9 @@ import type { Answer } from '@slipway/http'
 import { FairSemaphore, LineFull } from '@slipway/runtime'
 import type { Call } from '../handler.ts'
 import { findAnalyses, findEnds, findLines, findLineTargets, findSpan } from './history.sql.ts'
-import { isFiltered, readFilter } from './log-filter.ts'
-import { searchLines } from './log-search.sql.ts'
-import { type LogPage, type NumberedLine, searchLog } from './log-search.ts'
+import { isFiltered, type LogFilter, readFilter } from './log-filter.ts'
+import { searchLines, searchLinesBefore } from './log-search.sql.ts'
+import { type LogPage, type NumberedLine, searchLog, searchLogBefore } from './log-search.ts'
 import { requireVisible } from './visible-deployment.ts'
 
 const DEFAULT_LIMIT = 100
@@ -19,6 +20,7 @@ const SEARCHES = { limit: 4, perKey: 2, maxWaiting: 50 }
 
 type Query = Call<'listDeploymentLogs'>['query']
 type Listing = Pick<Call<'listDeploymentLogs'>, 'params' | 'query'> & { caller: Viewer }
+type Text = Pick<Call<'readDeploymentLogText'>, 'params' | 'query'> & { caller: Viewer }
 type TargetRow = RowOf<typeof findLineTargets>
 
 /** The stored part of a log. */
@@ -39,23 +41,55 @@ export function createLogReader(db: Queryable) {
   async function listLogs({ caller, params, query }: Listing): Promise<Answer> {
     const { id } = await requireVisible(db, caller, 'deployment', params['id'] ?? '')
     const stored = await findStored(db, id)
-    const from = startOf(query, stored)
+    const { from, before } = placeOf(query, stored)
     const limit = Math.min(Math.max(1, Number(query.limit ?? DEFAULT_LIMIT)), MAX_LIMIT)
-    const { lines, next } = await (isFiltered(query)
-      ? search(stored, from, limit, query, caller.tenant_id ?? '')
-      : read(stored, from, limit))
+    const filter = await readFilter(db, id, query)
+    const tenant = caller.tenant_id ?? ''
+    const { lines, next } = await (before === undefined
+      ? isFiltered(query)
+        ? search(stored, from, limit, filter, tenant)
+        : read(stored, from, limit)
+      : searchBefore(stored, before, limit, filter, tenant))
     const [targets, analyses] = await Promise.all([targetsOf(db, id, lines), analysesOf(db, id, lines)])
-    const headers = { 'X-Log-First': stored.first, 'X-Log-Lines': Math.max(stored.end, next), 'X-Log-Next': next }
     return {
       status: 200,
-      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+      headers: headersOf({
+        'X-Log-First': stored.first,
+        'X-Log-Lines': Math.max(stored.end, next),
+        'X-Log-Next': next,
+      }),
       body: lines.map((line) => entryOf(id, line, targets, analyses)),
+    }
+  }
+
+  /** Reads the log as text: page by page, while the client takes it. */
+  async function readText({ caller, params, query }: Text): Promise<Answer> {
+    const { id } = await requireVisible(db, caller, 'deployment', params['id'] ?? '')
+    const stored = await findStored(db, id)
+    const filter = await readFilter(db, id, query)
+    const tenant = caller.tenant_id ?? ''
+    const pageFrom = (from: number) =>
+      isFiltered(query) ? search(stored, from, MAX_LIMIT, filter, tenant) : read(stored, from, MAX_LIMIT)
+    async function* texts() {
+      for (let from = Math.max(stored.first, Number(query.from ?? 0)); from < stored.end; ) {
+        const { lines, next } = await pageFrom(from)
+        yield textOf(lines, query.raw === 'true' ? null : await targetsOf(db, id, lines))
+        from = next
+      }
+    }
+    return {
+      status: 200,
+      headers: {
+        'Content-Disposition': `attachment; filename="deployment-${id}.log"`,
+        ...headersOf({ 'X-Log-First': stored.first, 'X-Log-Lines': stored.end }),
+      },
+      lines: texts(),
     }
   }
 
   async function read({ id, from: since, to, end }: Stored, from: number, limit: number): Promise<LogPage> {
     if (from >= end) return { lines: [], next: end }
-    const chunks = await findLines.all(db, { id, from: since, to, line: from, limit })
+    const chunks = await findLines.all(db, { id, from: since, to, line: from, limit: Math.min(limit, end - from) })
     const lines = chunks.flatMap(({ first_line, lines }) =>
       lines.map((line, index) => ({ ...line, number: first_line + index })),
     )
@@ -66,25 +100,68 @@ export function createLogReader(db: Queryable) {
     { id, from: since, to, end }: Stored,
     from: number,
     limit: number,
-    query: Query,
+    filter: LogFilter | null,
     tenant: string,
-  ) {
-    const filter = await readFilter(db, id, query)
+  ): Promise<LogPage> {
     if (filter === null) return { lines: [], next: end }
-    const began = performance.now()
-    return searchLog({
-      from: Math.min(from, end),
-      end,
-      limit,
-      look: (part) => searching.run(tenant, () => searchLines.one(db, { id, from: since, to, ...part, ...filter })),
-      hasTime: () => performance.now() - began < SEARCH_MS,
-    }).catch((error) => {
-      if (!(error instanceof LineFull)) throw error
-      throw unavailable('Too many log searches of your tenant wait: try again in a few seconds')
-    })
+    return takingTurns(
+      searchLog({
+        from: Math.min(from, end),
+        end,
+        limit,
+        look: (part) => searching.run(tenant, () => searchLines.one(db, { id, from: since, to, ...part, ...filter })),
+        hasTime: timer(),
+      }),
+    )
   }
 
-  return listLogs
+  async function searchBefore(
+    { id, from: since, to, first, end }: Stored,
+    before: number,
+    limit: number,
+    filter: LogFilter | null,
+    tenant: string,
+  ): Promise<LogPage> {
+    if (filter === null) return { lines: [], next: first }
+    return takingTurns(
+      searchLogBefore({
+        before: Math.min(before, end),
+        first,
+        limit,
+        look: (part) =>
+          searching.run(tenant, () => searchLinesBefore.one(db, { id, from: since, to, ...part, ...filter })),
+        hasTime: timer(),
+      }),
+    )
+  }
+
+  return { listLogs, readText }
+}
+
+const headersOf = (numbers: Record<string, number>) =>
+  Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)]))
+
+function timer(): () => boolean {
+  const began = performance.now()
+  return () => performance.now() - began < SEARCH_MS
+}
+
+/** @throws Problem SERVICE_UNAVAILABLE */
+async function takingTurns(search: Promise<LogPage>): Promise<LogPage> {
+  return search.catch((error) => {
+    if (!(error instanceof LineFull)) throw error
+    throw unavailable('Too many log searches of your tenant wait: try again in a few seconds')
+  })
+}
+
+/** The lines as text; without the names of targets, the output alone. */
+function textOf(lines: NumberedLine[], targets: Map<number, TargetRow> | null): string {
+  const texts = lines.map(({ t, i, m }) => {
+    if (targets === null) return `${m}\n`
+    const target = i === null ? undefined : targets.get(i)
+    return `${new Date(t).toISOString()}\t${target?.target_name ?? ''}\t${stripVTControlCharacters(m)}\n`
+  })
+  return texts.join('')
 }
 
 async function findStored(db: Queryable, id: string): Promise<Stored> {
@@ -93,12 +170,18 @@ async function findStored(db: Queryable, id: string): Promise<Stored> {
   return { id, ...span, first: first ?? 0, end: end ?? 0 }
 }
 
-/** The number of the first line that a query wants. */
-function startOf({ offset, from }: Query, { first }: Stored): number {
-  if (offset !== undefined && from !== undefined) {
-    throw validationProblem([{ path: 'query/from', message: 'must not be given together with offset' }])
+/** The number of the first line that a query wants, or of the line before which it looks backward. */
+function placeOf({ offset, from, before }: Query, { first }: Stored): { from: number; before?: number } {
+  for (const [other, value] of Object.entries({ offset, before })) {
+    if (value !== undefined && from !== undefined) {
+      throw validationProblem([{ path: 'query/from', message: `must not be given together with ${other}` }])
+    }
   }
-  return from === undefined ? first + Math.max(0, Number(offset ?? 0)) : Math.max(first, Number(from))
+  if (offset !== undefined && before !== undefined) {
+    throw validationProblem([{ path: 'query/before', message: 'must not be given together with offset' }])
+  }
+  if (before !== undefined) return { from: first, before: Number(before) }
+  return { from: from === undefined ? first + Math.max(0, Number(offset ?? 0)) : Math.max(first, Number(from)) }
 }
 
 async function targetsOf(db: Queryable, id: string, lines: NumberedLine[]): Promise<Map<number, TargetRow>> {

@@ -3,7 +3,7 @@ import type { Call } from '../handler.ts'
 import { recordFilter } from '../records/filters.ts'
 import { findActionPlaces, findStepPlace, findTargetPlaces } from './log-search.sql.ts'
 
-type Query = Call<'listDeploymentLogs'>['query']
+type Query = Call<'listDeploymentLogs' | 'readDeploymentLogText'>['query']
 
 /** Which lines a search wants. Null is no condition. */
 export interface LogFilter {

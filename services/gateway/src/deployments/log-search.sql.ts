@@ -1,17 +1,12 @@
 import type { StoredLine } from '@slipway/contracts'
 import { array, int4, int8, jsonb, nullable, statement, text, uuid } from '@slipway/database'
-import { FROM_LINE, span } from './history.sql.ts'
+import { FROM_LINE, span, WITHIN } from './history.sql.ts'
 
 /** SQL: the text as people read it, without the codes of its colours. */
 const READABLE = `CASE WHEN strpos(line->>'m', E'\\x1b') = 0 THEN line->>'m'
             ELSE regexp_replace(line->>'m', E'\\x1b\\\\[[0-9;:]*m', '', 'g') END`
 
-/**
- * The matching lines from a number on, at most `limit`, in a few chunks: a chunk has up to 2,000 lines and 1 MiB, so their number
- * bounds the time. `reached` is the number after the last line of these chunks, null without chunks.
- */
-export const searchLines = statement({
-  name: 'gateway.history.search-lines',
+const part = {
   parameters: {
     id: uuid,
     ...span,
@@ -25,20 +20,42 @@ export const searchLines = statement({
     search: nullable(text),
   },
   row: { reached: nullable(int8), found: jsonb<(StoredLine & { number: number })[]>() },
-  sql: `WITH near AS (
-      SELECT first_line, line_count, lines FROM log_chunks WHERE ${FROM_LINE} ORDER BY first_line LIMIT :chunks),
-    found AS (
-      SELECT first_line + place - 1 AS number, line
-        FROM near, jsonb_array_elements(lines) WITH ORDINALITY AS element (line, place)
-       WHERE first_line + place > :line
-         AND (:targets::int[] IS NULL OR (line->>'i')::int = ANY (:targets))
+}
+
+/** SQL: the lines of the chunks `near`, with their numbers. */
+const LINES = `SELECT first_line + place - 1 AS number, line
+        FROM near, jsonb_array_elements(lines) WITH ORDINALITY AS element (line, place)`
+
+const MATCHES = `(:targets::int[] IS NULL OR (line->>'i')::int = ANY (:targets))
          AND (:actions::int[] IS NULL OR (line->>'a')::int = ANY (:actions))
          AND (:level::text IS NULL OR line->>'l' = :level)
          AND (:stream::text IS NULL OR line->>'s' = :stream)
-         AND (:search::text IS NULL OR strpos(lower(${READABLE}), (SELECT lower(:search::text))) > 0)
-       ORDER BY number LIMIT :limit)
-    SELECT (SELECT max(first_line + line_count) FROM near) AS reached,
-           (SELECT coalesce(jsonb_agg(line || jsonb_build_object('number', number) ORDER BY number), '[]') FROM found) AS found`,
+         AND (:search::text IS NULL OR strpos(lower(${READABLE}), (SELECT lower(:search::text))) > 0)`
+
+const FOUND = `(SELECT coalesce(jsonb_agg(line || jsonb_build_object('number', number) ORDER BY number), '[]') FROM found)`
+
+/**
+ * The matching lines from a number on, at most `limit`, in a few chunks: a chunk has up to 2,000 lines and 1 MiB, so their number
+ * bounds the time. `reached` is the number after the last line of these chunks, null without chunks.
+ */
+export const searchLines = statement({
+  name: 'gateway.history.search-lines',
+  ...part,
+  sql: `WITH near AS (
+      SELECT first_line, line_count, lines FROM log_chunks WHERE ${FROM_LINE} ORDER BY first_line LIMIT :chunks),
+    found AS (${LINES} WHERE first_line + place > :line AND ${MATCHES} ORDER BY number LIMIT :limit)
+    SELECT (SELECT max(first_line + line_count) FROM near) AS reached, ${FOUND} AS found`,
+})
+
+/** The same backward: the last matching lines before a number. `reached` is the number of the first line of these chunks. */
+export const searchLinesBefore = statement({
+  name: 'gateway.history.search-lines-before',
+  ...part,
+  sql: `WITH near AS (
+      SELECT first_line, line_count, lines FROM log_chunks WHERE ${WITHIN} AND first_line < :line
+       ORDER BY first_line DESC LIMIT :chunks),
+    found AS (${LINES} WHERE first_line + place <= :line AND ${MATCHES} ORDER BY number DESC LIMIT :limit)
+    SELECT (SELECT min(first_line) FROM near) AS reached, ${FOUND} AS found`,
 })
 
 /** The places of a target in the plan. */

@@ -10,7 +10,7 @@ export interface LogPage {
   next: number
 }
 
-/** The matching lines in some chunks, and the number after the last line of these chunks; null without chunks. */
+/** The matching lines in some chunks, and the edge of these chunks: see `searchLines`. */
 interface Found {
   found: NumberedLine[]
   reached: number | null
@@ -41,6 +41,28 @@ export async function searchLog({ from, end, limit, look, hasTime }: Search): Pr
     // Retention may drop the lines during the search.
     if (reached === null || reached <= next) return { lines, next: end }
     next = reached
+    if (!hasTime()) break
+  }
+  return { lines, next }
+}
+
+/** The same backward, from the line before `before`. `next` is where the page before this one ends. */
+export async function searchLogBefore({
+  before,
+  first,
+  limit,
+  look,
+  hasTime,
+}: Omit<Search, 'from' | 'end'> & { before: number; first: number }): Promise<LogPage> {
+  const lines: NumberedLine[] = []
+  let next = before
+  for (let chunks = FIRST_CHUNKS; next > first; chunks = Math.min(chunks * 2, MAX_CHUNKS)) {
+    const { found, reached } = await look({ line: next, chunks, limit: limit - lines.length })
+    lines.unshift(...found)
+    const [earliest] = lines
+    if (earliest !== undefined && lines.length >= limit) return { lines, next: earliest.number }
+    if (reached === null || reached >= next) return { lines, next: first }
+    next = Math.max(reached, first)
     if (!hasTime()) break
   }
   return { lines, next }

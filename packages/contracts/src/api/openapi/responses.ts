@@ -143,6 +143,8 @@ function byStatus(codes: ErrorCode[]): Map<number, ErrorCode[]> {
 
 const STREAM = 'data: {"event":"ping","data":{"type":"ping"}}\n\n'
 
+const LOG_TEXT = '2026-01-31T09:00:00.000Z\tweb-1\tnginx restarted\n'
+
 const REDIRECT = 302
 
 function successResponse(
@@ -167,6 +169,7 @@ function successResponse(
   if (schema === null) return { description: 'Done; the body is empty', headers }
   if (schema === 'application/octet-stream')
     return { description: 'The bytes', headers, content: { [schema]: { example: 'The bytes' } } }
+  if (schema === 'text/plain') return { description: 'The text', headers, content: { [schema]: text(LOG_TEXT) } }
   if (typeof schema === 'string') return { description: 'A stream', headers, content: { [schema]: text(STREAM) } }
   const content = { schema: components.refer(schema), example: exampleOf(schema) }
   return { description: 'Done', headers, content: { 'application/json': content } }

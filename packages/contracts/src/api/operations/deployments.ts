@@ -1,11 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import { BLOCKER_CODES, DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
-import { describe, Id, literals, Moment, Strict, Version } from '../../schema.ts'
+import { describe, Id, literals, Moment, Ref, Strict, Version } from '../../schema.ts'
 import { Page, SseToken } from '../common.ts'
 import * as deployments from '../deployments.ts'
 import * as rules from '../environment-rules.ts'
-import { LOG_HEADERS, LogQuery } from '../log-history.ts'
+import { LOG_HEADERS, LOG_TEXT_HEADERS, LogQuery, LogTextQuery } from '../log-history.ts'
 import { listQueryWith, op } from './operation.ts'
+
+/** How the last attempt of a command ended. */
+const COMMAND_ENDS = ['completed', 'failed', 'cancelled'] as const
 
 export const deploymentOperations = {
   listDeployments: op({
@@ -206,6 +209,18 @@ export const deploymentOperations = {
     answerHeaders: LOG_HEADERS,
     responses: { 200: Type.Array(deployments.LogEntry) },
   }),
+  readDeploymentLogText: op({
+    method: 'GET',
+    path: '/deployments/{id}/logs/text',
+    summary: 'Read the log as text, all lines or those that match',
+    description:
+      'Returns the lines that are stored when the request arrives, as text with a line feed after each: time, target and text, separated by tabs, or with `raw=true` the output alone. The lines are read while the text is sent, so a log of any length needs little memory. An answer that breaks off closes the connection; the rest begins at `from`.',
+    tag: 'deployments',
+    access: 'deployments:read',
+    query: LogTextQuery,
+    answerHeaders: LOG_TEXT_HEADERS,
+    responses: { 200: 'text/plain' },
+  }),
   listCommandResults: op({
     method: 'GET',
     path: '/deployments/{id}/analysis',
@@ -214,6 +229,10 @@ export const deploymentOperations = {
       'Lists exit code, times, end of the output and, for failures, the explanation of each command that has ended or was cancelled, by start time and without pages. Of several attempts, the last one counts. Rollback scripts are not among them.',
     tag: 'deployments',
     access: 'deployments:read',
+    query: Strict({
+      status: Type.Optional(describe(literals(COMMAND_ENDS), 'Only commands that ended so', 'failed')),
+      step_id: Type.Optional(Ref('step', 'Only the command of this step')),
+    }),
     responses: { 200: Type.Array(deployments.CommandResult) },
   }),
 } as const
