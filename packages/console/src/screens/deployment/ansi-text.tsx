@@ -1,30 +1,25 @@
-import Anser from 'anser'
+import { ansiParts } from './ansi-parts.ts'
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with a control character
-const TITLES_AND_LINKS = /\u001b\][^\u0007\u001b]*(\u0007|\u001b\\)?/g
+interface Props {
+  text: string
+  /** Its matches are marked. */
+  search?: string | undefined
+}
 
-/**
- * A line of output with its ANSI colours, as text: markup in it stays markup that can be read. Other escape sequences are
- * left out.
- */
-export function AnsiText({ text }: { text: string }) {
-  if (!text.includes('\u001b')) return <>{text}</>
-  const parts = Anser.ansiToJson(text.replaceAll(TITLES_AND_LINKS, ''), {
-    json: true,
-    remove_empty: true,
-    use_classes: true,
-  })
+/** Output with its ANSI colours, as text: markup in it stays markup that can be read. */
+export function AnsiText({ text, search }: Props) {
   return (
     <>
-      {parts.map((part, index) => (
-        <span
+      {ansiParts(text, search).map(({ text, classes, isMatch }, index) => {
+        if (!isMatch && classes === '') return text
+        const Tag = isMatch ? 'mark' : 'span'
+        return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a line never change
-          key={index}
-          className={[part.fg, part.bg && `${part.bg}-bg`, ...part.decorations].filter(Boolean).join(' ')}
-        >
-          {part.content.replaceAll(/\p{Cc}/gu, (control) => (control === '\t' ? control : ''))}
-        </span>
-      ))}
+          <Tag key={index} className={classes}>
+            {text}
+          </Tag>
+        )
+      })}
     </>
   )
 }

@@ -1,7 +1,8 @@
-import { Alert, Group, Tabs, Text } from '@mantine/core'
+import { Group, Tabs, Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { useMemo, useRef } from 'react'
+import { useRead } from '../../api/queries.ts'
 import { Steps } from '../../components/deployment-table.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { Loaded } from '../../components/loaded.tsx'
@@ -11,18 +12,24 @@ import { StateBadge } from '../../components/state-badge.tsx'
 import type { Search } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 import { Acts } from './acts.tsx'
+import { useChanges } from './changes.ts'
 import { Configuration } from './configuration.tsx'
+import { FailureBox } from './failure-box.tsx'
 import { Failures } from './failures.tsx'
-import type { Step } from './grid-rows.ts'
+import { isFailed, type Step } from './grid-rows.ts'
 import { choicesOf, logsCommand } from './log-filters.tsx'
+import type { LogStore } from './log-store.ts'
 import { LogView } from './log-view.tsx'
 import { Replaced } from './replaced.tsx'
 import { StepGrid } from './step-grid.tsx'
 import { Timeline } from './timeline.tsx'
 import { Trail } from './trail.tsx'
+import { useFailures } from './use-failures.ts'
 import { useFollowedDeployment } from './use-followed-deployment.ts'
 
 type Record = Answer<'getDeployment'>
+
+const OPENED_AT_FAILURES: ReadonlySet<string> = new Set(['failed', 'rolled_back'])
 
 export function Deployment() {
   const { id = '' } = useParams({ strict: false })
@@ -30,11 +37,19 @@ export function Deployment() {
 }
 
 function Followed({ id }: { id: string }) {
-  const { detail, log, steps, progress, error, isOver } = useFollowedDeployment(id)
+  const { detail, log, steps, progress, hasFailed, error, isOver } = useFollowedDeployment(id)
   const search: Search = useSearch({ strict: false })
   const navigate = useNavigate()
   const { can } = useSession()
-  const tab = search['tab'] ?? (search['line'] === undefined ? 'steps' : 'log')
+  const plan = detail.data?.plan
+  const planHasFailures = useMemo(() => plan?.steps.some(({ state }) => isFailed(state)) ?? false, [plan])
+  const endedBadly = isOver && detail.data?.state !== 'success'
+  const failures = useFailures(id, endedBadly || planHasFailures || hasFailed).data ?? []
+  const changes = useRead('getDeploymentChanges', { params: { id } }).data?.replaces.length
+  // The tab does not change by itself when a deployment ends that was opened while it ran.
+  const opened = useRef<string | undefined>(undefined)
+  if (detail.data !== undefined) opened.current ??= OPENED_AT_FAILURES.has(detail.data.state) ? 'failures' : 'steps'
+  const tab = search['tab'] ?? (search['line'] === undefined ? (opened.current ?? 'steps') : 'log')
   const show = (next: string | null) =>
     void navigate({ to: `/deployments/${id}`, search: { ...search, tab: next ?? undefined } })
   const showLog = ({ target_id, action_id }: Step) =>
@@ -51,12 +66,19 @@ function Followed({ id }: { id: string }) {
         {(deployment) => (
           <>
             <Summary deployment={deployment} progress={progress} />
+            {endedBadly && <FailureBox deployment={deployment} failures={failures} />}
             <Tabs value={tab} onChange={show} keepMounted={false}>
               <Tabs.List mb="sm">
                 <Tabs.Tab value="steps">Steps</Tabs.Tab>
-                <Tabs.Tab value="log">Log</Tabs.Tab>
-                <Tabs.Tab value="changes">Changes</Tabs.Tab>
-                <Tabs.Tab value="failures">Failures</Tabs.Tab>
+                <Tabs.Tab value="failures">
+                  Failures <Count of={failures.length} />
+                </Tabs.Tab>
+                <Tabs.Tab value="log">
+                  Log <LineCount log={log} />
+                </Tabs.Tab>
+                <Tabs.Tab value="changes">
+                  Changes <Count of={changes} />
+                </Tabs.Tab>
                 <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
                 {can('audit:read') && <Tabs.Tab value="audit">Audit</Tabs.Tab>}
               </Tabs.List>
@@ -74,7 +96,7 @@ function Followed({ id }: { id: string }) {
                 <Replaced deployment={deployment} />
               </Tabs.Panel>
               <Tabs.Panel value="failures">
-                <Failures id={id} />
+                <Failures id={id} plan={deployment.plan} />
               </Tabs.Panel>
               <Tabs.Panel value="configuration">
                 <Configuration deployment={deployment} />
@@ -88,6 +110,21 @@ function Followed({ id }: { id: string }) {
       </Loaded>
     </Page>
   )
+}
+
+/** The number that a tab shows; none while it is not known, or if there is nothing. */
+function Count({ of: count }: { of: number | undefined }) {
+  if (!count) return null
+  return (
+    <Text span size="xs" lh={1}>
+      {count.toLocaleString()}
+    </Text>
+  )
+}
+
+function LineCount({ log }: { log: LogStore }) {
+  useChanges(log.changes)
+  return <Count of={log.count} />
 }
 
 interface SummaryProps {
@@ -111,11 +148,6 @@ function Summary({ deployment, progress }: SummaryProps) {
         {where !== '' && <Text size="sm">{where}</Text>}
       </Group>
       <Timeline deployment={deployment} />
-      {deployment.error_message && (
-        <Alert color="red" title="Why it did not succeed">
-          {deployment.error_message}
-        </Alert>
-      )}
     </>
   )
 }

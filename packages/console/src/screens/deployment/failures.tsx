@@ -1,81 +1,81 @@
-import { Code, List, Paper, Stack, Text, Title } from '@mantine/core'
-import type { Answer } from '@slipway/client'
-import { useRead } from '../../api/queries.ts'
+import { List, Paper, Stack, Text, Title } from '@mantine/core'
+import { useMemo } from 'react'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
-import { AnsiText } from './ansi-text.tsx'
-
-type Result = Answer<'listCommandResults'>[number]
-
-interface Group {
-  key: string
-  results: Result[]
-}
+import { QuotedText } from '../../components/quoted-text.tsx'
+import { type FailureGroup, groupFailures, outputOf, stepsOf, summaryOf } from './failure-groups.ts'
+import type { Plan, Step } from './grid-rows.ts'
+import { LogLink } from './log-link.tsx'
+import { OutputBlock } from './output-block.tsx'
+import { useFailures } from './use-failures.ts'
 
 const SHOWN_TARGETS = 20
 
 /** The failed commands, one group for each kind of failure, with its likely cause and what to do about it. */
-export function Failures({ id }: { id: string }) {
-  const results = useRead('listCommandResults', { params: { id } })
+export function Failures({ id, plan }: { id: string; plan: Plan | null }) {
+  const failures = useFailures(id)
+  const steps = useMemo(() => stepsOf(plan, failures.data ?? []), [plan, failures.data])
   return (
-    <Loaded read={results}>
-      {(all) => {
-        const groups = group(all.filter(({ status }) => status !== 'completed' && status !== 'success'))
-        if (groups.length === 0) return <Empty title="No command has failed" />
-        return (
+    <Loaded read={failures}>
+      {(all) =>
+        all.length === 0 ? (
+          <Empty title="No command has failed" />
+        ) : (
           <Stack>
-            {groups.map(({ key, results }) => (
-              <FailureGroup key={key} results={results} />
+            {groupFailures(all).map((group) => (
+              <Group key={group.key} id={id} group={group} steps={steps} />
             ))}
           </Stack>
         )
-      }}
+      }
     </Loaded>
   )
 }
 
-function group(results: readonly Result[]): Group[] {
-  const groups = new Map<string, Result[]>()
-  for (const result of results) {
-    const key = result.analysis?.fingerprint ?? `${result.action_name} ${result.exit_code} ${result.error_message}`
-    groups.set(key, [...(groups.get(key) ?? []), result])
-  }
-  return [...groups].map(([key, results]) => ({ key, results })).sort((a, b) => b.results.length - a.results.length)
+interface GroupProps {
+  id: string
+  group: FailureGroup
+  steps: ReadonlyMap<string, Step>
 }
 
-function FailureGroup({ results }: { results: Result[] }) {
-  const [first] = results
-  if (first === undefined) return null
-  const { analysis, action_name, exit_code, error_message } = first
-  const names = results.slice(0, SHOWN_TARGETS).map(({ target_name }) => target_name ?? 'a deleted target')
-  const output = (first.stderr_tail || first.stdout_tail) ?? ''
+function Group({ id, group: { failures }, steps }: GroupProps) {
+  const [first] = failures
+  const { analysis, action_name, exit_code } = first
+  const more = failures.length - SHOWN_TARGETS
+  const output = outputOf(first)
   return (
     <Paper withBorder p="md">
       <Title order={2} size="h5">
-        {analysis?.summary ?? error_message ?? `${action_name} failed`}
+        <QuotedText text={summaryOf(first)} />
       </Title>
       <Text size="sm">
-        {results.length} × {action_name}
-        {exit_code === undefined ? '' : `, exit code ${exit_code}`}: {names.join(', ')}
-        {results.length > SHOWN_TARGETS && ` and ${results.length - SHOWN_TARGETS} more`}
+        {failures.length.toLocaleString()} × {action_name}
+        {exit_code === undefined ? '' : `, exit code ${exit_code}`}, on{' '}
+        {failures.slice(0, SHOWN_TARGETS).map((failure, index) => (
+          <span key={failure.id}>
+            {index > 0 && ', '}
+            <LogLink id={id} step={steps.get(failure.id)}>
+              {failure.target_name ?? 'a deleted target'}
+            </LogLink>
+          </span>
+        ))}
+        {more > 0 && ` and ${more.toLocaleString()} more`}
       </Text>
       {analysis && (
         <>
           <Text size="sm" mt="xs">
-            {analysis.likely_cause} ({Math.round(analysis.confidence * 100)} % sure)
+            <QuotedText text={analysis.likely_cause} />
           </Text>
-          <List size="sm">
+          <List size="sm" my="xs">
             {analysis.remediation.map((advice) => (
-              <List.Item key={advice}>{advice}</List.Item>
+              <List.Item key={advice}>
+                <QuotedText text={advice} />
+              </List.Item>
             ))}
           </List>
         </>
       )}
-      {output !== '' && (
-        <Code block mt="xs" mah={240} style={{ overflow: 'auto' }} tabIndex={0}>
-          <AnsiText text={output} />
-        </Code>
-      )}
+      {output !== '' && <OutputBlock text={output} label={`Output of ${action_name} on ${first.target_name}`} />}
     </Paper>
   )
 }

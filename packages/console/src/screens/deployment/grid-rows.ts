@@ -29,13 +29,14 @@ export const OUTLOOKS = ['failed', 'running', 'waiting', 'done'] as const
 export type Outlook = (typeof OUTLOOKS)[number]
 
 const FAILED: ReadonlySet<string> = new Set(['failed', 'rollback_failed'])
+export const isFailed = (state: string): boolean => FAILED.has(state)
 const FINAL: ReadonlySet<string> = new Set(['completed', 'skipped', 'cancelled', 'rolled_back', ...FAILED])
 
 export function outlookOf({ steps }: GridRow, live: StepStates): Outlook {
   let [isDone, hasBegun] = [true, false]
   for (const step of steps) {
     const state = live.get(step.id) ?? step.state
-    if (FAILED.has(state)) return 'failed'
+    if (isFailed(state)) return 'failed'
     if (!FINAL.has(state)) isDone = false
     if (state !== 'pending') hasBegun = true
   }

@@ -7,7 +7,11 @@ export interface LogLine {
   at: string
   level: string
   target: string | null
+  /** The step that wrote it. */
+  step: string | null
   text: string
+  /** Whether it tells that its command failed, and why. */
+  isFailure: boolean
 }
 
 /** How many lines are stored now. */
@@ -33,7 +37,9 @@ const droppedLine = (number: number): LogLine => ({
   at: '',
   level: 'info',
   target: null,
+  step: null,
   text: '(no longer stored)',
+  isFailure: false,
 })
 
 /** The next lines that match, and where the search goes on. In a long log there may be none before its end. */
@@ -46,10 +52,20 @@ export async function findLines(
   return { lines: entries.map(lineOf), next }
 }
 
-const lineOf = ({ timestamp, level, target_name, message, metadata }: Schema<'LogEntry'>): LogLine => ({
+const lineOf = ({
+  timestamp,
+  level,
+  step_id,
+  target_name,
+  message,
+  metadata,
+  analysis,
+}: Schema<'LogEntry'>): LogLine => ({
   number: Number(metadata?.['seq']),
   at: timestamp,
   level,
   target: target_name,
+  step: step_id,
   text: message,
+  isFailure: analysis !== null,
 })

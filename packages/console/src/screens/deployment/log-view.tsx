@@ -1,12 +1,13 @@
 import { Button, Checkbox, Group, NumberInput, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useCallback, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { counted } from '../../components/counted.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import type { Search } from '../../components/use-address.ts'
 import { useChanges } from './changes.ts'
 import { filterOf, type LogChoices, LogFilters } from './log-filters.tsx'
 import { LogLines } from './log-lines.tsx'
+import { FAILED_LINE } from './log-link.tsx'
 import { type LogPlace, placeAt } from './log-place.ts'
 import type { LogStore } from './log-store.ts'
 import { describeFound, type Found, useFoundLines } from './use-found-lines.ts'
@@ -22,7 +23,7 @@ interface Props {
 export function LogView({ id, log, isOver, choices }: Props) {
   const search: Search = useSearch({ strict: false })
   const navigate = useNavigate()
-  const chosen = search['line'] === undefined ? null : Number(search['line'])
+  const chosen = lineIn(search)
   const filter = filterOf(search)
   const found = useFoundLines(id, log, filter)
   const [place, setPlace] = useState<LogPlace>(chosen === null ? 'end' : placeAt(chosen, log.count))
@@ -36,6 +37,10 @@ export function LogView({ id, log, isOver, choices }: Props) {
     (line: number | null) => change({ line: line === null ? undefined : String(line) }, false),
     [change],
   )
+  const failed = found.lines.find(({ isFailure }) => isFailure)?.number
+  useEffect(() => {
+    if (search['line'] === FAILED_LINE && failed !== undefined) change({ line: String(failed) }, true)
+  }, [search, failed, change])
   const setFilter = useCallback((changed: Search) => change(changed, true), [change])
 
   return (
@@ -78,6 +83,11 @@ export function LogView({ id, log, isOver, choices }: Props) {
       />
     </>
   )
+}
+
+/** The line in an address; null where none is, or one that only a search knows. */
+function lineIn({ line }: Search): number | null {
+  return line !== undefined && /^\d+$/.test(line) ? Number(line) : null
 }
 
 /** How many lines there are, or match. */

@@ -18,6 +18,9 @@ const LEVELS = ['info', 'error']
 const placeOf = (step: string | null, level: string) => `${step} ${level}`
 const isRunning = (state: string) => state === 'running' || state === 'rolling_back'
 
+/** How long after a failure its explanation is read, with those that follow at once. */
+const FAILURES_AFTER_MS = 2_000
+
 const EXPECTED_ENDINGS = /abort/i
 
 /** One deployment with its live log: record, state of each step, progress, and lines, for as long as it is on screen. */
@@ -29,6 +32,8 @@ export function useFollowedDeployment(id: string) {
   const [progress, setProgress] = useState<Progress | null>(null)
   /** The state that the stream streamed last; an object of its own each time. */
   const [streamed, setStreamed] = useState<{ state: string } | null>(null)
+  /** Whether the stream told of a failed step. */
+  const [hasFailed, setFailed] = useState(false)
   const [error, setError] = useState<Error | null>(null)
 
   // A browser has six connections to a server without HTTP/2: tabs that nobody looks at give theirs back.
@@ -37,6 +42,14 @@ export function useFollowedDeployment(id: string) {
   useEffect(() => {
     if (!isInView) return
     const ending = new AbortController()
+    let reading: ReturnType<typeof setTimeout> | undefined
+    const readFailures = () => {
+      setFailed(true)
+      reading ??= setTimeout(() => {
+        reading = undefined
+        void readAgain(queries, ['listCommandResults'])
+      }, FAILURES_AFTER_MS)
+    }
     const follow = async () => {
       const from = await countLines(id, ending.signal)
       log.setCount(from)
@@ -48,7 +61,8 @@ export function useFollowedDeployment(id: string) {
         if (event === 'log') {
           const { metadata, timestamp, level, step_id, target_name, message } = data.log
           const place = placeOf(step_id, level)
-          const line = { at: timestamp, level, target: target_name, text: message }
+          const isFailure = metadata?.['analysis'] !== undefined
+          const line = { at: timestamp, level, target: target_name, step: step_id, text: message, isFailure }
           if (metadata?.partial) log.setPartialLine(place, { ...line, number: log.count })
           else {
             log.setPartialLine(place, null)
@@ -56,6 +70,7 @@ export function useFollowedDeployment(id: string) {
           }
         } else if (event === 'step_update') {
           steps.set(data.step_id, data.state)
+          if (data.state === 'failed') readFailures()
           if (!isRunning(data.state)) for (const level of LEVELS) log.setPartialLine(placeOf(data.step_id, level), null)
         } else if (event === 'progress') {
           setProgress({ completed: data.completed_steps, total: data.total_steps })
@@ -68,8 +83,11 @@ export function useFollowedDeployment(id: string) {
     follow().catch((problem: Error) => {
       if (!ending.signal.aborted && !EXPECTED_ENDINGS.test(problem.name)) setError(problem)
     })
-    return () => ending.abort()
-  }, [id, log, steps, isInView])
+    return () => {
+      ending.abort()
+      clearTimeout(reading)
+    }
+  }, [id, log, steps, queries, isInView])
 
   const shown = useRef<string | undefined>(undefined)
   shown.current = detail.data?.state
@@ -82,5 +100,5 @@ export function useFollowedDeployment(id: string) {
   }, [streamed, isRead, queries])
 
   const isOver = detail.data !== undefined && isFinalState(detail.data.state)
-  return { detail, log, steps, progress: isOver ? null : progress, error, isOver }
+  return { detail, log, steps, progress: isOver ? null : progress, hasFailed, error, isOver }
 }
