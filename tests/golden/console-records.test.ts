@@ -75,7 +75,7 @@ test('a version is published with its differences, compared with the one before,
   await visitor.button('Publish a version').click()
   await dialog.getByLabel('Version').fill('1.0.1')
   await visitor.button('Publish').click()
-  await dialog.getByText('CONFLICT').waitFor()
+  await dialog.getByText(/has a version 1\.0\.1 already/).waitFor()
 })
 
 test('a freeze refuses a start, an administrator overrides it with a reason, and all may start after its deletion', async () => {

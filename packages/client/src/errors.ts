@@ -69,6 +69,11 @@ export class NotFoundError extends ApiError {
 /** 409: the request conflicts with the present state. */
 export class ConflictError extends ApiError {
   override readonly name: string = 'ConflictError'
+
+  /** The fields of the body that another record has already, such as its name. */
+  get problems(): { path: string; message: string }[] {
+    return listOf(this.details['errors'])
+  }
 }
 
 /** 409 `DEPLOYMENT_FROZEN`: an active freeze forbids the deployment. */

@@ -1,8 +1,10 @@
 // What forms and screens of records compute: changes, labels, time zones, menus and events.
 import { expect, test } from '@jest/globals'
+import { ConflictError, ValidationError } from '@slipway/client'
 import { visibleScreens } from '../src/app/navigation.ts'
 import { changesOf } from '../src/components/changes.ts'
 import { filterCommand } from '../src/components/commands.ts'
+import { fieldProblems } from '../src/components/field-problem.ts'
 import { parseKind } from '../src/components/source-kinds.ts'
 import { requestSourceName, sourceName } from '../src/components/source-name.ts'
 import { changedTimeFields, timesOf } from '../src/screens/freezes/freeze-times.ts'
@@ -15,6 +17,29 @@ import { eventGroups } from '../src/screens/webhooks/events.ts'
 test('a change holds only the fields that differ; another order of a list is no difference', () => {
   const before = { name: 'a', roles: ['user', 'admin'], tenant_id: null }
   expect(changesOf(before, { name: 'b', roles: ['admin', 'user'], tenant_id: null })).toEqual({ name: 'b' })
+})
+
+test('a form shows a problem at its field, and above its buttons only what has no field', () => {
+  const refusal = (...paths: string[]) => {
+    const errors = paths.map((path) => ({ path, message: 'is wrong' }))
+    return { status: 400, code: 'X', message: 'no', details: { errors } }
+  }
+  const form = (error: Error) => {
+    const { at, rest } = fieldProblems(error)
+    const shown = [at('/name'), at('/rules', ['/rules/count'])]
+    return { shown, rest: rest() }
+  }
+  const taken = new ConflictError(refusal('/name'))
+  expect(form(taken)).toEqual({ shown: ['is wrong', undefined], rest: null })
+  expect(form(new ValidationError(refusal('/rules/a', '/rules/count')))).toMatchObject({
+    shown: [undefined, 'a: is wrong'],
+    rest: null,
+  })
+  const both = form(new ValidationError(refusal('/name', '/names')))
+  expect(both.shown[0]).toBe('is wrong')
+  expect(both.rest).toMatchObject({ problems: [{ path: '/names' }] })
+  const other = new Error('the network')
+  expect(form(other).rest).toBe(other)
 })
 
 test('a changed freeze sends the times that were changed, and all in another zone', () => {

@@ -9,6 +9,7 @@ import {
   refused,
   startGateway,
   type TestGateway,
+  taken,
   UNKNOWN_ID,
 } from './setup.ts'
 
@@ -122,11 +123,12 @@ describe('users', () => {
   test('email addresses and user names are unique without regard to case', async () => {
     const { email, username } = await createUser()
     for (const more of [{ email: email.toUpperCase() }, { username }, { username: username.toUpperCase() }]) {
-      expect(refusal(await admin.send('createUser', '/admin/users', newUser(more)))).toEqual(refused(409, 'CONFLICT'))
+      const path = `/${Object.keys(more)[0]}`
+      expect(refusal(await admin.send('createUser', '/admin/users', newUser(more)))).toEqual(taken(path))
     }
     const other = await createUser()
     expect(refusal(await admin.send('updateUser', `/admin/users/${other.id}`, { email: email.toUpperCase() }))).toEqual(
-      refused(409, 'CONFLICT'),
+      taken('/email'),
     )
   })
 
@@ -550,7 +552,7 @@ describe('roles', () => {
     const { id } = await createRole([])
     const { name } = await createRole([])
     expect(refusal(await admin.send('createRole', '/admin/roles', { name, permissions: [] })).status).toBe(409)
-    expect(refusal(await admin.send('updateRole', `/admin/roles/${id}`, { name }))).toEqual(refused(409, 'CONFLICT'))
+    expect(refusal(await admin.send('updateRole', `/admin/roles/${id}`, { name }))).toEqual(taken('/name'))
     const unknown = { name: unique('role'), permissions: ['targets:read', 'targets:paint'] }
     expect(refusal(await admin.send('createRole', '/admin/roles', unknown))).toMatchObject(
       refused(400, 'VALIDATION_ERROR', { errors: [{ path: '/permissions/1' }] }),

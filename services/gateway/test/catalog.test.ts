@@ -9,6 +9,7 @@ import {
   refused,
   startGateway,
   type TestGateway,
+  taken,
   UNKNOWN_ID,
 } from './setup.ts'
 
@@ -95,7 +96,7 @@ describe('sources', () => {
       version: '1.0.0',
       definition: script(),
     })
-    expect(refusal(again)).toEqual(refused(409, 'CONFLICT'))
+    expect(refusal(again)).toEqual(taken('/version'))
   })
 
   test('names are unique within a kind, also for concurrent creates', async () => {
@@ -487,8 +488,8 @@ describe('tenants', () => {
     const first = await admin.send('createTenant', '/tenants', { name: 'Café Noir!' })
     const second = await admin.send('createTenant', '/tenants', { name: 'Café noir' })
     expect([first.body.slug, second.body.slug]).toEqual(['cafe-noir', 'cafe-noir-2'])
-    const taken = await admin.send('createTenant', '/tenants', { name: 'Other', slug: 'cafe-noir' })
-    expect(refusal(taken)).toEqual(refused(409, 'CONFLICT'))
+    const third = await admin.send('createTenant', '/tenants', { name: 'Other', slug: 'cafe-noir' })
+    expect(refusal(third)).toEqual(taken('/slug'))
     expect((await admin.send('createTenant', '/tenants', { name: '株式会社' })).body.slug).toBe('tenant')
   })
 })

@@ -11,6 +11,7 @@ import {
   refused,
   startGateway,
   type TestGateway,
+  taken,
   UNKNOWN_ID,
 } from './setup.ts'
 
@@ -129,7 +130,7 @@ describe.each(SAMPLES)('%s', (kind, sample, more) => {
   if (kind !== 'Freeze') {
     test('a name that another record has is refused', async () => {
       const [one, other] = [await sample(), await sample()]
-      expect(refusal(await update(kind, one.id, { name: other.name }))).toEqual(conflict)
+      expect(refusal(await update(kind, one.id, { name: other.name }))).toEqual(taken('/name'))
     })
   }
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { uuidv7 } from '@slipway/runtime'
-import { type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
+import { type Client, clientOf, refusal, refused, startGateway, type TestGateway, taken } from './setup.ts'
 
 let gateway: TestGateway
 let admin: Client
@@ -81,14 +81,14 @@ describe.each(Object.entries(KINDS))('names of the kind %s', (_, kind) => {
       'CAF\u00c9\u00a0NORD',
     ]) {
       const answer = await create(name)
-      expect([name, refusal(answer)]).toEqual([name, refused(409, 'CONFLICT')])
+      expect([name, refusal(answer)]).toEqual([name, taken(`/${field}`)])
       expect(answer.body.error.message).toContain('"Caf\u00e9 Nord"')
       expect(answer.body.error.message).toContain(made.body.id)
     }
     const other = await create('Cafe Nord')
     expect(other.status).toBe(201)
     const renamed = await send(kind.update, `${kind.path}/${other.body.id}`, { [field]: 'CAF\u00c9 NORD' })
-    expect(refusal(renamed)).toEqual(refused(409, 'CONFLICT'))
+    expect(refusal(renamed)).toEqual(taken(`/${field}`))
     expect(renamed.body.error.message).toContain(made.body.id)
     // A record may change the spelling of its own name, and its former name is free after a rename.
     expect((await send(kind.update, `${kind.path}/${made.body.id}`, { [field]: 'CAF\u00c9 NORD' })).status).toBe(200)

@@ -228,3 +228,6 @@ export const refused = (status: number, code: string, details?: unknown) => ({
   code,
   ...(details === undefined ? {} : { details }),
 })
+
+/** The answer to a write of what another record has already, with the field. */
+export const taken = (path: string) => refused(409, 'CONFLICT', { errors: [{ path, message: expect.any(String) }] })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { OperationId } from '@slipway/contracts'
 import { addPending } from '@slipway/testing'
 import { addDeployment } from './deployment-rows.ts'
-import { addUser, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
+import { addUser, type Client, clientOf, refusal, refused, startGateway, type TestGateway, taken } from './setup.ts'
 
 interface Records {
   tenant: string
@@ -194,9 +194,7 @@ describe('writing records', () => {
 
   test('another tenant may use the same name, but one tenant only once', async () => {
     expect((await ofA.send('createEnvironment', '/environments', { name: 'b' })).status).toBe(201)
-    expect(refusal(await ofA.send('createEnvironment', '/environments', { name: 'a' }))).toEqual(
-      refused(409, 'CONFLICT'),
-    )
+    expect(refusal(await ofA.send('createEnvironment', '/environments', { name: 'a' }))).toEqual(taken('/name'))
   })
 
   test('a tenant cannot change shared records', async () => {

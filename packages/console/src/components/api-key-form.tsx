@@ -37,47 +37,59 @@ export function ApiKeyForm({ all, scopes: offered, create, onSubmit, onClose }: 
     })
   return (
     <FormModal title="New API key" submitLabel="Create" writes={[create]} onSubmit={submit} onClose={onClose}>
-      <TextInput
-        label="Name"
-        description="Which pipeline or script uses the key"
-        required
-        data-autofocus
-        maxLength={255}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-      <TextInput
-        label="Description"
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
-      />
-      <MultiSelect
-        label="Scopes"
-        description={`Permissions of the key. Without any, the key has ${all}.`}
-        placeholder={scopes.length === 0 ? 'All permissions' : ''}
-        searchable
-        clearable
-        clearButtonProps={{ 'aria-label': 'Remove all scopes' }}
-        hidePickedOptions
-        nothingFoundMessage="There is no such permission to give"
-        data={offered as Scope[]}
-        value={scopes}
-        onChange={setScopes}
-      />
-      <Text size="sm">
-        With environments or solutions, the key reads everything as before. It deploys, cancels, approves, and changes
-        freezes and targets only there, and does nothing else.
-      </Text>
-      <LimitFields value={limits} onChange={(changed) => setLimits((known) => ({ ...known, ...changed }))} />
-      <NumberInput
-        label="Expires after (days)"
-        description="Empty: the key does not expire"
-        min={1}
-        max={MAX_DAYS}
-        allowDecimal={false}
-        value={days}
-        onChange={setDays}
-      />
+      {(problemAt) => (
+        <>
+          <TextInput
+            label="Name"
+            description="Which pipeline or script uses the key"
+            required
+            data-autofocus
+            maxLength={255}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={problemAt('/name')}
+          />
+          <TextInput
+            label="Description"
+            value={description}
+            onChange={(event) => setDescription(event.currentTarget.value)}
+            error={problemAt('/description')}
+          />
+          <MultiSelect
+            label="Scopes"
+            description={`Permissions of the key. Without any, the key has ${all}.`}
+            placeholder={scopes.length === 0 ? 'All permissions' : ''}
+            searchable
+            clearable
+            clearButtonProps={{ 'aria-label': 'Remove all scopes' }}
+            hidePickedOptions
+            nothingFoundMessage="There is no such permission to give"
+            data={offered as Scope[]}
+            value={scopes}
+            onChange={setScopes}
+            error={problemAt('/scopes')}
+          />
+          <Text size="sm">
+            With environments or solutions, the key reads everything as before. It deploys, cancels, approves, and
+            changes freezes and targets only there, and does nothing else.
+          </Text>
+          <LimitFields
+            value={limits}
+            onChange={(changed) => setLimits((known) => ({ ...known, ...changed }))}
+            errors={{ environments: problemAt('/environment_ids'), solutions: problemAt('/solution_ids') }}
+          />
+          <NumberInput
+            label="Expires after (days)"
+            description="Empty: the key does not expire"
+            min={1}
+            max={MAX_DAYS}
+            allowDecimal={false}
+            value={days}
+            onChange={setDays}
+            error={problemAt('/expires_in_days')}
+          />
+        </>
+      )}
     </FormModal>
   )
 }

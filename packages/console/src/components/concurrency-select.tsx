@@ -15,10 +15,12 @@ interface Props {
   otherwise: string
   value: Concurrency
   onChange: (policy: Concurrency) => void
+  /** What the server says is wrong. */
+  error: string | undefined
 }
 
 /** Chooses what happens to a deployment while another one works on the target. */
-export function ConcurrencySelect({ otherwise, value, onChange }: Props) {
+export function ConcurrencySelect({ otherwise, value, onChange, error }: Props) {
   return (
     <Select
       label="Concurrency"
@@ -29,6 +31,7 @@ export function ConcurrencySelect({ otherwise, value, onChange }: Props) {
       data={Object.entries(POLICIES).map(([policy, label]) => ({ value: policy as NonNullable<Concurrency>, label }))}
       value={value}
       onChange={onChange}
+      error={error}
     />
   )
 }

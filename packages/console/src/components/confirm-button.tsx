@@ -1,8 +1,9 @@
-import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { Button, type ButtonProps, Text } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import { ALLOWED, type Right } from '../session/use-right.ts'
 import { DeniedButton } from './denied-button.tsx'
-import { ErrorAlert } from './error-alert.tsx'
+import type { ProblemAt } from './field-problem.ts'
+import { FormModal } from './form-modal.tsx'
 
 interface Props extends ButtonProps {
   label: string
@@ -11,8 +12,8 @@ interface Props extends ButtonProps {
   may?: Right
   /** What will happen, in a sentence. */
   question: string
-  /** Inputs that belong to the question, such as a reason. */
-  inputs?: ReactNode
+  /** Inputs that belong to the question, such as a reason. A function gets what shows a problem at its field. */
+  inputs?: ReactNode | ((problemAt: ProblemAt) => ReactNode)
   /** Deletes or ends something for good: the button that acts is red. */
   destroys?: boolean
   /** In place of "Cancel", where the act itself is to cancel something. */
@@ -21,28 +22,17 @@ interface Props extends ButtonProps {
 }
 
 /** A button that asks before it acts, and shows why the act failed. */
-export function ConfirmButton({
-  label,
-  question,
-  inputs,
-  destroys = false,
-  dismissLabel = 'Cancel',
-  onConfirm,
-  may = ALLOWED,
-  ...button
-}: Props) {
+export function ConfirmButton(props: Props) {
+  const { label, question, inputs, destroys = false, dismissLabel, onConfirm, may = ALLOWED, ...button } = props
   const [isOpen, setOpen] = useState(false)
-  const [busy, setBusy] = useState(false)
+  const [isPending, setPending] = useState(false)
   const [error, setError] = useState<Error | null>(null)
   const open = () => {
     setError(null)
     setOpen(true)
   }
-  const confirm = async (event: FormEvent) => {
-    event.preventDefault()
-    // React passes events through portals: without this, a form around the dialog would be submitted too.
-    event.stopPropagation()
-    setBusy(true)
+  const confirm = async () => {
+    setPending(true)
     setError(null)
     try {
       await onConfirm()
@@ -50,7 +40,7 @@ export function ConfirmButton({
     } catch (problem) {
       setError(problem as Error)
     } finally {
-      setBusy(false)
+      setPending(false)
     }
   }
   return (
@@ -64,23 +54,25 @@ export function ConfirmButton({
           {label}
         </DeniedButton>
       )}
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={label}>
-        <form onSubmit={confirm}>
-          <Stack>
-            <Text size="sm">{question}</Text>
-            {inputs}
-            {error && <ErrorAlert error={error} />}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={() => setOpen(false)}>
-                {dismissLabel}
-              </Button>
-              <Button type="submit" loading={busy} {...(destroys ? { color: 'red.9' } : {})}>
-                {label}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Modal>
+      {isOpen && (
+        <FormModal
+          title={label}
+          submitLabel={label}
+          size="md"
+          writes={[{ isPending, error }]}
+          destroys={destroys}
+          {...(dismissLabel === undefined ? {} : { dismissLabel })}
+          onSubmit={confirm}
+          onClose={() => setOpen(false)}
+        >
+          {(problemAt) => (
+            <>
+              <Text size="sm">{question}</Text>
+              {typeof inputs === 'function' ? inputs(problemAt) : inputs}
+            </>
+          )}
+        </FormModal>
+      )}
     </>
   )
 }

@@ -13,10 +13,12 @@ const DEBOUNCE_MS = 250
 interface Props {
   value: Limits
   onChange: (changed: Partial<Limits>) => void
+  /** What the server says is wrong with each of them. */
+  errors?: { [K in keyof Limits]?: string | undefined }
 }
 
 /** In which environments, and for which solutions, a role or a key counts. */
-export function LimitFields({ value, onChange }: Props) {
+export function LimitFields({ value, onChange, errors = {} }: Props) {
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }}>
       <LimitSelect
@@ -25,6 +27,7 @@ export function LimitFields({ value, onChange }: Props) {
         placeholder="In every environment"
         value={value.environments}
         onChange={(environments) => onChange({ environments })}
+        error={errors.environments}
       />
       <LimitSelect
         kind="solution"
@@ -32,6 +35,7 @@ export function LimitFields({ value, onChange }: Props) {
         placeholder="For every source"
         value={value.solutions}
         onChange={(solutions) => onChange({ solutions })}
+        error={errors.solutions}
       />
     </SimpleGrid>
   )
@@ -46,10 +50,11 @@ interface SelectProps {
   placeholder: string
   value: string[]
   onChange: (ids: string[]) => void
+  error: string | undefined
 }
 
 /** A choice of records by name, searched on the server. */
-function LimitSelect({ kind, label, placeholder, value, onChange }: SelectProps) {
+function LimitSelect({ kind, label, placeholder, value, onChange, error }: SelectProps) {
   const { can } = useSession()
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text, DEBOUNCE_MS)
@@ -79,7 +84,7 @@ function LimitSelect({ kind, label, placeholder, value, onChange }: SelectProps)
       data={[...options].map(([id, name]) => ({ value: id, label: name }))}
       value={value}
       onChange={onChange}
-      error={found.error?.message}
+      error={error ?? found.error?.message}
     />
   )
 }

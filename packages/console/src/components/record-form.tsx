@@ -4,15 +4,17 @@ import { Fragment, type ReactNode, useState } from 'react'
 import type { Permission, RightObject } from '../session/right-question.ts'
 import { useRight } from '../session/use-right.ts'
 import { changesOf } from './changes.ts'
-import { fieldProblem } from './field-problem.ts'
+import type { ProblemAt } from './field-problem.ts'
 import { FormModal } from './form-modal.tsx'
 import { InvalidInput } from './variables.ts'
 
 /** The values of a form, and how an input shows and changes one of them. */
 export interface FormState<V> {
   values: V
+  /** `pointer`: where the API has the value, if not under its name. */
   bind: <K extends keyof V & string>(
     name: K,
+    pointer?: string,
   ) => {
     value: V[K]
     onChange: (value: V[K]) => void
@@ -20,6 +22,7 @@ export interface FormState<V> {
     error: string | undefined
   }
   set: (changed: Partial<V>) => void
+  problemAt: ProblemAt
 }
 
 type TextName<V> = { [K in keyof V]-?: V[K] extends string | null ? K : never }[keyof V] & string
@@ -70,19 +73,19 @@ export function RecordForm<V extends object>(props: Props<V>) {
   const [initial] = useState(props.initial)
   const [values, setValues] = useState(initial)
   const [refusal, setRefusal] = useState<Error | null>(null)
-  const error = writes.find((write) => write.error !== null)?.error ?? null
   const asked = props.asks?.(values)
   const right = useRight(asked?.permission ?? null, asked?.object)
   const set = (changed: Partial<V>) => setValues((known) => ({ ...known, ...changed }))
-  const form: FormState<V> = {
+  const formOf = (problemAt: ProblemAt): FormState<V> => ({
     values,
     set,
-    bind: (name) => ({
+    problemAt,
+    bind: (name, pointer = `/${name}`) => ({
       value: values[name],
       onChange: (value) => setValues((known) => ({ ...known, [name]: value })),
-      error: fieldProblem(error, `/${name}`),
+      error: problemAt(pointer),
     }),
-  }
+  })
   const submit = () => {
     setRefusal(null)
     const given = trim(values, fields)
@@ -105,21 +108,23 @@ export function RecordForm<V extends object>(props: Props<V>) {
       onSubmit={submit}
       onClose={onClose}
     >
-      {fields.map((field, index) =>
-        typeof field === 'function' ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the fields of a form keep their order
-          <Fragment key={index}>{field(form)}</Fragment>
-        ) : (
-          <TextFieldInput
-            key={field.name}
-            field={field}
-            isFirst={index === 0}
-            value={String(values[field.name] ?? '')}
-            error={form.bind(field.name).error}
-            onChange={(text) => setValues((known) => ({ ...known, [field.name]: text }))}
-          />
-        ),
-      )}
+      {(problemAt) =>
+        fields.map((field, index) =>
+          typeof field === 'function' ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the fields of a form keep their order
+            <Fragment key={index}>{field(formOf(problemAt))}</Fragment>
+          ) : (
+            <TextFieldInput
+              key={field.name}
+              field={field}
+              isFirst={index === 0}
+              value={String(values[field.name] ?? '')}
+              error={problemAt(`/${field.name}`)}
+              onChange={(text) => setValues((known) => ({ ...known, [field.name]: text }))}
+            />
+          ),
+        )
+      }
     </FormModal>
   )
 }

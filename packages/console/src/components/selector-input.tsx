@@ -28,9 +28,11 @@ interface Props {
   kind: string
   value: string
   onChange: (text: string) => void
+  /** What the server says is wrong. */
+  error: string | undefined
 }
 
-export function SelectorInput({ kind, value, onChange }: Props) {
+export function SelectorInput({ kind, value, onChange, error }: Props) {
   return (
     <TextInput
       label="Instance selector"
@@ -39,7 +41,7 @@ export function SelectorInput({ kind, value, onChange }: Props) {
       spellCheck={false}
       autoComplete="off"
       value={value}
-      error={problemOf(value)}
+      error={problemOf(value) ?? error}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   )

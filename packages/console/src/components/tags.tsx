@@ -77,7 +77,14 @@ export function TagFilter({ value, onChange }: FilterProps) {
   )
 }
 
-export function TagsField({ value, onChange }: { value: string[]; onChange: (texts: string[]) => void }) {
+interface FieldProps {
+  value: string[]
+  onChange: (texts: string[]) => void
+  /** What the server says is wrong. */
+  error: string | undefined
+}
+
+export function TagsField({ value, onChange, error }: FieldProps) {
   const [text, setText] = useState('')
   const suggested = useTagTexts(text)
   return (
@@ -91,6 +98,7 @@ export function TagsField({ value, onChange }: { value: string[]; onChange: (tex
       onSearchChange={setText}
       value={value}
       onChange={onChange}
+      error={error}
     />
   )
 }

@@ -1,13 +1,16 @@
 import { Button, Checkbox, CloseButton, Fieldset, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { FieldsetProblem } from './fieldset-problem.tsx'
 import { KEPT_SECRET, type VariableRow } from './variables.ts'
 
 interface Props {
-  rows: VariableRow[]
+  value: VariableRow[]
   onChange: (rows: VariableRow[]) => void
+  /** What the server says is wrong. */
+  error: string | undefined
 }
 
 /** Variables as rows of name, type and value. */
-export function VariablesEditor({ rows, onChange }: Props) {
+export function VariablesEditor({ value: rows, onChange, error }: Props) {
   const change = (key: number, changed: Partial<VariableRow>) =>
     onChange(rows.map((row) => (row.key === key ? { ...row, ...changed } : row)))
   const add = () => {
@@ -31,6 +34,7 @@ export function VariablesEditor({ rows, onChange }: Props) {
             characters. To make a stored secret readable, clear the check mark and type a new value.
           </Text>
         )}
+        <FieldsetProblem text={error} />
         <Button variant="default" size="xs" onClick={add} style={{ alignSelf: 'start' }}>
           Add a variable
         </Button>

@@ -159,10 +159,12 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
     /** Names the user who is in the way, unless it belongs to another tenant than the caller. */
     async describeTaken(caller, id, { email, username }) {
       const found = await findTakenUser(await database.prisma(), caller, { id, email, username })
-      if (found === null) return TAKEN
+      if (found === null) return { path: '', message: TAKEN }
       const difference = found.username === username || found.email === email ? '' : `: ${SAME_NAME}`
       const address = found.email === null ? '' : `, ${found.email}`
-      return `${TAKEN}: "${found.username}"${address} (${found.id})${difference}`
+      const message = `${TAKEN}: "${found.username}"${address} (${found.id})${difference}`
+      const hasAddress = typeof email === 'string' && found.email === normalizeEmail(email)
+      return { path: hasAddress ? '/email' : '/username', message }
     },
   })
   return {

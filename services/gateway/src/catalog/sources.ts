@@ -267,8 +267,8 @@ export function sourceHandlers(kind: SourceType, dependencies: Dependencies) {
     const references = await References.resolve(database, caller, definitionReferences(kind, input.definition))
     references.requireFit(source.tenant_id)
     await requireContent(caller, input)
-    const published = `${what} has a version ${input.version} already: publish the change as a higher version`
-    const row = await conflictIfTaken(published, () =>
+    const message = `${what} has a version ${input.version} already: publish the change as a higher version`
+    const row = await conflictIfTaken({ path: '/version', message }, () =>
       database.transaction(async (tx) => {
         const prisma = await tx.prisma()
         await holdParts(tx, input, references)

@@ -87,9 +87,11 @@ export function tenantHandlers(dependencies: Dependencies): HandlersOf<TenantOpe
     update: async ({ old, body }: Change<TenantRow, Static<typeof ChangeTenant>>) =>
       changedValues(keys, 'tenant', old, body, pickGiven(body, ['name', 'slug', ...FIELDS])),
     deleted: ({ name }) => ({ name }),
-    describeTaken: async (_caller, id, { name = '', slug }) =>
-      (await findTakenName(database, TENANT, { id, name, tenant_id: null })) ??
-      `There is already a tenant with the slug "${slug}"`,
+    async describeTaken(_caller, id, { name = '', slug }) {
+      const message = await findTakenName(database, TENANT, { id, name, tenant_id: null })
+      if (message !== null) return { path: '/name', message }
+      return { path: '/slug', message: `There is already a tenant with the slug "${slug}"` }
+    },
   })
   return {
     listTenants: handlers.list,

@@ -28,15 +28,20 @@ export function orNull<B extends object, F extends keyof B>(
   }
 }
 
-/** Turns a unique violation of the write into a CONFLICT with this message. It may be read after the write has failed. */
-export async function conflictIfTaken<T>(
-  message: string | (() => Promise<string>),
-  write: () => Promise<T>,
-): Promise<T> {
+/** What another record has already: the field of the body, and a sentence about it. */
+export interface Taken {
+  /** A JSON pointer; empty if it is not known which field it is. */
+  path: string
+  message: string
+}
+
+/** Turns a unique violation of the write into a CONFLICT that names the field. It may be read after the write has failed. */
+export async function conflictIfTaken<T>(taken: Taken | (() => Promise<Taken>), write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
     if (!isUniqueViolation(error)) throw error
-    throw conflict(typeof message === 'string' ? message : await message())
+    const { path, message } = typeof taken === 'function' ? await taken() : taken
+    throw conflict(message, path === '' ? undefined : { errors: [{ path, message }] })
   }
 }

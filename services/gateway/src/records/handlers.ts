@@ -7,7 +7,7 @@ import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call, Check } from '../handler.ts'
 import { answerPage, managedBy, nameContains, newestRecords, type RecordOrder } from '../pages.ts'
-import { conflictIfTaken } from './changes.ts'
+import { conflictIfTaken, type Taken } from './changes.ts'
 import { findRecord, type RecordKind, type RecordRow } from './kind.ts'
 import { describeTakenName } from './names.ts'
 import { fieldReferences, type Reference, References } from './references.ts'
@@ -92,7 +92,7 @@ export interface RecordRules<Row, New, Changed, Create, Update> {
   /** What the audit record of a deletion says. */
   deleted(row: Row): Details
   /** Why a write broke a unique index. Without it: because of the name. `fields` are those of the record after the write. */
-  describeTaken?(caller: CallingUser, id: string, fields: Partial<Row & Create>): Promise<string>
+  describeTaken?(caller: CallingUser, id: string, fields: Partial<Row & Create>): Promise<Taken>
   /** The event of a change. */
   event?(change: 'created' | 'updated' | 'deleted', id: string, tenants: ChangedTenants): OutboxMessage
 }
@@ -130,10 +130,15 @@ export function recordHandlers<Row extends RecordRow, New, Changed, Create exten
     return { body: given, references }
   }
 
-  async function describeTaken(caller: CallingUser, id: string, tenant_id: string | null, fields: object) {
+  async function describeTaken(
+    caller: CallingUser,
+    id: string,
+    tenant_id: string | null,
+    fields: object,
+  ): Promise<Taken> {
     if (rules.describeTaken !== undefined) return rules.describeTaken(caller, id, fields as Partial<Row & Create>)
     const { name } = fields as { name: string }
-    return describeTakenName(database, kind, { id, name, tenant_id })
+    return { path: '/name', message: await describeTakenName(database, kind, { id, name, tenant_id }) }
   }
 
   /** Locks a record and reads it again: it may have changed or gone since it was found. */

@@ -2,6 +2,7 @@ import { Alert, Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
+import { fieldProblems } from '../../components/field-problem.ts'
 import { Section } from '../../components/section.tsx'
 import { useSession } from '../../session/session.tsx'
 
@@ -14,6 +15,9 @@ export function ChangePassword() {
   const [newPassword, setNewPassword] = useState('')
   const [repeated, setRepeated] = useState('')
   const change = useWrite('changePassword')
+  const problems = fieldProblems(change.error)
+  const [currentProblem, newProblem] = [problems.at('/current_password'), problems.at('/new_password')]
+  const rest = problems.rest()
   const differs = repeated !== '' && repeated !== newPassword
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -46,6 +50,7 @@ export function ChangePassword() {
             required
             value={current}
             onChange={(event) => setCurrent(event.currentTarget.value)}
+            error={currentProblem}
           />
           <PasswordInput
             label="New password"
@@ -56,6 +61,7 @@ export function ChangePassword() {
             maxLength={MAX_LENGTH}
             value={newPassword}
             onChange={(event) => setNewPassword(event.currentTarget.value)}
+            error={newProblem}
           />
           <PasswordInput
             label="New password again"
@@ -65,7 +71,7 @@ export function ChangePassword() {
             value={repeated}
             onChange={(event) => setRepeated(event.currentTarget.value)}
           />
-          {change.error && <ErrorAlert error={change.error} />}
+          {rest && <ErrorAlert error={rest} />}
           {change.data && (
             <Alert color="green" role="status">
               {change.data.message}

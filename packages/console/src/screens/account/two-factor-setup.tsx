@@ -4,6 +4,7 @@ import { type FormEvent, useMemo, useState } from 'react'
 import { encode } from 'uqr'
 import { useWrite } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
+import { fieldProblems } from '../../components/field-problem.ts'
 
 interface Props {
   setup: Answer<'setUpTwoFactor'>
@@ -15,6 +16,9 @@ interface Props {
 export function TwoFactorSetup({ setup, onCancel, onEnabled }: Props) {
   const [code, setCode] = useState('')
   const enable = useWrite('enableTwoFactor', 'getCurrentUser')
+  const problems = fieldProblems(enable.error)
+  const codeProblem = problems.at('/code')
+  const rest = problems.rest()
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     // Not by the callback of `mutate`: it does not run if this form is gone once the user is read again.
@@ -34,8 +38,9 @@ export function TwoFactorSetup({ setup, onCancel, onEnabled }: Props) {
           maw={260}
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
+          error={codeProblem}
         />
-        {enable.error && <ErrorAlert error={enable.error} />}
+        {rest && <ErrorAlert error={rest} />}
         <Group>
           <Button type="submit" size="xs" loading={enable.isPending}>
             Enable

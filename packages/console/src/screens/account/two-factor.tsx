@@ -68,7 +68,7 @@ function Disable() {
       variant="default"
       label="Disable two-factor authentication"
       question="A login then needs the password alone, and the recovery codes are deleted."
-      inputs={
+      inputs={(problemAt) => (
         <TextInput
           label="Code"
           description="Six digits of the authenticator, or an unused recovery code"
@@ -77,8 +77,9 @@ function Disable() {
           data-autofocus
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
+          error={problemAt('/code')}
         />
-      }
+      )}
       onConfirm={confirm}
     />
   )

@@ -40,9 +40,9 @@ export function EnvironmentForm({ environment, onClose }: Props) {
           />
         ),
         ({ bind }) => <ConcurrencySelect otherwise="As the settings say" {...bind('concurrency')} />,
-        ({ bind }) => <SelectorInput kind="environment" {...bind('selector')} />,
+        ({ bind }) => <SelectorInput kind="environment" {...bind('selector', '/instance_selector')} />,
         ({ bind }) => <RulesFields {...bind('rules')} />,
-        ({ values, set }) => <VariablesEditor rows={values.rows} onChange={(rows) => set({ rows })} />,
+        ({ bind }) => <VariablesEditor {...bind('rows', '/variables')} />,
       ]}
       writes={[create, update]}
       save={({ name }, { selector, rows, rules, ...changed }) => {

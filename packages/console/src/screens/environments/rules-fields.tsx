@@ -1,8 +1,9 @@
-import { Button, Checkbox, Fieldset, Group, NumberInput, Select, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
+import { Button, Checkbox, Fieldset, Group, NumberInput, Select, SimpleGrid, Stack, Switch } from '@mantine/core'
 import { useRead } from '../../api/queries.ts'
+import { FieldsetProblem } from '../../components/fieldset-problem.tsx'
 import { RecordSelect } from '../../components/record-select.tsx'
 import { useSession } from '../../session/session.tsx'
-import { FreezeTimeFields } from '../freezes/freeze-time-fields.tsx'
+import { freezeTimeFields } from '../freezes/freeze-time-fields.tsx'
 import { NEW_APPROVALS, NEW_PROMOTION, newWindow, type RulesDraft } from './rules-draft.ts'
 
 interface Props {
@@ -21,11 +22,7 @@ export function RulesFields({ value, onChange, error }: Props) {
         <Approvals value={value.approvals} onChange={(approvals) => set({ approvals })} />
         <Windows value={value.windows} onChange={(windows) => set({ windows })} />
         <Promotion value={value.promotion} onChange={(promotion) => set({ promotion })} />
-        {error !== undefined && (
-          <Text size="sm" c="var(--mantine-color-error)" role="alert">
-            {error}
-          </Text>
-        )}
+        <FieldsetProblem text={error} />
       </Stack>
     </Fieldset>
   )
@@ -107,12 +104,11 @@ function Windows({ value, onChange }: PartProps<'windows'>) {
       {value.map((window, index) => (
         <Fieldset key={window.row} legend={`Window ${index + 1}`}>
           <Stack gap="sm">
-            <FreezeTimeFields
-              times={window}
-              change={(changed) =>
-                onChange(value.map((one) => (one.row === window.row ? { ...one, ...changed } : one)))
-              }
-            />
+            {freezeTimeFields({
+              times: window,
+              change: (changed) =>
+                onChange(value.map((one) => (one.row === window.row ? { ...one, ...changed } : one))),
+            })}
             <Group>
               <Button
                 size="compact-xs"

@@ -3,7 +3,7 @@ import { useWrite } from '../../api/queries.ts'
 import { NAME_FIELDS, namesOf, RecordForm } from '../../components/record-form.tsx'
 import { RecordSelect, TenantSelect } from '../../components/record-select.tsx'
 import type { RightObject } from '../../session/right-question.ts'
-import { FreezeTimeFields } from './freeze-time-fields.tsx'
+import { freezeTimeFields } from './freeze-time-fields.tsx'
 import { changedTimeFields, timeFields, timesOf } from './freeze-times.ts'
 
 type Scope = Pick<Item<'listFreezes'>, 'environment_id' | 'solution_id'>
@@ -37,7 +37,8 @@ export function FreezeForm({ freeze, onClose }: Props) {
       }}
       fields={[
         ...NAME_FIELDS,
-        ({ values, set }) => <FreezeTimeFields times={values} change={set} />,
+        ({ values, set, problemAt }) =>
+          freezeTimeFields({ times: values, change: set, problem: (name) => problemAt(`/${name}`) }),
         ({ bind }) => (
           <TenantSelect
             description="Freezes deployments that name this tenant, or that select a target of it"

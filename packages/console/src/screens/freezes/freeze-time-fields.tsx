@@ -15,9 +15,12 @@ const EXAMPLES = [
 interface Props {
   times: Times
   change: (changed: Partial<Times>) => void
+  /** What the server says is wrong with a field. */
+  problem?: (name: 'start_time' | 'end_time' | 'recurrence' | 'time_zone') => string | undefined
 }
 
-export function FreezeTimeFields({ times, change }: Props) {
+/** The times of a freeze, or of a window of an environment. */
+export function freezeTimeFields({ times, change, problem }: Props) {
   return (
     <>
       <Select
@@ -31,6 +34,7 @@ export function FreezeTimeFields({ times, change }: Props) {
         data={ZONES}
         value={times.zone}
         onChange={(zone) => change({ zone })}
+        error={problem?.('time_zone')}
       />
       <Group grow align="start">
         <TextInput
@@ -39,6 +43,7 @@ export function FreezeTimeFields({ times, change }: Props) {
           required
           value={times.start}
           onChange={(event) => change({ start: event.currentTarget.value })}
+          error={problem?.('start_time')}
         />
         <TextInput
           label="End"
@@ -46,6 +51,7 @@ export function FreezeTimeFields({ times, change }: Props) {
           required
           value={times.end}
           onChange={(event) => change({ end: event.currentTarget.value })}
+          error={problem?.('end_time')}
         />
       </Group>
       <TextInput
@@ -55,6 +61,7 @@ export function FreezeTimeFields({ times, change }: Props) {
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         value={times.recurrence}
         onChange={(event) => change({ recurrence: event.currentTarget.value })}
+        error={problem?.('recurrence')}
       />
       <Group gap={4} role="group" aria-label="Examples of recurrences">
         <Text size="xs">Examples:</Text>

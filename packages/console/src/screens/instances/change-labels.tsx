@@ -19,14 +19,17 @@ export function ChangeLabels({ instance: { id, name, labels }, onClose }: Props)
   }
   return (
     <FormModal title={`Labels of ${name}`} submitLabel="Save" writes={[update]} onSubmit={submit} onClose={onClose}>
-      <TagsInput
-        label="Labels"
-        description="Written as key=value. Press Enter after each one. Deployments select instances by them. They hold until the instance reports other labels."
-        acceptValueOnBlur
-        data-autofocus
-        value={texts}
-        onChange={setTexts}
-      />
+      {(problemAt) => (
+        <TagsInput
+          label="Labels"
+          description="Written as key=value. Press Enter after each one. Deployments select instances by them. They hold until the instance reports other labels."
+          acceptValueOnBlur
+          data-autofocus
+          value={texts}
+          onChange={setTexts}
+          error={problemAt('/labels')}
+        />
+      )}
     </FormModal>
   )
 }

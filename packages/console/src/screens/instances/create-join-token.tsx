@@ -40,37 +40,45 @@ export function CreateJoinToken({ onCreated, onClose }: Props) {
   }
   return (
     <FormModal title="New join token" submitLabel="Create" writes={[create]} onSubmit={submit} onClose={onClose}>
-      <TextInput
-        label="Uses"
-        description="How many instances can join with the token"
-        type="number"
-        min={1}
-        max={1_000}
-        required
-        data-autofocus
-        value={uses}
-        onChange={(event) => setUses(event.currentTarget.value)}
-      />
-      <Select
-        label="Valid for"
-        required
-        allowDeselect={false}
-        data={LIFETIMES}
-        value={lifetime}
-        onChange={(value) => value && setLifetime(value)}
-      />
-      <TagsInput
-        label="Allowed labels"
-        description="key=value allows this value, key allows any value. Press Enter after each one. An instance that claims another label is refused."
-        acceptValueOnBlur
-        value={labels}
-        onChange={setLabels}
-      />
-      <TenantSelect
-        description="Instances that join with the token run only deployments of this tenant. Without a tenant, they run all."
-        value={tenant}
-        onChange={setTenant}
-      />
+      {(problemAt) => (
+        <>
+          <TextInput
+            label="Uses"
+            description="How many instances can join with the token"
+            type="number"
+            min={1}
+            max={1_000}
+            required
+            data-autofocus
+            value={uses}
+            onChange={(event) => setUses(event.currentTarget.value)}
+            error={problemAt('/uses')}
+          />
+          <Select
+            label="Valid for"
+            required
+            allowDeselect={false}
+            data={LIFETIMES}
+            value={lifetime}
+            onChange={(value) => value && setLifetime(value)}
+            error={problemAt('/expires_in_seconds')}
+          />
+          <TagsInput
+            label="Allowed labels"
+            description="key=value allows this value, key allows any value. Press Enter after each one. An instance that claims another label is refused."
+            acceptValueOnBlur
+            value={labels}
+            onChange={setLabels}
+            error={problemAt('/labels')}
+          />
+          <TenantSelect
+            description="Instances that join with the token run only deployments of this tenant. Without a tenant, they run all."
+            value={tenant}
+            onChange={setTenant}
+            error={problemAt('/tenant_id')}
+          />
+        </>
+      )}
     </FormModal>
   )
 }

@@ -1,6 +1,7 @@
 import { Modal, Stack, Text } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { useWrite } from '../../api/queries.ts'
+import { FieldsetProblem } from '../../components/fieldset-problem.tsx'
 import type { Permission } from '../../components/permissions.ts'
 import { NAME_FIELDS, namesOf, RecordForm } from '../../components/record-form.tsx'
 import { useMayChangeRole } from './may-change.ts'
@@ -46,7 +47,7 @@ function ChangeRole({ role, onClose }: Props) {
       initial={{ ...namesOf(role), permissions: (role?.permissions ?? []) as Permission[] }}
       fields={[
         ...NAME_FIELDS,
-        ({ values: { permissions }, set }) => (
+        ({ values: { permissions }, set, problemAt }) => (
           <>
             <Text size="sm">
               {permissions.length} permissions. You can give only permissions that you have yourself.
@@ -57,6 +58,7 @@ function ChangeRole({ role, onClose }: Props) {
               stored={role?.permissions ?? []}
               onChange={(chosen) => set({ permissions: [...chosen].sort() as Permission[] })}
             />
+            <FieldsetProblem text={problemAt('/permissions')} />
           </>
         ),
       ]}

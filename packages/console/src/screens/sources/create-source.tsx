@@ -3,7 +3,6 @@ import type { Input } from '@slipway/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
-import { fieldProblem } from '../../components/field-problem.ts'
 import { FormModal } from '../../components/form-modal.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { type Kind, OPERATIONS, PART_OF } from '../../components/source-kinds.ts'
@@ -81,31 +80,41 @@ function CreateForm({ kind, example, onClose }: { kind: Kind; example: string; o
       onSubmit={submit}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        placeholder={NAME_EXAMPLES[kind]}
-        required
-        data-autofocus
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={fieldProblem(create.error, '/name')}
-      />
-      <Textarea
-        label="Description"
-        autosize
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
-        error={fieldProblem(create.error, '/description')}
-      />
-      <TextInput
-        label="Version"
-        description="MAJOR.MINOR.PATCH, for example 1.0.0 or 2.0.0-rc.1"
-        required
-        value={version}
-        onChange={(event) => setVersion(event.currentTarget.value)}
-        error={fieldProblem(create.error, '/version')}
-      />
-      <DefinitionField kind={kind} value={text} onChange={setText} error={create.error} />
+      {(problemAt) => (
+        <>
+          <TextInput
+            label="Name"
+            placeholder={NAME_EXAMPLES[kind]}
+            required
+            data-autofocus
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={problemAt('/name')}
+          />
+          <Textarea
+            label="Description"
+            autosize
+            value={description}
+            onChange={(event) => setDescription(event.currentTarget.value)}
+            error={problemAt('/description')}
+          />
+          <TextInput
+            label="Version"
+            description="MAJOR.MINOR.PATCH, for example 1.0.0 or 2.0.0-rc.1"
+            required
+            value={version}
+            onChange={(event) => setVersion(event.currentTarget.value)}
+            error={problemAt('/version')}
+          />
+          <DefinitionField
+            kind={kind}
+            value={text}
+            onChange={setText}
+            problem={problemAt('/definition')}
+            error={create.error}
+          />
+        </>
+      )}
     </FormModal>
   )
 }

@@ -1,6 +1,5 @@
 import { Input, SegmentedControl, Stack, Textarea } from '@mantine/core'
 import { useState } from 'react'
-import { fieldProblem } from '../../components/field-problem.ts'
 import { type Kind, PART_OF } from '../../components/source-kinds.ts'
 import { definitionText, parseDefinition } from './definition-text.ts'
 import { PartsField } from './parts-field.tsx'
@@ -10,7 +9,9 @@ interface Props {
   /** YAML or JSON. */
   value: string
   onChange: (text: string) => void
-  /** Why the server refused it. */
+  /** What the server says is wrong with the whole of it. */
+  problem: string | undefined
+  /** The same for its parts. */
   error: Error | null
   note?: string
 }
@@ -23,11 +24,10 @@ const HELP: Record<Kind, string> = {
 }
 
 /** A definition: the parts of sequences and solutions as rows, everything as YAML. */
-export function DefinitionField({ kind, value, onChange, error, note }: Props) {
+export function DefinitionField({ kind, value, onChange, problem, error, note }: Props) {
   const part = PART_OF[kind]
   const [isText, setText] = useState(part === null)
   const parsed = parseDefinition(value)
-  const problem = 'problem' in parsed ? parsed.problem : fieldProblem(error, '/definition')
   const description = note ?? HELP[kind]
   return (
     <Stack gap="xs">
@@ -55,7 +55,7 @@ export function DefinitionField({ kind, value, onChange, error, note }: Props) {
           maxRows={28}
           spellCheck={false}
           value={value}
-          error={problem}
+          error={'problem' in parsed ? parsed.problem : problem}
           onChange={(event) => onChange(event.currentTarget.value)}
           styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
         />

@@ -2,7 +2,6 @@ import { Checkbox, Modal, TextInput } from '@mantine/core'
 import type { Input } from '@slipway/client'
 import { useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
-import { fieldProblem } from '../../components/field-problem.ts'
 import { FormModal } from '../../components/form-modal.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { type Kind, OPERATIONS } from '../../components/source-kinds.ts'
@@ -59,31 +58,36 @@ function PublishForm({ kind, id, newest, onClose, onPublished, start }: Props & 
       onSubmit={submit}
       onClose={onClose}
     >
-      <TextInput
-        label="Version"
-        description={newest === undefined ? 'MAJOR.MINOR.PATCH' : `The newest version is ${newest}`}
-        required
-        data-autofocus
-        value={version}
-        onChange={(event) => setVersion(event.currentTarget.value)}
-        error={fieldProblem(write.error, '/version')}
-      />
-      <DefinitionField
-        kind={kind}
-        value={text}
-        onChange={setText}
-        error={write.error}
-        {...(start.includes('***') ? { note: 'Secrets are shown as ***. Replace each *** by the value.' } : {})}
-      />
-      {newest !== undefined && (
-        <Checkbox
-          label={`Show what changes from ${newest}`}
-          checked={showsChanges}
-          onChange={(event) => setShowsChanges(event.currentTarget.checked)}
-        />
-      )}
-      {showsChanges && 'definition' in parsed && 'definition' in before && (
-        <DiffView before={before.definition} after={parsed.definition} />
+      {(problemAt) => (
+        <>
+          <TextInput
+            label="Version"
+            description={newest === undefined ? 'MAJOR.MINOR.PATCH' : `The newest version is ${newest}`}
+            required
+            data-autofocus
+            value={version}
+            onChange={(event) => setVersion(event.currentTarget.value)}
+            error={problemAt('/version')}
+          />
+          <DefinitionField
+            kind={kind}
+            value={text}
+            onChange={setText}
+            problem={problemAt('/definition')}
+            error={write.error}
+            {...(start.includes('***') ? { note: 'Secrets are shown as ***. Replace each *** by the value.' } : {})}
+          />
+          {newest !== undefined && (
+            <Checkbox
+              label={`Show what changes from ${newest}`}
+              checked={showsChanges}
+              onChange={(event) => setShowsChanges(event.currentTarget.checked)}
+            />
+          )}
+          {showsChanges && 'definition' in parsed && 'definition' in before && (
+            <DiffView before={before.definition} after={parsed.definition} />
+          )}
+        </>
       )}
     </FormModal>
   )

@@ -1,4 +1,5 @@
 import type { Schema } from '@slipway/client'
+import type { ProblemAt } from '../../components/field-problem.ts'
 
 export type ConnectionType = Schema<'ConnectionInput'>['type']
 
@@ -21,6 +22,7 @@ export interface ConnectionDraft {
 export interface ConnectionFieldsProps {
   draft: ConnectionDraft
   onChange: (draft: ConnectionDraft) => void
+  problemAt: ProblemAt
   /** Whether the connection exists: empty secrets then keep their stored values. */
   isStored?: boolean
 }
@@ -39,6 +41,14 @@ const EMPTY: ConnectionDraft = {
   output_lines: '',
   drop_rate: '',
 }
+
+/** Where the API has the values that have a field of their own. */
+const POINTERS = Object.keys(EMPTY)
+  .filter((name) => name !== 'type')
+  .map((name) => `/connection/${name}`)
+
+/** What the server says is wrong with the connection as a whole. */
+export const connectionProblem = (problemAt: ProblemAt) => problemAt('/connection', POINTERS)
 
 /** The form of a stored connection. The API never returns its secrets, so these fields are empty. */
 export function draftOf(connection?: Schema<'Connection'>): ConnectionDraft {

@@ -12,7 +12,8 @@ const TYPES: { value: ConnectionType; label: string }[] = [
 ]
 
 /** The kind of a connection and the fields of this kind. */
-export function ConnectionFields({ draft, onChange, isStored = false }: ConnectionFieldsProps) {
+export function ConnectionFields({ problem, ...props }: ConnectionFieldsProps & { problem: string | undefined }) {
+  const { draft, onChange } = props
   const { can } = useSession()
   const isOffered = ({ value }: { value: ConnectionType }) =>
     value !== 'local' || draft.type === 'local' || can('targets:local')
@@ -30,9 +31,10 @@ export function ConnectionFields({ draft, onChange, isStored = false }: Connecti
         data={TYPES.filter(isOffered)}
         value={draft.type}
         onChange={select}
+        error={problem}
       />
-      {draft.type === 'ssh' && <SshFields draft={draft} onChange={onChange} isStored={isStored} />}
-      {draft.type === 'simulated' && <SimulatedFields draft={draft} onChange={onChange} />}
+      {draft.type === 'ssh' && <SshFields {...props} />}
+      {draft.type === 'simulated' && <SimulatedFields {...props} />}
       {draft.type === 'agent' && (
         <Alert color="blue" title="Next step">
           After you save, open the target and create an agent token. The agent enrols with the token.

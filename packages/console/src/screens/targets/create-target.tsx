@@ -5,9 +5,9 @@ import { NAME_FIELDS, namesOf, RecordForm } from '../../components/record-form.t
 import { SelectorInput, selectorChange, selectorText } from '../../components/selector-input.tsx'
 import { parseTag, TagsField } from '../../components/tags.tsx'
 import { useSession } from '../../session/session.tsx'
-import { type ConnectionDraft, connectionOf, draftOf } from './connection-draft.ts'
+import { type ConnectionDraft, connectionOf, connectionProblem, draftOf } from './connection-draft.ts'
 import { ConnectionFields } from './connection-fields.tsx'
-import { PlaceFields, placeOf } from './place-fields.tsx'
+import { placeFields, placeOf } from './place-fields.tsx'
 
 interface Props {
   /** Whether this is the first target: its connection needs no other machine then. */
@@ -35,12 +35,17 @@ export function CreateTarget({ isFirst, onClose }: Props) {
       }}
       fields={[
         ...NAME_FIELDS.map((field) => (field.name === 'name' ? { ...field, placeholder: 'web-01' } : field)),
-        ({ values, set }) => (
-          <ConnectionFields draft={values.connection} onChange={(connection) => set({ connection })} />
+        ({ values, set, problemAt }) => (
+          <ConnectionFields
+            draft={values.connection}
+            onChange={(connection) => set({ connection })}
+            problem={connectionProblem(problemAt)}
+            problemAt={problemAt}
+          />
         ),
         ({ bind }) => <TagsField {...bind('tags')} />,
-        ({ values, set }) => <PlaceFields place={values} change={set} />,
-        ({ bind }) => <SelectorInput kind="target" {...bind('selector')} />,
+        placeFields,
+        ({ bind }) => <SelectorInput kind="target" {...bind('selector', '/instance_selector')} />,
         ({ values, set }) => (
           <Switch
             label="Enabled"

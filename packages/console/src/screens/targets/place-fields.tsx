@@ -1,4 +1,5 @@
 import { type Concurrency, ConcurrencySelect } from '../../components/concurrency-select.tsx'
+import type { ProblemAt } from '../../components/field-problem.ts'
 import { RecordSelect, TenantSelect } from '../../components/record-select.tsx'
 
 interface Place {
@@ -15,13 +16,14 @@ export const placeOf = (target: Place | null): Place => ({
   concurrency: target?.concurrency ?? null,
 })
 
-interface Props {
-  place: Place
-  change: (changed: Partial<Place>) => void
+interface Form {
+  values: Place
+  set: (changed: Partial<Place>) => void
+  problemAt: ProblemAt
 }
 
 /** Environment, tenant and concurrency of a target. */
-export function PlaceFields({ place, change }: Props) {
+export function placeFields({ values, set, problemAt }: Form) {
   return (
     <>
       <RecordSelect
@@ -29,18 +31,21 @@ export function PlaceFields({ place, change }: Props) {
         label="Environment"
         description="Freezes of the environment apply to the target"
         placeholder="No environment"
-        value={place.environment_id}
-        onChange={(environment_id) => change({ environment_id })}
+        value={values.environment_id}
+        onChange={(environment_id) => set({ environment_id })}
+        error={problemAt('/environment_id')}
       />
       <TenantSelect
         description="Only this tenant sees the target. Without a tenant, everybody does."
-        value={place.tenant_id}
-        onChange={(tenant_id) => change({ tenant_id })}
+        value={values.tenant_id}
+        onChange={(tenant_id) => set({ tenant_id })}
+        error={problemAt('/tenant_id')}
       />
       <ConcurrencySelect
         otherwise={AS_ENVIRONMENT}
-        value={place.concurrency}
-        onChange={(concurrency) => change({ concurrency })}
+        value={values.concurrency}
+        onChange={(concurrency) => set({ concurrency })}
+        error={problemAt('/concurrency')}
       />
     </>
   )

@@ -44,7 +44,7 @@ const FIELDS = [
   },
 ] as const
 
-export function SimulatedFields({ draft, onChange }: ConnectionFieldsProps) {
+export function SimulatedFields({ draft, onChange, problemAt }: ConnectionFieldsProps) {
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }}>
       {FIELDS.map(({ name, ...field }) => (
@@ -55,6 +55,7 @@ export function SimulatedFields({ draft, onChange }: ConnectionFieldsProps) {
           min={0}
           value={draft[name]}
           onChange={(event) => onChange({ ...draft, [name]: event.currentTarget.value })}
+          error={problemAt(`/connection/${name}`)}
         />
       ))}
     </SimpleGrid>

@@ -1,7 +1,7 @@
 import { Group, PasswordInput, Textarea, TextInput } from '@mantine/core'
 import type { ConnectionFieldsProps } from './connection-draft.ts'
 
-export function SshFields({ draft, onChange, isStored = false }: ConnectionFieldsProps) {
+export function SshFields({ draft, onChange, problemAt, isStored = false }: ConnectionFieldsProps) {
   const kept = isStored ? ' Leave empty to keep the stored one; a new host, port or user name needs it again.' : ''
   return (
     <>
@@ -12,6 +12,7 @@ export function SshFields({ draft, onChange, isStored = false }: ConnectionField
           flex={3}
           value={draft.host}
           onChange={(event) => onChange({ ...draft, host: event.currentTarget.value })}
+          error={problemAt('/connection/host')}
         />
         <TextInput
           label="Port"
@@ -22,6 +23,7 @@ export function SshFields({ draft, onChange, isStored = false }: ConnectionField
           flex={1}
           value={draft.port}
           onChange={(event) => onChange({ ...draft, port: event.currentTarget.value })}
+          error={problemAt('/connection/port')}
         />
       </Group>
       <TextInput
@@ -30,6 +32,7 @@ export function SshFields({ draft, onChange, isStored = false }: ConnectionField
         autoComplete="off"
         value={draft.username}
         onChange={(event) => onChange({ ...draft, username: event.currentTarget.value })}
+        error={problemAt('/connection/username')}
       />
       <Textarea
         label="Private key"
@@ -39,6 +42,7 @@ export function SshFields({ draft, onChange, isStored = false }: ConnectionField
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         value={draft.private_key}
         onChange={(event) => onChange({ ...draft, private_key: event.currentTarget.value })}
+        error={problemAt('/connection/private_key')}
       />
       <PasswordInput
         label="Password"
@@ -47,12 +51,14 @@ export function SshFields({ draft, onChange, isStored = false }: ConnectionField
         visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
         value={draft.password}
         onChange={(event) => onChange({ ...draft, password: event.currentTarget.value })}
+        error={problemAt('/connection/password')}
       />
       <TextInput
         label="Host key"
         description="A public key, a line of known_hosts, or a SHA256: fingerprint. Without it, the first connection pins the key."
         value={draft.host_key}
         onChange={(event) => onChange({ ...draft, host_key: event.currentTarget.value })}
+        error={problemAt('/connection/host_key')}
       />
     </>
   )

@@ -5,7 +5,7 @@ import { useWrite } from '../../api/queries.ts'
 import { FormModal } from '../../components/form-modal.tsx'
 import { Facts } from '../../components/section.tsx'
 import { ChangeSection } from './change-section.tsx'
-import { connectionOf, draftOf } from './connection-draft.ts'
+import { connectionOf, connectionProblem, draftOf } from './connection-draft.ts'
 import { ConnectionFields } from './connection-fields.tsx'
 
 interface Props {
@@ -52,7 +52,15 @@ function ChangeConnection({ target, onClose }: Props & { onClose: () => void }) 
   }
   return (
     <FormModal title="Edit the connection" submitLabel="Save" writes={[update]} onSubmit={submit} onClose={onClose}>
-      <ConnectionFields draft={draft} onChange={setDraft} isStored />
+      {(problemAt) => (
+        <ConnectionFields
+          draft={draft}
+          onChange={setDraft}
+          problem={connectionProblem(problemAt)}
+          problemAt={problemAt}
+          isStored
+        />
+      )}
     </FormModal>
   )
 }

@@ -9,7 +9,7 @@ import { Facts } from '../../components/section.tsx'
 import { SelectorInput, selectorChange, selectorText } from '../../components/selector-input.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { ChangeSection } from './change-section.tsx'
-import { AS_ENVIRONMENT, PlaceFields, placeOf } from './place-fields.tsx'
+import { AS_ENVIRONMENT, placeFields, placeOf } from './place-fields.tsx'
 import { TargetStatus } from './target-columns.tsx'
 
 interface Props {
@@ -58,8 +58,8 @@ function ChangeTarget({ target, onClose }: Props & { onClose: () => void }) {
       initial={{ ...namesOf(target), ...placeOf(target), selector: selectorText(target) }}
       fields={[
         ...NAME_FIELDS,
-        ({ values, set }) => <PlaceFields place={values} change={set} />,
-        ({ bind }) => <SelectorInput kind="target" {...bind('selector')} />,
+        placeFields,
+        ({ bind }) => <SelectorInput kind="target" {...bind('selector', '/instance_selector')} />,
       ]}
       asks={({ environment_id }) => ({ permission: 'targets:update', object: { kind: 'target', environment_id } })}
       writes={[update]}

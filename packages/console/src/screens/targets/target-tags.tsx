@@ -36,7 +36,7 @@ function ChangeTags({ target, onClose }: Props & { onClose: () => void }) {
   }
   return (
     <FormModal title="Edit the tags" submitLabel="Save" writes={[update]} onSubmit={submit} onClose={onClose}>
-      <TagsField value={texts} onChange={setTexts} />
+      {(problemAt) => <TagsField value={texts} onChange={setTexts} error={problemAt('/tags')} />}
     </FormModal>
   )
 }

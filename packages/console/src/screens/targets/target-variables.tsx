@@ -38,7 +38,7 @@ function ChangeVariables({ target, onClose }: Props & { onClose: () => void }) {
       title="Edit the variables"
       size="xl"
       initial={{ rows: rowsOf(target) }}
-      fields={[({ values, set }) => <VariablesEditor rows={values.rows} onChange={(rows) => set({ rows })} />]}
+      fields={[({ bind }) => <VariablesEditor {...bind('rows', '/variables')} />]}
       writes={[update]}
       save={(_, { rows }) =>
         update.mutate({ params: { id: target.id }, body: variablesChange(rows) }, { onSuccess: onClose })

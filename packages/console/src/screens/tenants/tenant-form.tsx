@@ -36,8 +36,8 @@ export function TenantForm({ tenant, onClose }: Props) {
           title: 'Lower-case letters, digits and hyphens',
           required: tenant !== null,
         },
-        ({ bind }) => <SelectorInput kind="tenant" {...bind('selector')} />,
-        ({ values, set }) => <VariablesEditor rows={values.rows} onChange={(rows) => set({ rows })} />,
+        ({ bind }) => <SelectorInput kind="tenant" {...bind('selector', '/instance_selector')} />,
+        ({ bind }) => <VariablesEditor {...bind('rows', '/variables')} />,
       ]}
       writes={[create, update]}
       save={({ name }, { selector, rows, ...changed }) => {

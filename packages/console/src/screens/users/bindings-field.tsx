@@ -1,4 +1,5 @@
 import { Button, Fieldset, Group, Stack, Text } from '@mantine/core'
+import { FieldsetProblem } from '../../components/fieldset-problem.tsx'
 import { LimitFields } from '../../components/limit-fields.tsx'
 import { type BindingDraft, newDraft } from './bindings.ts'
 import { OneRoleSelect } from './role-select.tsx'
@@ -6,10 +7,11 @@ import { OneRoleSelect } from './role-select.tsx'
 interface Props {
   value: readonly BindingDraft[]
   onChange: (drafts: BindingDraft[]) => void
+  error: string | undefined
 }
 
 /** The roles of a user that count only in some environments or for some solutions. */
-export function BindingsField({ value, onChange }: Props) {
+export function BindingsField({ value, onChange, error }: Props) {
   const change = (row: number, changed: Partial<BindingDraft>) =>
     onChange(value.map((draft) => (draft.row === row ? { ...draft, ...changed } : draft)))
   return (
@@ -36,6 +38,7 @@ export function BindingsField({ value, onChange }: Props) {
             <LimitFields value={draft} onChange={(changed) => change(draft.row, changed)} />
           </Stack>
         ))}
+        <FieldsetProblem text={error} />
         <Group>
           <Button size="xs" variant="default" onClick={() => onChange([...value, newDraft(value)])}>
             Add a role in a scope

@@ -1,5 +1,6 @@
 import { Alert, Select, Text } from '@mantine/core'
 import type { Item, Schema } from '@slipway/client'
+import type { ProblemAt } from '../../components/field-problem.ts'
 import { RoleWords } from '../../components/limit-words.tsx'
 import { RecordName, TenantSelect } from '../../components/record-select.tsx'
 import { type BindingDraft, bindingsOf, draftsOf } from './bindings.ts'
@@ -42,35 +43,42 @@ export function givenRights<V extends { bindings: readonly BindingDraft[]; tenan
   return { ...others, role_bindings: bindingsOf(bindings), ...(tenant_id === null ? {} : { tenant_id }) }
 }
 
-interface Props {
-  rights: Rights
-  change: (changed: Partial<Rights>) => void
+interface Form {
+  values: Rights
+  set: (changed: Partial<Rights>) => void
+  problemAt: ProblemAt
 }
 
 /** The roles without and with a scope, and the tenant. */
-export function RoleFields({ rights, change }: Props) {
+export function roleFields({ values, set, problemAt }: Form) {
   return (
     <>
-      <RoleSelect value={rights.roles} onChange={(roles) => change({ roles })} />
-      <BindingsField value={rights.bindings} onChange={(bindings) => change({ bindings })} />
+      <RoleSelect value={values.roles} onChange={(roles) => set({ roles })} error={problemAt('/roles')} />
+      <BindingsField
+        value={values.bindings}
+        onChange={(bindings) => set({ bindings })}
+        error={problemAt('/role_bindings')}
+      />
       <TenantSelect
         description="The user sees only this tenant. Without a tenant, the user sees all tenants."
-        value={rights.tenant_id}
-        onChange={(tenant_id) => change({ tenant_id })}
+        value={values.tenant_id}
+        onChange={(tenant_id) => set({ tenant_id })}
+        error={problemAt('/tenant_id')}
       />
     </>
   )
 }
 
-export function StatusSelect({ rights, change }: Props) {
+export function statusSelect({ values, set, problemAt }: Form) {
   return (
     <Select
       label="Status"
       description="A user who is suspended or inactive can do nothing"
       allowDeselect={false}
       data={Object.entries(STATUSES).map(([value, label]) => ({ value: value as UserStatus, label }))}
-      value={rights.status}
-      onChange={(status) => status !== null && change({ status })}
+      value={values.status}
+      onChange={(status) => status !== null && set({ status })}
+      error={problemAt('/status')}
     />
   )
 }

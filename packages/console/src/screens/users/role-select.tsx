@@ -18,8 +18,14 @@ function useRoleNames() {
   return { mayList, text, setText, names: (roles.data?.data ?? []).map(({ name }) => name) }
 }
 
+interface Props {
+  value: string[]
+  onChange: (names: string[]) => void
+  error: string | undefined
+}
+
 /** A choice of roles by name. */
-export function RoleSelect({ value, onChange }: { value: string[]; onChange: (names: string[]) => void }) {
+export function RoleSelect({ value, onChange, error }: Props) {
   const { mayList, text, setText, names } = useRoleNames()
   return (
     <MultiSelect
@@ -39,6 +45,7 @@ export function RoleSelect({ value, onChange }: { value: string[]; onChange: (na
       data={[...new Set([...names, ...value])]}
       value={value}
       onChange={onChange}
+      error={error}
     />
   )
 }

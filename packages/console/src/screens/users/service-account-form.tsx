@@ -2,7 +2,7 @@ import type { Item } from '@slipway/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useWrite } from '../../api/queries.ts'
 import { RecordForm } from '../../components/record-form.tsx'
-import { changedRights, givenRights, RoleFields, rightsOf, StatusSelect } from './rights-fields.tsx'
+import { changedRights, givenRights, rightsOf, roleFields, statusSelect } from './rights-fields.tsx'
 
 interface Props {
   /** Null for a new account. */
@@ -33,8 +33,8 @@ export function ServiceAccountForm({ account, onClose }: Props) {
           maxLength: 255,
         },
         { name: 'display_name', label: 'Display name', isNullable: true, maxLength: 255 },
-        ({ values, set }) => <RoleFields rights={values} change={set} />,
-        ({ values, set }) => <StatusSelect rights={values} change={set} />,
+        roleFields,
+        statusSelect,
       ]}
       writes={[create, update]}
       save={(given, changed) => {

@@ -1,5 +1,6 @@
 import { Button, Code, Group, SegmentedControl, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useWrite } from '../../api/queries.ts'
+import { FieldsetProblem } from '../../components/fieldset-problem.tsx'
 import { RecordForm } from '../../components/record-form.tsx'
 import { type Claim, newTrust, PLATFORMS, type TrustDraft, trustOf } from './trust-draft.ts'
 
@@ -23,8 +24,17 @@ export function TrustForm({ accountId, onClose }: Props) {
           required: true,
           maxLength: 255,
         },
-        ({ values: { draft }, set }) => (
-          <DraftFields draft={draft} change={(changed) => set({ draft: { ...draft, ...changed } })} />
+        ({ values: { draft }, set, problemAt }) => (
+          <>
+            <DraftFields
+              draft={draft}
+              change={(changed) => set({ draft: { ...draft, ...changed } })}
+              audienceProblem={problemAt('/audience')}
+            />
+            {/* Several fields make each of them. */}
+            <FieldsetProblem text={problemAt('/issuer')} />
+            <FieldsetProblem text={problemAt('/claims')} />
+          </>
         ),
       ]}
       writes={[create]}
@@ -41,7 +51,7 @@ interface FieldsProps {
   change: (changed: Partial<TrustDraft>) => void
 }
 
-function DraftFields({ draft, change }: FieldsProps) {
+function DraftFields({ draft, change, audienceProblem }: FieldsProps & { audienceProblem: string | undefined }) {
   const { platform } = draft
   return (
     <>
@@ -61,6 +71,7 @@ function DraftFields({ draft, change }: FieldsProps) {
         label="Audience"
         description="The claim aud of the tokens. The address of this server keeps out tokens for other services"
         required
+        error={audienceProblem}
         draft={draft}
         change={change}
       />
@@ -77,6 +88,7 @@ interface InputProps extends FieldsProps {
   description?: string
   placeholder?: string
   required?: boolean
+  error?: string | undefined
   pattern?: string
   /** What the browser says when the text does not have the pattern. */
   title?: string

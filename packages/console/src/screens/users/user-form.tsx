@@ -3,7 +3,7 @@ import type { Item } from '@slipway/client'
 import { useWrite } from '../../api/queries.ts'
 import { RecordForm } from '../../components/record-form.tsx'
 import { useSession } from '../../session/session.tsx'
-import { changedRights, givenRights, ProviderRights, RoleFields, rightsOf, StatusSelect } from './rights-fields.tsx'
+import { changedRights, givenRights, ProviderRights, rightsOf, roleFields, statusSelect } from './rights-fields.tsx'
 
 interface Props {
   /** Null for a new user. */
@@ -65,9 +65,9 @@ export function UserForm({ user, onClose }: Props) {
           minLength: 12,
           maxLength: 128,
         },
-        ({ values, set }) =>
+        (form) =>
           user === null || provider === undefined ? (
-            <RoleFields rights={values} change={set} />
+            roleFields(form)
           ) : (
             <ProviderRights user={user} provider={provider} />
           ),
@@ -80,7 +80,7 @@ export function UserForm({ user, onClose }: Props) {
               onChange={(event) => set({ break_glass: event.currentTarget.checked })}
             />
           ),
-        ({ values, set }) => <StatusSelect rights={values} change={set} />,
+        statusSelect,
       ]}
       writes={[create, update]}
       save={({ break_glass, ...given }, changed) => {

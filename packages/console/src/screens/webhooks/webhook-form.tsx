@@ -69,7 +69,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
             )}
           />
         ),
-        ({ values, set }) => (
+        ({ values, set, problemAt }) => (
           <Group align="flex-end" wrap="nowrap">
             <TextInput
               flex={1}
@@ -83,6 +83,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
               autoComplete="off"
               value={values.secret}
               onChange={(event) => set({ secret: event.currentTarget.value })}
+              error={problemAt('/secret')}
             />
             <Button variant="default" onClick={() => set({ secret: makeSecret() })}>
               Make one
