@@ -112,6 +112,17 @@ export function windowsFrom(freeze: Times, now: Date): { starts_at: Date; ends_a
   return starts.map((each) => ({ starts_at: new Date(each), ends_at: new Date(each + end - start) }))
 }
 
+/** When the next window begins, within a year; null: none does. */
+export function nextStart(freeze: Times, now: Date): Date | null {
+  const { recurrence, start_offset = null } = freeze
+  const start = new Date(freeze.start_time)
+  const moment = now.getTime()
+  const range = { now: moment, until: moment, farthest: moment + FAR, most: MAX_WINDOWS }
+  if (typeof recurrence !== 'string') return start > now && start.getTime() <= range.farthest ? start : null
+  const next = startsFrom({ ...freeze, recurrence, start_offset }, range).find((each) => each > moment)
+  return next === undefined ? null : new Date(next)
+}
+
 /** Caches which freezes are active. A freeze is evaluated again only after its next boundary. */
 export class FreezeSet<F extends Freeze = Freeze> {
   readonly all: readonly F[]

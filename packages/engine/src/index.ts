@@ -38,6 +38,7 @@ export {
   approvalProblem,
   approvalRules,
   approvalsExpireAt,
+  canApprove,
   countingApprovals,
   type PassedRules,
   promotionKey,

@@ -196,6 +196,11 @@ export function approvalProblem(
   return approvalRules(rules, request).every(({ missing }) => missing === 0) ? 'not_needed' : null
 }
 
+/** Whether a user may give an approval that is missing. A second one of the same user would change nothing. */
+export const canApprove = (rules: readonly RuledEnvironment[], request: StartRequest, approver: Approver): boolean =>
+  request.terms.approvals.every(({ user_id }) => user_id !== approver.user_id) &&
+  approvalProblem(rules, request, approver) === null
+
 /** The same for a rejection, which is possible as long as the request waits, also with all approvals. */
 export function rejectionProblem(
   rules: readonly RuledEnvironment[],

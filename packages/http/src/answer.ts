@@ -4,7 +4,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AnyRefusal, bodyOfRefusal } from './refusal.ts'
 
 /** `body` becomes JSON, `json` and `chunks` are JSON text, whole or in parts, `lines` is plain text, `bytes` any other content. */
-export type Answer = { status: number; headers?: Record<string, string | string[]> } & (
+export type Answer = {
+  status: number
+  headers?: Record<string, string | string[]>
+  /** What a client compares: an answer with an equal one is the same. Without it: the body. */
+  same?: unknown
+} & (
   | { body?: unknown }
   | { json: string }
   | { bytes: AsyncIterable<Buffer> | Iterable<Buffer>; length: number }

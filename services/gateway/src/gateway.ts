@@ -18,6 +18,7 @@ import { createStreamProxy } from './http/stream-proxy.ts'
 import { createAuthenticate } from './identity/authenticate.ts'
 import { identityHandlers } from './identity/handlers.ts'
 import { oidcHandlers } from './oidc/handlers.ts'
+import { overviewHandlers } from './overview/handlers.ts'
 import { releaseHandlers } from './releases/handlers.ts'
 import { deliveryHandlers } from './webhooks/deliveries.ts'
 import { webhookHandlers } from './webhooks/webhooks.ts'
@@ -42,6 +43,7 @@ export function createGateway(dependencies: Dependencies): Gateway {
     ...instanceGrantHandlers(dependencies),
     ...contentHandlers(dependencies),
     ...deploymentHandlers(dependencies),
+    ...overviewHandlers(dependencies),
     ...releaseHandlers(dependencies),
     ...auditHandlers(dependencies),
     ...webhookHandlers(dependencies),

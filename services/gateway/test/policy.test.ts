@@ -35,6 +35,8 @@ const POLICY: Record<string, string> = {
   'DELETE /auth/api-keys/{id}': 'login',
   'POST /auth/sse-token': 'user',
   'POST /auth/sse-token/refresh': 'user',
+  'GET /overview': 'deployments:read aou',
+  'GET /overview/counts': 'deployments:read aou',
   'GET /deployments': 'deployments:read aou',
   'POST /deployments': 'deployments:create ao',
   'POST /deployments/preview': 'deployments:create ao',

@@ -2041,6 +2041,150 @@ export interface components {
             /** @description The targets that only_changed left out: all */
             unchanged_target_ids: string[];
         };
+        Overview: {
+            /**
+             * Format: date-time
+             * @description The clock of the database
+             */
+            at: string;
+            /** @description How many there are of all that the caller may see */
+            counts: {
+                /** @description Deployments that ended as `failed` or `rolled_back` in the last 24 hours */
+                failed: number;
+                /** @description Requests that wait in the queue, also parked ones */
+                pending: number;
+                /** @description Deployments that run or roll back */
+                running: number;
+                /** @description Requests that the caller may approve now */
+                to_approve: number;
+            };
+            /** @description Those that ended last */
+            ended: components["schemas"]["DeploymentSummary"][];
+            /** @description The deployments that failed in the last 24 hours */
+            failures: {
+                /** @description By the fingerprint of the first failed command, the most frequent first. Of more than 2,000 failures, the newest count */
+                groups: {
+                    /** @description How many deployments failed in this way */
+                    count: number;
+                    /** @description The newest of them */
+                    deployments: components["schemas"]["DeploymentSummary"][];
+                    /** @description The kind of the failure; null: no explanation has one */
+                    fingerprint: string | null;
+                    /** @description What the first failed command of the newest of them says */
+                    summary: string;
+                }[];
+                /**
+                 * Format: date-time
+                 * @description 24 hours before `at`
+                 */
+                since: string;
+                /** @description The failures since then, as `counts.failed` */
+                total: number;
+            };
+            /** @description The freezes; null without the permission `freezes:read` */
+            freezes: {
+                /** @description The freezes that are in force, the first to end first */
+                active: {
+                    /**
+                     * Format: uuid
+                     * @description The freeze, by UUID
+                     */
+                    id: string;
+                    /** @description Its name */
+                    name: string;
+                    /** @description When its present window ends; null: nobody knows */
+                    until: string | null;
+                }[];
+                /** @description The windows that begin next, within a year */
+                next: {
+                    /**
+                     * Format: date-time
+                     * @description When its next window begins
+                     */
+                    from: string;
+                    /**
+                     * Format: uuid
+                     * @description The freeze, by UUID
+                     */
+                    id: string;
+                    /** @description Its name */
+                    name: string;
+                }[];
+            } | null;
+            /** @description The queue */
+            queue: {
+                /** @description When the first request of the queue probably starts; null: nobody knows, or none waits for a slot */
+                first_estimated_start: string | null;
+                /** @description What they wait for, in the order of the queue, parked ones last. Of the requests that are not parked, the first 500 count */
+                reasons: {
+                    /** @description How many requests wait for it */
+                    count: number;
+                    /** @description How many further sources they deploy */
+                    more_sources: number;
+                    /** @description The instances that they need, with `capacity` and `instance_pool`; null: any */
+                    pool_name: string | null;
+                    /** @description The first sources that they deploy */
+                    source_names: string[];
+                    /**
+                     * @description What the requests wait for first
+                     * @enum {string}
+                     */
+                    waiting_for: "start_time" | "approval" | "window" | "promotion" | "freeze" | "instance_pool" | "no_compatible_instance" | "tenant_limit" | "target_lock" | "capacity";
+                }[];
+                /** @description Requests that wait, as `counts.pending` */
+                total: number;
+            };
+            /** @description Deployments that run: those that roll back first, then the newest */
+            running: components["schemas"]["DeploymentSummary"][];
+            /** @description The slots of instances; null without the permission `instances:read` */
+            slots: {
+                /** @description Free slots of the instances that are online */
+                free: number;
+                /** @description The instances that joined last */
+                instances: {
+                    /** @description Deployments that the instance runs now */
+                    active: number;
+                    /** @description Deployments that the instance can run at once */
+                    capacity: number;
+                    /**
+                     * Format: uuid
+                     * @description UUID of the instance
+                     */
+                    id: string;
+                    /** @description Unique name, which the instance says when it joins */
+                    name: string;
+                    /**
+                     * @description offline: no heartbeat for 30 seconds; draining: the instance finishes its runs and gets no new ones
+                     * @enum {string}
+                     */
+                    status: "online" | "draining" | "offline";
+                }[];
+                /** @description Instances that are online */
+                online: number;
+                /** @description Instances that have joined */
+                total: number;
+                /** @description Slots that deployments use now */
+                used: number;
+            } | null;
+        };
+        OverviewCounts: {
+            /**
+             * Format: date-time
+             * @description The clock of the database
+             */
+            at: string;
+            /** @description How many there are of all that the caller may see */
+            counts: {
+                /** @description Deployments that ended as `failed` or `rolled_back` in the last 24 hours */
+                failed: number;
+                /** @description Requests that wait in the queue, also parked ones */
+                pending: number;
+                /** @description Deployments that run or roll back */
+                running: number;
+                /** @description Requests that the caller may approve now */
+                to_approve: number;
+            };
+        };
         /** @description Where this page stands in the list */
         PageMeta: {
             /** @description Whether a page follows */
@@ -6205,6 +6349,46 @@ export interface operations {
                     "application/json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+        };
+    };
+    getOverviewCounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverviewCounts"];
                 };
             };
         };

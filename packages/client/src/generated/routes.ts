@@ -60,6 +60,8 @@ export const ROUTES = {
   getInstance: { method: 'GET', path: '/api/v1/admin/instances/{id}', bearer: true },
   getInstanceGrant: { method: 'GET', path: '/api/v1/instances/grants/{id}', bearer: true },
   getOpenApi: { method: 'GET', path: '/api/v1/openapi.json' },
+  getOverview: { method: 'GET', path: '/api/v1/overview', bearer: true },
+  getOverviewCounts: { method: 'GET', path: '/api/v1/overview/counts', bearer: true },
   getPending: { method: 'GET', path: '/api/v1/deployments/pending/{id}', bearer: true },
   getPromotion: { method: 'GET', path: '/api/v1/releases/promotion', bearer: true },
   getReadiness: { method: 'GET', path: '/api/v1/health/ready' },

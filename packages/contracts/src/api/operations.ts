@@ -6,6 +6,7 @@ import { deploymentOperations } from './operations/deployments.ts'
 import { freezeOperations } from './operations/freezes.ts'
 import { oidcOperations } from './operations/oidc.ts'
 import type { Operation } from './operations/operation.ts'
+import { overviewOperations } from './operations/overview.ts'
 import { releaseOperations } from './operations/releases.ts'
 import { serviceOperations } from './operations/service.ts'
 import { sourceOperations } from './operations/sources.ts'
@@ -20,6 +21,7 @@ const operations = {
   ...authenticationOperations,
   ...tokenOperations,
   ...oidcOperations,
+  ...overviewOperations,
   ...deploymentOperations,
   ...releaseOperations,
   ...sourceOperations,

@@ -1,6 +1,7 @@
 // What several services read and show in the same way: list items, what a pending request waits for, stored variables, and which
 // records a user sees.
 
+export { countApprovable } from './approvable.ts'
 export { readComparedPlans } from './compared-plans.ts'
 export { SUMMARY, SUMMARY_AS_STARTED, stepError, withProgress } from './deployments.ts'
 export { type FreezeRow, freezeItem } from './freezes.ts'
@@ -11,6 +12,7 @@ export { type ItemContext, listItem, listItems } from './list-item.ts'
 export { PENDING } from './pending.sql.ts'
 export { type PendingViewer, pendingItems } from './pending.ts'
 export { readPreviewedStart, type ShownStart } from './previewed-start.ts'
+export { type QueueNow, readQueueNow, type WaitingRequests } from './queue.ts'
 export { CHECK } from './releases.ts'
 export { REACHED_FOR, STATUS_OF_TARGET, targetStatus } from './targets.sql.ts'
 export { type ShownConnection, shownSelector, type TargetRow, targetItems } from './targets.ts'

@@ -3,10 +3,10 @@ import {
   type Approver,
   aboutToStart,
   admit,
-  approvalProblem,
   approvalRules,
   approvalsExpireAt,
   blockersIn,
+  canApprove,
   type Decision,
   earliestStart,
   explain,
@@ -63,6 +63,42 @@ export async function pendingItems(
   })
 }
 
+/** What a request of the queue waits for first. */
+export interface WaitingItem {
+  waiting_for: ShownBlocker['code']
+  /** Of the instances that it needs, if it waits for these; null: any. */
+  pool_name: string | null
+  source_name: string
+  estimated_start: Date | null
+}
+
+/** The same as `pendingItems`, with no more than what these requests wait for. Those that have left the queue are left out. */
+export async function waitingItems(
+  tx: Queryable,
+  viewer: PendingViewer,
+  reading: Promise<PendingRow[]>,
+): Promise<WaitingItem[]> {
+  const rows = await reading
+  if (rows.length === 0) return []
+  const ids = rows.map(({ request }) => request.id)
+  const [, round] = await Promise.all([seeTenant.run(tx, { tenant: ALL_TENANTS }), readNextRound(tx, ids)])
+  await seeTenant.run(tx, { tenant: viewer.tenant_id ?? ALL_TENANTS })
+  return rows.flatMap((row) => {
+    const decision = round.decisions.get(row.request.id)
+    if (decision === undefined) return []
+    const { first, pool } = explained(row, decision, round, viewer)
+    const isForPool = row.selector !== null && (first.code === 'capacity' || first.code === 'instance_pool')
+    return [
+      {
+        waiting_for: first.code,
+        pool_name: isForPool ? pool.name : null,
+        source_name: row.request.source_name,
+        estimated_start: estimatedStart(first),
+      },
+    ]
+  })
+}
+
 async function readNextRound(tx: Queryable, pending: readonly string[]): Promise<NextRound> {
   const [runSeconds, { snapshot, requests }] = await Promise.all([
     readRunSeconds(tx),
@@ -86,14 +122,36 @@ type Waiting = Pick<
 >
 
 /** Empty for a request that does not wait, or has left the queue since its row was read. */
-function waitingOf(
-  { request, tenant_id, tenant_name, selector, pool_position: position }: PendingRow,
-  { snapshot, decisions, runSeconds }: NextRound,
-  viewer: PendingViewer,
-): Waiting {
+function waitingOf(row: PendingRow, round: NextRound, viewer: PendingViewer): Waiting {
+  const { request, selector, pool_position: position } = row
+  const { snapshot, decisions } = round
   const decision = decisions.get(request.id)
   if (request.status !== 'pending' || decision === undefined) return {}
-  const { now, instances } = snapshot
+  const { now } = snapshot
+  const { blockers, first, pool } = explained(row, decision, round, viewer)
+  const { held_targets = [] } = first.details
+  const estimated = estimatedStart(first)
+  return {
+    waiting_for: first.code,
+    waiting_reason: first.message,
+    ...(held_targets.length > 0 ? { held_targets } : {}),
+    blockers: blockers.map(blockerItem),
+    earliest_start: earliestStart(blockers, now)?.toISOString() ?? null,
+    ...(selector === null || position === null ? {} : { instance_pool: { ...shownPool(pool), selector, position } }),
+    ...approvalsOf(snapshot, decision, viewer.approver),
+    ...(estimated === null ? {} : { estimated_start: plainTime(estimated) }),
+  }
+}
+
+type FirstBlocker = ReturnType<typeof aboutToStart>
+
+/** All that keeps a request from starting, the first of it, and the instances that it needs. */
+function explained(
+  { tenant_id, tenant_name, selector, pool_position: position }: PendingRow,
+  decision: Decision,
+  { snapshot: { now, instances }, runSeconds }: NextRound,
+  viewer: PendingViewer,
+): { blockers: ShownBlocker[]; first: FirstBlocker; pool: ReturnType<typeof poolState> } {
   const blockers = explain(blockersIn(decision), {
     viewer,
     now,
@@ -104,19 +162,11 @@ function waitingOf(
     lostAfterSeconds: LOST_AFTER_SECONDS,
   })
   const pool = poolState(instances, { tenant_id, selector })
-  const first = blockers[0] ?? aboutToStart(pool, now)
-  const { held_targets = [] } = first.details
-  return {
-    waiting_for: first.code,
-    waiting_reason: first.message,
-    ...(held_targets.length > 0 ? { held_targets } : {}),
-    blockers: blockers.map(blockerItem),
-    earliest_start: earliestStart(blockers, now)?.toISOString() ?? null,
-    ...(selector === null || position === null ? {} : { instance_pool: { ...shownPool(pool), selector, position } }),
-    ...approvalsOf(snapshot, decision, viewer.approver),
-    ...(first.code === 'capacity' && first.until !== null ? { estimated_start: plainTime(first.until) } : {}),
-  }
+  return { blockers, first: blockers[0] ?? aboutToStart(pool, now), pool }
 }
+
+/** When a request that waits for a slot probably starts. */
+const estimatedStart = ({ code, until }: FirstBlocker): Date | null => (code === 'capacity' ? until : null)
 
 /** The approvals that rules ask for, and whether the viewer may give one. */
 function approvalsOf(
@@ -130,10 +180,9 @@ function approvalsOf(
   const expires_at = approvalsExpireAt(rules, request)
   if (expires_at === null) return { can_approve: false }
   const given = request.terms.approvals
-  const hasApproved = given.some(({ user_id }) => user_id === approver?.user_id)
   return {
     approvals: { rules: asking.map(shownRule), given: given.map(shownApproval), expires_at: expires_at.toISOString() },
-    can_approve: approver !== undefined && !hasApproved && approvalProblem(rules, request, approver) === null,
+    can_approve: approver !== undefined && canApprove(rules, request, approver),
   }
 }
 

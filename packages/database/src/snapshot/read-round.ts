@@ -502,13 +502,14 @@ async function readNamed(db: Queryable, ids: readonly string[], open: readonly G
   return {
     states,
     steps: new Map(rows.map(({ id, steps }) => [id, steps])),
-    requests: rows.map((row): StartRequest => {
-      const { id, rank, subject, selector, retry_at } = row
-      const { tenant_id } = subject
-      const locks = wanted.get(id) ?? []
-      const terms = storedTerms(row)
-      const stored = { author: null, retry_at, arrival: null }
-      return { kind: 'start', id, tenant_id, subject, selector, rank, targets: locks, terms, ...stored }
-    }),
+    requests: rows.map((row) => storedRequest(row, wanted.get(row.id) ?? [])),
   }
+}
+
+/** A pending request with the targets that it locks, without its author and approvals. */
+export function storedRequest(row: RowOf<typeof findPending>, targets: readonly RequestedTarget[]): StartRequest {
+  const { id, rank, subject, selector, retry_at } = row
+  const { tenant_id } = subject
+  const stored = { author: null, retry_at, arrival: null }
+  return { kind: 'start', id, tenant_id, subject, selector, rank, targets, terms: storedTerms(row), ...stored }
 }

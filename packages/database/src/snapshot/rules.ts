@@ -1,5 +1,6 @@
 import { offsetOf, type Plan, variantOf } from '@slipway/domain'
 import {
+  type Approval,
   type PromotionState,
   promotionKey,
   type Request,
@@ -95,11 +96,7 @@ export async function withRuleFacts(
     approved.length === 0 ? [] : findApprovals.all(db, { ids: approved.map(({ request }) => request.id) }),
     promoted.size === 0 ? [] : findPromotions.all(db, { asked: [...promoted.values()] }),
   ])
-  const given = new Map<string, Terms['approvals'][number][]>()
-  for (const { request_id, is_active, bindings, ...approval } of approvals) {
-    const subject = is_active ? { bindings, key: null } : null
-    given.set(request_id, [...(given.get(request_id) ?? []), { ...approval, subject }])
-  }
+  const given = approvalsByRequest(approvals)
   return {
     promotions: new Map([...promoted.keys()].map((key, index) => [key, stateOf(states[index])])),
     requests: requests.map((request) => {
@@ -109,6 +106,16 @@ export async function withRuleFacts(
         : { ...request, terms: { ...request.terms, approvals: own } }
     }),
   }
+}
+
+/** The approvals of each request, with what their users may do now. */
+export function approvalsByRequest(rows: readonly RowOf<typeof findApprovals>[]): ReadonlyMap<string, Approval[]> {
+  const given = new Map<string, Approval[]>()
+  for (const { request_id, is_active, bindings, ...approval } of rows) {
+    const subject = is_active ? { bindings, key: null } : null
+    given.set(request_id, [...(given.get(request_id) ?? []), { ...approval, subject }])
+  }
+  return given
 }
 
 function askedPromotion(request: StartRequest, { id, rules: { promotion } }: RuledEnvironment) {

@@ -17,6 +17,7 @@ import {
   Reject,
 } from '../environment-rules.ts'
 import { CliToken, LoginProvider, LoginProviders } from '../oidc.ts'
+import { Overview, OverviewCounts } from '../overview.ts'
 import * as checks from '../release-checks.ts'
 import * as releases from '../releases.ts'
 import * as tokens from '../tokens.ts'
@@ -47,6 +48,8 @@ const NAMED: Record<string, unknown> = {
   CliToken,
   LoginProvider,
   LoginProviders,
+  Overview,
+  OverviewCounts,
   ...checks,
   ...releases,
   ...tokens,

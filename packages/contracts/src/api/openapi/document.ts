@@ -39,6 +39,7 @@ Values out of range become the nearest valid value. A page beyond the last is em
 
 const TAGS: Record<string, string> = {
   authentication: 'Logging in, second factors, API keys, stream tokens',
+  overview: 'What happens now',
   deployments: 'Deployments, the queue before them, their logs and results',
   releases:
     'What is in force on each target: the version that was applied last and not rolled back, and the latest attempt. A ' +

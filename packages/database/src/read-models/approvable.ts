@@ -1,0 +1,46 @@
+import { type Approver, canApprove, rulesFor } from '@slipway/engine'
+import { readAsking } from '../snapshot/read-asking.ts'
+import { type Queryable, statement } from '../sql/statement.ts'
+import { int8, nullable, uuid } from '../sql/types.ts'
+import { ALL_TENANTS, seeTenant } from '../tenant.ts'
+import { ownSql, type Viewer } from './visibility.ts'
+
+/** More requests that ask for approvals are not counted. */
+const MOST_ASKING = 10_000
+
+/**
+ * The requests that ask for approvals, in groups within which a user may approve all or none: of the same environments and source, and
+ * by the user or not. Each with approvals is a group of its own. Reads an index alone, and one entry of `approvals` for each request.
+ */
+const findAskingGroups = statement({
+  name: 'database.pending.find-asking-groups',
+  parameters: { tenant_id: nullable(uuid), user_id: uuid, most: int8 },
+  row: { count: int8, id: uuid },
+  sql: `SELECT count(*) AS count, (array_agg(a.id))[1] AS id
+      FROM (SELECT r.id, r.freeze_key, r.source_type, r.source_id, r.overrides_rules,
+                   r.author_id IS NOT DISTINCT FROM :user_id::uuid AS is_own,
+                   (SELECT r.id FROM approvals g WHERE g.request_id = r.id LIMIT 1) AS approved
+              FROM pending_requests r
+             WHERE r.status = 'pending' AND r.parked_for IN ('start_time', 'approval') AND ${ownSql('r')}
+             LIMIT :most) a
+     GROUP BY a.freeze_key, a.source_type, a.source_id, a.overrides_rules, a.is_own, a.approved`,
+})
+
+/**
+ * How many of the requests that the viewer sees the user may approve now. `tx` must be a transaction: whether approvals that were given
+ * still count depends on users of all tenants.
+ */
+export async function countApprovable(tx: Queryable, { tenant_id }: Viewer, approver: Approver): Promise<number> {
+  const groups = await findAskingGroups.all(tx, { tenant_id, user_id: approver.user_id, most: MOST_ASKING })
+  if (groups.length === 0) return 0
+  const ids = groups.map(({ id }) => id)
+  const [, { rules, requests }] = await Promise.all([
+    seeTenant.run(tx, { tenant: ALL_TENANTS }),
+    readAsking(tx, ids),
+    seeTenant.run(tx, { tenant: tenant_id ?? ALL_TENANTS }),
+  ])
+  const approvable = new Set(
+    requests.filter((request) => canApprove(rulesFor({ rules }, request), request, approver)).map(({ id }) => id),
+  )
+  return groups.reduce((sum, { id, count }) => sum + (approvable.has(id) ? count : 0), 0)
+}
