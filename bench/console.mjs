@@ -33,7 +33,7 @@ export async function measureConsole({ suite, database, api, instance, sequence,
     const grid = await visit(browser, suite, `/deployments/${large}`)
     await grid.locator(GRID.row).first().waitFor()
     const opening = performance.now() - opened
-    const log = await visit(browser, suite, `/deployments/${large}?line=0`)
+    const log = await visit(browser, suite, `/deployments/${large}?line=1`)
     await log.locator(LOG.row).first().waitFor()
     const bareGrid = await bare(browser, { count: TARGETS, cells: 21, height: 26 })
     const bareLog = await bare(browser, { count: 400_000, cells: 3, height: 20 })

@@ -1,4 +1,5 @@
 // From an empty tenant to a deployment and its log, in a browser.
+import fs from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { connectTo, createAction, createGate, deploymentEnd, openTenant } from '@slipway/testing'
 import type { Visitor } from '../console/browser.ts'
@@ -145,26 +146,35 @@ test('a deployment shows its steps while it runs, and its log by line, text, ste
   await page.getByRole('option', { name: 'error' }).click()
   await visitor.sees(/^1 line matches$/)
   expect(await page.getByTestId('log-text').allTextContents()).toEqual(['broken'])
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download log' }).click(),
+  ])
+  expect(fs.readFileSync(await download.path(), 'utf8')).toMatch(/\t3000\n.*\tbroken\n/)
   await page.reload()
   await visitor.sees(/^1 line matches$/)
   expect(await page.getByText('slipway logs').textContent()).toMatch(/--target \S+ --action \S+ --level error$/)
 
   await visitor.open(`/deployments/${id}?line=2000`)
-  await chosen.waitFor()
+  await chosen.filter({ hasText: '2000' }).waitFor()
   expect(await chosen.locator('.log-number').textContent()).toBe('2000')
-  await page.getByLabel('Search the log').fill('2999')
-  await visitor.sees(/^1 line matches$/)
-  await page.locator('[data-testid=log-text]', { hasText: '2999' }).waitFor()
-  await page.getByRole('link', { name: 'Link to line 2998' }).click()
-  await page.getByLabel('Search the log').fill('')
-  await chosen.filter({ hasText: '2999' }).waitFor()
-  expect(page.url()).toContain('line=2998')
+  await page.getByLabel('Search the log').fill('299')
+  await visitor.sees(/^13 lines match$/)
+  await visitor.sees(/^– of 13$/)
+  await page.keyboard.press('F3')
+  await page.keyboard.press('F3')
+  await visitor.sees(/^4 of 13$/)
+  expect(await chosen.locator('mark').textContent()).toBe('299')
+  expect(page.url()).toContain('line=2990')
+  await page.getByRole('switch', { name: 'Show the lines around' }).check()
+  await page.locator('[data-testid=log-text]', { hasText: '3000' }).waitFor()
+  await chosen.filter({ hasText: '2990' }).waitFor()
 
   const database = await connectTo(stage.ground.suite.databaseUrl)
   await database.query('DELETE FROM log_chunks WHERE deployment_id = $1 AND first_line = 0', [id])
   await database.end()
-  await visitor.open(`/deployments/${id}?line=0`)
+  await visitor.open(`/deployments/${id}?line=1`)
   await chosen.filter({ hasText: '(no longer stored)' }).waitFor()
   await page.getByLabel('Line', { exact: true }).fill('2900')
-  await chosen.filter({ hasText: '2901' }).waitFor()
+  await chosen.filter({ hasText: '2900' }).waitFor()
 })

@@ -2,8 +2,11 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { cellAfter } from '../src/screens/deployment/grid-keys.ts'
-import { arrange, outlookOf, type Step } from '../src/screens/deployment/grid-rows.ts'
+import { arrange, outlookOf, type Plan, type Step } from '../src/screens/deployment/grid-rows.ts'
+import { cellOf, logContext } from '../src/screens/deployment/log-columns.ts'
 import { lastPart, PART, placeAt } from '../src/screens/deployment/log-place.ts'
+import type { LogLine } from '../src/screens/deployment/log-reads.ts'
+import { indexOf, matchBeside } from '../src/screens/deployment/match-order.ts'
 
 test('keys lead to a cell of the grid', () => {
   const size = { rows: 200, columns: 10, page: 20 }
@@ -43,6 +46,25 @@ test('steps are arranged by target, and a state of the live stream counts more t
   ])
   expect(outlooks({})).toEqual(['running', 'waiting'])
   expect(outlooks({ 2: 'skipped', 4: 'rollback_failed' })).toEqual(['done', 'failed'])
+})
+
+test('the way from match to match begins at the shown line, and goes on at the other end', () => {
+  const lines = [3, 7, 8].map((number) => ({ number }))
+  const beside = (number: number | null, step: 1 | -1) => matchBeside(lines, number, step)
+  expect([beside(null, 1), beside(3, 1), beside(4, 1), beside(8, 1)]).toEqual([3, 7, 7, 3])
+  expect([beside(null, -1), beside(8, -1), beside(4, -1), beside(3, -1)]).toEqual([8, 7, 3, 8])
+  expect([indexOf(lines, 7), indexOf(lines, 6), indexOf(lines, null)]).toEqual([1, null, null])
+  expect(matchBeside([], 1, 1)).toBeUndefined()
+})
+
+test('columns of a log show the time since the start, and the action of the step', () => {
+  const plan = { steps: [{ id: 's', target_name: 'north', action_name: 'Build' }] } as Plan
+  const context = logContext(plan, '2026-01-31T09:00:00.000Z', true)
+  const line = { at: '2026-01-31T09:01:02.345Z', step: 's' } as LogLine
+  expect(cellOf('seconds', line, context)).toBe('62.345')
+  expect(cellOf('step', line, context)).toBe('Build')
+  expect(cellOf('step', { ...line, step: null }, context)).toBe('')
+  expect(context.targetLength).toBe(5)
 })
 
 test('each line of a log is in its part, far from both ends unless the log ends there, and the last part has the end', () => {

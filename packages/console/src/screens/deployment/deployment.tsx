@@ -1,7 +1,7 @@
 import { Group, Tabs, Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useMemo, useRef } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { useRead } from '../../api/queries.ts'
 import { Steps } from '../../components/deployment-table.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
@@ -17,7 +17,8 @@ import { Configuration } from './configuration.tsx'
 import { FailureBox } from './failure-box.tsx'
 import { Failures } from './failures.tsx'
 import { isFailed, type Step } from './grid-rows.ts'
-import { choicesOf, logsCommand } from './log-filters.tsx'
+import { DownloadLog } from './log-download.tsx'
+import { logsCommand } from './log-filters.tsx'
 import type { LogStore } from './log-store.ts'
 import { LogView } from './log-view.tsx'
 import { Replaced } from './replaced.tsx'
@@ -54,7 +55,6 @@ function Followed({ id }: { id: string }) {
     void navigate({ to: `/deployments/${id}`, search: { ...search, tab: next ?? undefined } })
   const showLog = ({ target_id, action_id }: Step) =>
     void navigate({ to: `/deployments/${id}`, search: { tab: 'log', target: target_id, step: action_id } })
-  const choices = useMemo(() => choicesOf(detail.data?.plan), [detail.data])
   return (
     <Page
       title={detail.data ? sourceName(detail.data) : 'Deployment'}
@@ -66,7 +66,7 @@ function Followed({ id }: { id: string }) {
         {(deployment) => (
           <>
             <Summary deployment={deployment} progress={progress} />
-            {endedBadly && <FailureBox deployment={deployment} failures={failures} />}
+            {endedBadly && <FailureBox deployment={deployment} failures={failures} isBrief={tab === 'log'} />}
             <Tabs value={tab} onChange={show} keepMounted={false}>
               <Tabs.List mb="sm">
                 <Tabs.Tab value="steps">Steps</Tabs.Tab>
@@ -90,7 +90,7 @@ function Followed({ id }: { id: string }) {
                 )}
               </Tabs.Panel>
               <Tabs.Panel value="log">
-                <LogView id={id} log={log} isOver={isOver} choices={choices} />
+                <LogView id={id} log={log} isOver={isOver} plan={deployment.plan} startedAt={deployment.started_at} />
               </Tabs.Panel>
               <Tabs.Panel value="changes">
                 <Replaced deployment={deployment} />
@@ -137,6 +137,7 @@ function Summary({ deployment, progress }: SummaryProps) {
   const counts = progress
     ? { ...deployment, completed_steps: progress.completed, total_steps: progress.total }
     : deployment
+  const [problem, setProblem] = useState<Error | null>(null)
   const where = [deployment.tenant_name, deployment.environment_name].filter(Boolean).join(' / ')
   return (
     <>
@@ -146,7 +147,11 @@ function Summary({ deployment, progress }: SummaryProps) {
           <Steps deployment={counts} />
         </div>
         {where !== '' && <Text size="sm">{where}</Text>}
+        <Group ml="auto">
+          <DownloadLog id={deployment.id} onError={setProblem} />
+        </Group>
       </Group>
+      {problem && <ErrorAlert error={problem} />}
       <Timeline deployment={deployment} />
     </>
   )

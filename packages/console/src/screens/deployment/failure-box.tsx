@@ -11,10 +11,12 @@ import { OutputBlock } from './output-block.tsx'
 interface Props {
   deployment: Answer<'getDeployment'>
   failures: readonly Failure[]
+  /** Without the output, which the log below it shows. */
+  isBrief: boolean
 }
 
 /** Why a deployment did not succeed: the most frequent cause, and the end of the output of the first step with it. */
-export function FailureBox({ deployment: { id, plan, error_message }, failures }: Props) {
+export function FailureBox({ deployment: { id, plan, error_message }, failures, isBrief }: Props) {
   const first = groupFailures(failures)[0]?.failures[0]
   const step = useMemo(() => first && stepsOf(plan, [first]).get(first.id), [plan, first])
   if (first === undefined && error_message === null) return null
@@ -35,7 +37,7 @@ export function FailureBox({ deployment: { id, plan, error_message }, failures }
         )}
         {first !== undefined && (
           <>
-            {output !== '' && (
+            {output !== '' && !isBrief && (
               <OutputBlock text={output} label={`Last lines of ${first.action_name} on ${first.target_name}`} />
             )}
             <Group gap="lg">

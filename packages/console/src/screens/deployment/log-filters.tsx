@@ -1,12 +1,12 @@
 import { Select } from '@mantine/core'
-import type { Answer, LogFilter } from '@slipway/client'
+import type { LogFilter } from '@slipway/client'
 import { memo, useCallback } from 'react'
 import { shellQuoted } from '../../components/commands.ts'
 import { SearchInput } from '../../components/search-input.tsx'
 import type { Search } from '../../components/use-address.ts'
+import type { Plan } from './grid-rows.ts'
 
 type Level = NonNullable<LogFilter['level']>
-type Plan = Answer<'getDeployment'>['plan']
 
 const LEVELS: Level[] = ['info', 'warning', 'error']
 /** The longest text that the API searches for. */
@@ -35,7 +35,7 @@ export interface LogChoices {
 }
 
 /** The targets and the actions of a plan, each once, in its order. */
-export function choicesOf(plan: Plan | undefined): LogChoices {
+export function choicesOf(plan: Plan | null): LogChoices {
   const targets = new Map<string, string>()
   const actions = new Map<string, string>()
   for (const step of plan?.steps ?? []) {

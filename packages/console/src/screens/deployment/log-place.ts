@@ -3,8 +3,8 @@
  * of which a page has two or three in one of its own. A longer log is shown in parts of this many lines.
  */
 export const PART = 400_000
-/** Parts begin at multiples of this number, so they overlap. */
-const STEP = PART / 2
+/** Wrapped lines differ in height: each that is measured moves all that follow it in its part. */
+export const WRAPPED_PART = 20_000
 
 interface RowPlace {
   row: number
@@ -15,11 +15,11 @@ interface RowPlace {
 /** What the view of a log shows: its end, also while lines are added, or a row. */
 export type LogPlace = 'end' | RowPlace
 
-/** The first row of the last part of a log with this number of rows. */
-export const lastPart = (count: number) => Math.max(0, Math.ceil((count - PART) / STEP) * STEP)
+/** The first row of the last part of a log with this number of rows. Parts begin at multiples of half their size, so they overlap. */
+export const lastPart = (count: number, size = PART) => Math.max(0, Math.ceil((count - size) / (size / 2)) * (size / 2))
 
 /** A row, in the part that has the most rows on both sides of it. */
-export const placeAt = (row: number, count: number): RowPlace => ({
+export const placeAt = (row: number, count: number, size = PART): RowPlace => ({
   row,
-  part: Math.min(Math.max(0, Math.round(row / STEP) - 1) * STEP, lastPart(count)),
+  part: Math.min(Math.max(0, Math.round(row / (size / 2)) - 1) * (size / 2), lastPart(count, size)),
 })
