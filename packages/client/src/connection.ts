@@ -1,3 +1,4 @@
+import { AnswerMemory } from './answer-memory.ts'
 import {
   ApiError,
   AuthenticationError,
@@ -44,6 +45,11 @@ export interface ConnectionOptions {
   timeoutMs?: number
   /** How long to retry a request that is safe to repeat, in milliseconds. Default: 30,000. */
   retryForMs?: number
+  /**
+   * How many of the latest answers of reads are kept, so that the server sends only what has changed. A read without a change
+   * resolves to the same object as before, so callers must not change it. Default: 0. The end of the session forgets all.
+   */
+  rememberAnswers?: number
 }
 
 export interface Request extends CallOptions {
@@ -65,6 +71,8 @@ interface Route {
   /** The body is bytes, not JSON. */
   binary?: true
 }
+
+const NOT_MODIFIED = 304
 
 const RETRY_FROM_MS = 200
 const RETRY_TO_MS = 5_000
@@ -89,6 +97,7 @@ export class Connection {
   readonly #sessions: SessionStore
   readonly #cookies: Locks | undefined
   readonly #onSessionEnd: (() => void) | undefined
+  readonly #memory: AnswerMemory
   #renewing: Promise<void> | undefined
   #answered = false
 
@@ -103,6 +112,7 @@ export class Connection {
     this.#sessions = options.sessions ?? createMemoryStore()
     this.#cookies = options.cookies
     this.#onSessionEnd = options.onSessionEnd
+    this.#memory = new AnswerMemory(options.rememberAnswers ?? 0)
   }
 
   /** Calls an operation and resolves to the body of the answer. Throws ApiError after a refusal, else ConnectionError. */
@@ -134,6 +144,7 @@ export class Connection {
   }
 
   async login(credentials: Credentials): Promise<void> {
+    this.#memory.forget()
     const { email, password } = credentials
     const login = await this.#ask('login', { body: { email, password } })
     if ('requires_2fa' in login.body) {
@@ -143,6 +154,7 @@ export class Connection {
 
   /** Completes a login in the browser. Returns who logged in. */
   async loginWithCode({ code, verifier }: LoginCode): Promise<Schema<'User'>> {
+    this.#memory.forget()
     const login = await this.#ask('exchangeCliCode', { body: { code, code_verifier: verifier } })
     this.#keep(login)
     return login.body.user
@@ -168,6 +180,7 @@ export class Connection {
   async logout(): Promise<void> {
     await this.call('logout')
     this.#sessions.save(undefined)
+    this.#memory.forget()
   }
 
   /** Sends a request with the credential, and again with a new one if the session has ended. */
@@ -190,6 +203,7 @@ export class Connection {
       const ended = error instanceof AuthenticationError && /^(TOKEN_EXPIRED|INVALID_TOKEN)$/.test(error.code)
       if (!ended) throw error
       if (!(await this.#renewOnce(used))) {
+        this.#memory.forget()
         this.#onSessionEnd?.()
         throw error
       }
@@ -280,20 +294,26 @@ export class Connection {
   async #ask<O extends OperationId>(operation: O, request: Sent): Promise<Answered<O>> {
     const limit = abortAfter(this.#timeoutMs, request.signal)
     try {
-      const response = await this.#send(operation, request, limit.signal)
-      return { body: await this.#bodyOf(operation, response), headers: response.headers }
+      const url = this.#urlOf(operation, request)
+      const known = ROUTES[operation].method === 'GET' ? this.#memory.find(url) : undefined
+      const headers = known === undefined ? {} : { 'if-none-match': known.etag }
+      const response = await this.#send(
+        operation,
+        { ...request, headers: { ...headers, ...request.headers } },
+        limit.signal,
+      )
+      if (known !== undefined && response.status === NOT_MODIFIED) {
+        return { body: known.body as Answer<O>, headers: response.headers }
+      }
+      return { body: await this.#bodyOf(operation, response, url), headers: response.headers }
     } finally {
       limit.end()
     }
   }
 
   async #send(operation: OperationId, request: Sent, signal: AbortSignal | undefined): Promise<Response> {
-    const { method, path, bearer, binary }: Route = ROUTES[operation]
-    const { params = {}, query = {}, body } = request
-    const url = new URL(this.url + path.replace(/\{(\w+)\}/g, (_, name) => parameter(params, name)))
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, String(value))
-    }
+    const { method, bearer, binary }: Route = ROUTES[operation]
+    const { body } = request
     const token = this.#token ?? this.#sessions.load()?.accessToken
     const headers = {
       accept: 'application/json',
@@ -310,15 +330,26 @@ export class Connection {
       ...(body === undefined ? {} : { body: binary ? (body as Uint8Array<ArrayBuffer> | Blob) : JSON.stringify(body) }),
     }
     // Not stored in the constructor: tests and pages may replace the global one later.
-    const response = await (this.#fetch ?? fetch)(url, init).catch((error: unknown) => {
-      request.signal?.throwIfAborted()
-      throw new ConnectionError(this.url, error)
-    })
-    if (!response.ok) throw await refusalOf(response, this.url)
+    const response = await (this.#fetch ?? fetch)(new URL(this.#urlOf(operation, request)), init).catch(
+      (error: unknown) => {
+        request.signal?.throwIfAborted()
+        throw new ConnectionError(this.url, error)
+      },
+    )
+    if (!response.ok && response.status !== NOT_MODIFIED) throw await refusalOf(response, this.url)
     return response
   }
 
-  async #bodyOf<O extends OperationId>(operation: O, response: Response): Promise<Answer<O>> {
+  #urlOf(operation: OperationId, { params = {}, query = {} }: Sent): string {
+    const { path }: Route = ROUTES[operation]
+    const url = new URL(this.url + path.replace(/\{(\w+)\}/g, (_, name) => parameter(params, name)))
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, String(value))
+    }
+    return url.href
+  }
+
+  async #bodyOf<O extends OperationId>(operation: O, response: Response, url: string): Promise<Answer<O>> {
     const lost = (error: unknown) => {
       throw new ConnectionError(this.url, error)
     }
@@ -328,7 +359,11 @@ export class Connection {
     const text = await response.text().catch(lost)
     try {
       const body: unknown = text === '' ? undefined : JSON.parse(text)
-      if (isSlipwayAnswer(operation, response.headers, body)) return body as Answer<O>
+      if (isSlipwayAnswer(operation, response.headers, body)) {
+        const etag = response.headers.get('etag')
+        if (etag !== null) this.#memory.keep(url, { etag, body }, text.length)
+        return body as Answer<O>
+      }
     } catch {
       // The page of another server or of a proxy.
     }

@@ -42,6 +42,39 @@ const ok =
   (_, response) =>
     sendJson(response, 200, body)
 
+describe('remembered answers', () => {
+  const PAGE = { data: [], meta: {} }
+  /** Answers 304 to the tag of the page. */
+  const tagged =
+    (tag: string): RouteHandler =>
+    ({ headers }, response) => {
+      response.setHeader('etag', tag)
+      if (headers['if-none-match'] === tag) response.writeHead(304).end()
+      else sendJson(response, 200, PAGE)
+    }
+
+  test('a read without a change gives the same object again, and each URL has its own', async () => {
+    const { url, requests } = await start({ 'GET /targets': tagged('W/"1"'), 'POST /auth/logout': ok({ message: '' }) })
+    const client = new SlipwayClient({ url, token: 't', rememberAnswers: 2 })
+    const read = (page: number) => client.call('listTargets', { query: { page } })
+    const first = await read(1)
+    expect(await read(2)).not.toBe(first)
+    expect(await read(1)).toBe(first)
+    // Two are kept: the third makes it forget the one that was used longest ago.
+    await read(3)
+    expect(await read(1)).toBe(first)
+    await client.logout()
+    expect(await read(1)).not.toBe(first)
+    expect(requests).toHaveLength(7)
+  })
+
+  test('nothing is remembered unless the client is told to', async () => {
+    const { url } = await start({ 'GET /targets': tagged('W/"1"') })
+    const client = new SlipwayClient({ url, token: 't' })
+    expect(await client.call('listTargets')).not.toBe(await client.call('listTargets'))
+  })
+})
+
 describe('authentication', () => {
   test('logs in when needed and sends the token', async () => {
     const { url, requests } = await start({

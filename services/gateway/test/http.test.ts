@@ -259,6 +259,45 @@ describe('answers', () => {
   })
 })
 
+describe('tags of answers', () => {
+  const read = (path: string, tag?: string, method: 'get' | 'head' = 'get') => {
+    const call = api()[method](`/api/v1${path}`).set(asAdmin())
+    return tag === undefined ? call : call.set('If-None-Match', tag)
+  }
+
+  test('a read with the tag of the present answer is 304 without body, and 200 after a change', async () => {
+    const first = await read('/environments')
+    const tag = first.headers['etag'] ?? ''
+    expect(tag).toMatch(/^W\/"[\w-]+"$/)
+    for (const given of [tag, tag.slice(2), `"other", ${tag}`, '*']) {
+      for (const method of ['get', 'head'] as const) {
+        const { status, text, headers } = await read('/environments', given, method)
+        expect({ given, status, text: text ?? '' }).toEqual({ given, status: 304, text: '' })
+        expect(headers).toMatchObject({ etag: tag, 'cache-control': 'no-store', 'x-request-id': expect.any(String) })
+      }
+    }
+    await clientOf(gateway, gateway.adminToken).send('createEnvironment', '/environments', { name: 'tagged' })
+    const second = await read('/environments', tag)
+    expect(second.status).toBe(200)
+    expect(second.headers['etag']).not.toBe(tag)
+  })
+
+  test('the clock of the overview is no part of its tag', async () => {
+    for (const path of ['/overview', '/overview/counts']) {
+      const first = await read(path)
+      expect((await read(path, first.headers['etag'])).status).toBe(304)
+    }
+  })
+
+  test('refusals and answers to changes have none', async () => {
+    expect((await read('/environments/none')).headers['etag']).toBeUndefined()
+    const made = await clientOf(gateway, gateway.adminToken).send('createEnvironment', '/environments', {
+      name: 'untagged',
+    })
+    expect(made.headers['etag']).toBeUndefined()
+  })
+})
+
 describe('an unavailable dependency', () => {
   test('calls without a database are 500 DATABASE_CONNECTION_ERROR, by plain SQL and by Prisma', async () => {
     const away = createDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', applicationName: 'test' })

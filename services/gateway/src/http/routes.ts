@@ -15,6 +15,7 @@ import {
   type StreamHandler,
 } from '../handler.ts'
 import { problemOf } from '../problems.ts'
+import { tagged } from './entity-tag.ts'
 import { validate } from './validation.ts'
 
 const API_PREFIX = '/api/v1'
@@ -87,8 +88,9 @@ async function answer(options: RouteOptions, id: OperationId, call: HttpCall): P
     await (audit ?? trail()).refused(problemOf(refusal))
     throw refusal
   }
+  const sent = operation.method === 'GET' ? tagged(found, call.request.headers['if-none-match']) : found
   // Large answers are read from the database while they are sent.
-  await forCaller(caller, () => sendAnswer(call.response, found))
+  await forCaller(caller, () => sendAnswer(call.response, sent))
   return null
 }
 

@@ -35,6 +35,9 @@ of at most 60 seconds.
 **Lists.** Newest first, unless the operation says otherwise. \`page\` counts from 1. \`limit\` is 1 to 100 (50 when omitted).
 Values out of range become the nearest valid value. A page beyond the last is empty.
 
+**Tags.** The answer of a GET has an \`ETag\`, unless it is so large that it is sent while it is read. Send it as
+\`If-None-Match\` with the next read: without a change, the answer is 304 without body.
+
 **Ids.** If a record has a \`sqid\`, paths and bodies accept the \`sqid\` and the UUID.`
 
 const TAGS: Record<string, string> = {

@@ -29,6 +29,9 @@ export const HEADERS = {
   RetryAfter: header('Seconds after which to try again', { type: 'integer' }),
   RateLimitRemaining: header('Always 0 if present', { type: 'integer' }),
   Allow: header('The methods of the path', { type: 'string' }),
+  ETag: header('Stands for the answer without its clock. Send it as `If-None-Match` with the next read', {
+    type: 'string',
+  }),
   Location: header('Where the browser goes on', { type: 'string' }),
   RefreshCookie: header(
     'The refresh token: `refresh_token=…; HttpOnly; SameSite=Strict; Path=/api/v1/auth`; empty after a logout',
@@ -76,6 +79,10 @@ const TOO_MANY_ATTEMPTS = {
 
 /** Responses of several operations, and the response to an unknown method. */
 export const RESPONSES = {
+  NotModified: {
+    description: 'The answer is the one of the tag in `If-None-Match`; there is no body',
+    headers: { ...REQUEST_ID, ETag: refer('ETag') },
+  },
   TooManyRequests: TOO_MANY,
   TooManyAttempts: TOO_MANY_ATTEMPTS,
   MethodNotAllowed: {
@@ -117,6 +124,7 @@ export function responsesOf(operation: Operation, components: Components): Recor
   for (const [status, schema] of Object.entries(operation.responses)) {
     responses[status] = successResponse(Number(status), schema, operation, components)
   }
+  if (isTagged(operation)) responses[304] = { $ref: '#/components/responses/NotModified' }
   const codes = byStatus(errorCodesOf(operation))
   for (const [status, these] of codes) {
     // The operation describes this status itself.
@@ -134,6 +142,10 @@ export function responsesOf(operation: Operation, components: Components): Recor
   }
   return responses
 }
+
+/** Reads that answer with JSON. */
+const isTagged = ({ method, responses: { 200: answer } }: Operation) =>
+  method === 'GET' && typeof answer === 'object' && answer !== null
 
 function byStatus(codes: ErrorCode[]): Map<number, ErrorCode[]> {
   const groups = new Map<number, ErrorCode[]>()
@@ -155,6 +167,7 @@ function successResponse(
 ) {
   const headers = {
     ...REQUEST_ID,
+    ...(status === 200 && isTagged(operation) ? { ETag: refer('ETag') } : {}),
     ...(operation.cookie === undefined ? {} : { 'Set-Cookie': refer('RefreshCookie') }),
     ...Object.fromEntries(
       Object.entries(operation.answerHeaders ?? {}).map(([name, description]) => [
