@@ -2,9 +2,10 @@
 import { expect, test } from '@jest/globals'
 import { deployCommand } from '../src/screens/deploy/deploy-command.ts'
 import { countingRequest, deploymentRequest } from '../src/screens/deploy/deployment-request.ts'
-import { formFromAddress, formFromDeployment } from '../src/screens/deploy/form.ts'
+import { withoutSecrets } from '../src/screens/deploy/drafts.ts'
+import { formFromAddress, formFromDeployment, formFromPlace } from '../src/screens/deploy/form.ts'
 import { strategyOf } from '../src/screens/deploy/strategy-text.ts'
-import { isList, type Variable, valueProblem } from '../src/screens/deploy/variable-values.ts'
+import { askedAgain, isList, type Variable, valueProblem } from '../src/screens/deploy/variable-values.ts'
 
 const VARIABLES = [
   { name: 'colour', required: true },
@@ -15,12 +16,12 @@ const VARIABLES = [
 ] as Variable[]
 
 const form = {
-  ...formFromAddress({ id: 'source', targets: 'one,two,one,', version: ' ^1.0.0 ' }, 'action'),
+  ...formFromAddress({ kind: 'action', id: 'source', targets: 'one,two,one,', version: ' ^1.0.0 ' }),
   values: { colour: 'red', copies: '3', fast: 'false', names: '["b"]', token: "it's", unknown: 'x' },
 }
 
 test('a request holds what was chosen, each value with the type of its variable', () => {
-  expect(deploymentRequest(form, VARIABLES)).toEqual({
+  expect(deploymentRequest(form, VARIABLES, [])).toEqual({
     action_id: 'source',
     version_requirement: '^1.0.0',
     target_ids: ['one', 'two'],
@@ -35,7 +36,7 @@ test('a request holds what was chosen, each value with the type of its variable'
     { row: 1, key: '', value: 'left out' },
   ]
   const rolling = { targetMode: 'rolling', batchSize: '4', priority: '7', bypassCache: true } as const
-  expect(deploymentRequest({ ...form, targetsBy: 'tags', tags, ...rolling }, VARIABLES)).toMatchObject({
+  expect(deploymentRequest({ ...form, targetsBy: 'tags', tags, ...rolling }, VARIABLES, [])).toMatchObject({
     target_tags: [{ key: 'role', value: 'web' }],
     target_tags_match_all: false,
     target_mode: { rolling: { batch_size: 4 } },
@@ -45,9 +46,23 @@ test('a request holds what was chosen, each value with the type of its variable'
 })
 
 test('there is no request without a source or targets, and one that only counts has values for what is required', () => {
-  expect(deploymentRequest({ ...form, sourceId: null }, VARIABLES)).toBeNull()
-  expect(deploymentRequest({ ...form, targetIds: [] }, VARIABLES)).toBeNull()
-  expect(countingRequest({ ...form, values: {} }, VARIABLES)).toMatchObject({ variables: { colour: 'placeholder' } })
+  expect(deploymentRequest({ ...form, sourceId: null }, VARIABLES, [])).toBeNull()
+  expect(deploymentRequest({ ...form, targetIds: [] }, VARIABLES, [])).toBeNull()
+  expect(countingRequest({ ...form, values: {} }, VARIABLES, [])).toMatchObject({
+    variables: { colour: 'placeholder' },
+  })
+})
+
+test('all of an environment are its targets, and none are no request', () => {
+  const all = {
+    ...formFromAddress({ kind: 'action', id: 'source', environment: 'staging' }),
+    values: { colour: 'red' },
+  }
+  expect(deploymentRequest(all, VARIABLES, ['a', 'b'])).toMatchObject({
+    target_ids: ['a', 'b'],
+    environment_id: 'staging',
+  })
+  expect(deploymentRequest(all, VARIABLES, [])).toBeNull()
 })
 
 test('numbers and JSON are checked as they are typed', () => {
@@ -80,6 +95,7 @@ test('a form is filled from a deployment without its version, its secrets, and t
     targetsBy: 'tags',
     tags: [{ key: 'role', value: 'web' }],
     values: { colour: 'red', copies: '3', names: ['b'] },
+    asked: ['token'],
     tenantId: null,
     targetMode: 'rolling',
     batchSize: 4,
@@ -89,9 +105,41 @@ test('a form is filled from a deployment without its version, its secrets, and t
   expect(formFromDeployment(deployment, null)).toMatchObject({ tenantId: 'mine' })
 })
 
+test('secrets of the earlier deployment are asked for until they are typed, and are never stored', () => {
+  const filled = { ...form, asked: ['token', 'gone'], values: {} }
+  expect(askedAgain(filled, VARIABLES)).toEqual(['token'])
+  expect(askedAgain({ ...filled, values: { token: 'new' } }, VARIABLES)).toEqual([])
+  const stored = withoutSecrets({ ...form, asked: [] }, new Set(['token']))
+  expect(stored.values).not.toHaveProperty('token')
+  expect(stored.asked).toEqual(['token'])
+})
+
+test('a link to a place takes strategy, targets and variables of the last deployment there, and its own version', () => {
+  const config = {
+    target_ids: ['one'],
+    target_tags: [],
+    variables: { colour: 'red' },
+    environment_id: 'staging',
+    tenant_id: null,
+    target_mode: 'parallel',
+    failure_strategy: 'stop_on_first_failure',
+    rollback_strategy: 'none',
+    priority: 0,
+  }
+  const last = { config, plan: null, source_type: 'action', action_id: 'source' } as never
+  const search = { kind: 'action', id: 'source', version: '2.0.0', environment: 'staging' }
+  expect(formFromPlace({ search, ownTenant: null, last })).toMatchObject({
+    ...{ version: '2.0.0', targetsBy: 'ids', targetIds: ['one'], environmentId: 'staging' },
+    ...{ values: { colour: 'red' }, targetMode: 'parallel' },
+  })
+  expect(formFromPlace({ search, ownTenant: null })).toMatchObject({ targetsBy: 'environment', values: {} })
+  const named = { ...search, targets: 'two' }
+  expect(formFromPlace({ search: named, ownTenant: null, last }).targetIds).toEqual(['two'])
+})
+
 test('the command quotes what a shell would read, and leaves secrets out', () => {
-  const request = deploymentRequest(form, VARIABLES)
-  expect(request && deployCommand('deploy', "Greet $(id) 'all'", request, VARIABLES)).toBe(
+  const request = deploymentRequest(form, VARIABLES, [])
+  expect(request && deployCommand('deploy', "Greet $(id) 'all'", request, VARIABLES, [])).toBe(
     `slipway deploy 'Greet $(id) '\\''all'\\''' --kind action --source-version ^1.0.0 -t one -t two --var colour=red ` +
       `--var copies:=3 --var fast:=false --var 'names:=["b"]' --prompted token="$TOKEN"`,
   )

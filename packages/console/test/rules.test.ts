@@ -1,7 +1,7 @@
 // What the console computes of the rules of environments, and of what keeps a deployment from starting.
 import { expect, test } from '@jest/globals'
 import { deploymentRequest } from '../src/screens/deploy/deployment-request.ts'
-import { formFromPromotion } from '../src/screens/deploy/form.ts'
+import { formFromPlace } from '../src/screens/deploy/form.ts'
 import { type Blocker, neededOverrides, overridesOf, refusingOf, startLabel } from '../src/screens/deploy/refusing.ts'
 import { draftOf, newWindow, type Rules, rulesOf } from '../src/screens/environments/rules-draft.ts'
 import { ruleSentences } from '../src/screens/environments/rules-words.ts'
@@ -124,7 +124,11 @@ test('freezes and missing promotions refuse a request unless it starts after the
   expect(refusing('2026-12-07T12:00:00Z')).toEqual([])
   expect(overridesOf(all)).toEqual(['rules', 'freeze'])
   expect(neededOverrides([frozen])).toEqual(['freeze'])
-  expect([[], [blocker('start_time', null)], all].map(startLabel)).toEqual(['Start', 'Schedule', 'Ask for approval'])
+  const label = (blockers: Blocker[], unchanged = 0) => startLabel({ blockers, unchanged: unchanged, total: 2 })
+  expect([[], [blocker('start_time', null)], all].map((blockers) => label(blockers))).toEqual([
+    ...['Start', 'Schedule', 'Ask for approval'],
+  ])
+  expect(label([], 2)).toBe('Start again')
 })
 
 const cell = (environment: string, ...versions: string[]) => ({
@@ -167,7 +171,7 @@ test('a promotion takes the versions of a deployment, and starts when they may g
     ready_at: null,
     blockers: [],
   }
-  expect(deploymentRequest(formFromPromotion(search, 'solution', promotion), [])).toMatchObject({
+  expect(deploymentRequest(formFromPlace({ search, ownTenant: null, promotion }), [], [])).toMatchObject({
     solution_id: 'web',
     versions_of: 'd',
     target_ids: ['one'],

@@ -4,7 +4,10 @@ import type { Variable } from './variable-values.ts'
 
 type Request = Schema<'CreateDeployment'>
 
-/** The command that does the same as the request. Secrets are left out. */
+/** A longer command helps nobody. */
+const MAX_NAMED_TARGETS = 20
+
+/** The command that does the same as the request. Secrets are left out, and so are more targets than a person would copy. */
 export function deployCommand(
   subcommand: 'deploy' | 'preview',
   name: string,
@@ -17,7 +20,7 @@ export function deployCommand(
     `slipway ${subcommand} ${shellQuoted(name)} --kind ${kind}`,
     option('--source-version', request.version_requirement),
     option('--versions-of', request.versions_of),
-    ...(request.target_ids ?? []).map((id) => option('-t', id)),
+    ...targetOptions(request.target_ids ?? []),
     ...(request.target_tags ?? []).map(({ key, value }) => option('--tag', `${key}=${value}`)),
     request.target_tags_match_all ? '--all-tags' : '',
     option('-e', request.environment_id),
@@ -39,6 +42,9 @@ export function deployCommand(
     .filter((part) => part !== '')
     .join(' ')
 }
+
+const targetOptions = (ids: readonly string[]) =>
+  ids.length > MAX_NAMED_TARGETS ? ['-t TARGET…'] : ids.map((id) => option('-t', id))
 
 const option = (name: string, value: string | number | undefined) =>
   value === undefined ? '' : `${name} ${shellQuoted(String(value))}`

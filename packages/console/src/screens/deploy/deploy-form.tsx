@@ -1,95 +1,71 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
-import { PermissionError } from '@slipway/client'
-import { type FormEvent, useState } from 'react'
-import { useRead, useWrite } from '../../api/queries.ts'
+import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { type Answer, PermissionError } from '@slipway/client'
+import { Link } from '@tanstack/react-router'
+import type { FormEvent } from 'react'
 import { DeniedButton } from '../../components/denied-button.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { Page } from '../../components/page.tsx'
-import { OPERATIONS } from '../../components/source-kinds.ts'
+import { TimeAgo } from '../../components/time-ago.tsx'
 import { type Right, useRight } from '../../session/use-right.ts'
-import { useCounting } from './counting.ts'
-import { likelyVersion, useDeclaredVariables } from './declared-variables.ts'
 import { deployCommand } from './deploy-command.ts'
-import { countingRequest, deploymentRequest } from './deployment-request.ts'
 import type { ChangeForm, Form } from './form.ts'
-import type { Previewed } from './previewed.ts'
-import { ScopeFields } from './scope-fields.tsx'
+import { PlaceFields } from './place-fields.tsx'
+import type { PlannedForm } from './planned-form.ts'
 import { SourceFields } from './source-fields.tsx'
 import { StrategyFields } from './strategy-fields.tsx'
 import { TargetFields } from './target-fields.tsx'
 import { TimeFields } from './time-fields.tsx'
 import { VariableFields } from './variable-fields.tsx'
-import { type Variable, valueProblem } from './variable-values.ts'
+import { askedAgain } from './variable-values.ts'
 
 interface Props {
   form: Form
+  planned: PlannedForm
+  /** The deployment that filled the form. */
+  last: Answer<'getDeployment'> | null
+  /** Why the server refused the preview. */
+  refusal: Error | null
   onChange: ChangeForm
-  onPreviewed: (previewed: Previewed) => void
+  onPreview: () => void
 }
 
-/** Step 1: what is deployed, where, and how. */
-export function DeployForm({ form, onChange, onPreviewed }: Props) {
-  const { kind, sourceId } = form
-  const source = useRead(OPERATIONS[kind].get, { params: { id: sourceId ?? '' } }, { enabled: sourceId !== null })
-  const known = sourceId === null ? undefined : source.data
-  // The count needs the variables and the variables need the version, so the newest version stands in at first.
-  const [counted, setCounted] = useState<{ for: string; version: string } | null>(null)
-  const wanted = form.versionsOf?.version ?? form.version
-  const versionKey = JSON.stringify([kind, sourceId, wanted])
-  const version =
-    counted?.for === versionKey ? counted.version : known && likelyVersion(known, wanted.trim() || undefined)
-  const declared = useDeclaredVariables(kind, sourceId, version)
-  const variables: Variable[] = (sourceId !== null && declared.data) || []
-  const counting = useCounting(declared.isLoading ? null : countingRequest(form, variables))
-  const answer = counting.isBusy || counting.error ? undefined : counting.preview?.source_version
-  if (answer !== undefined && (counted?.for !== versionKey || counted.version !== answer)) {
-    setCounted({ for: versionKey, version: answer })
-  }
+/** Step 1: where it is deployed, what, and how. */
+export function DeployForm({ form, planned, last, refusal, onChange, onPreview }: Props) {
+  const { request, problem, counting, source, variables } = planned
   const right = useFormRight(form, counting.error)
-  const preview = useWrite('previewDeployment')
-  const request = deploymentRequest(form, variables)
-  const hasProblem = variables.some((variable) => valueProblem(variable, form.values[variable.name]) !== null)
-
+  const asked = askedAgain(form, variables)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (request === null || !right.allowed) return
-    preview.mutate(
-      { body: request },
-      {
-        onSuccess: (plan) => {
-          window.scrollTo({ top: 0 })
-          onPreviewed({ request, plan, command: deployCommand('deploy', plan.source_name, request, variables) })
-        },
-      },
-    )
+    if (request !== null && problem === null && right.allowed) onPreview()
   }
   return (
     <Page
       title="Deploy"
       command={
-        known && request
-          ? deployCommand('preview', known.name, request, variables)
+        source && request
+          ? deployCommand('preview', source.name, request, variables)
           : 'slipway preview SOURCE --target TARGET'
       }
     >
       <form onSubmit={submit}>
         <Stack maw={820}>
-          <SourceFields
-            form={form}
-            onChange={onChange}
-            resolved={version}
-            versions={known?.versions.map((one) => one.version) ?? []}
-            error={counting.error ?? preview.error}
-          />
-          <TargetFields form={form} onChange={onChange} counting={counting} />
-          <ScopeFields form={form} onChange={onChange} />
-          <TimeFields form={form} onChange={onChange} error={preview.error} />
-          <VariableFields form={form} onChange={onChange} declared={declared} version={version} error={preview.error} />
+          {last !== null && <FilledFrom deployment={last} />}
+          {asked.length > 0 && (
+            <Alert color="orange" title="The preview needs a secret" role="status">
+              The last deployment had {asked.length === 1 ? 'a secret' : 'secrets'} in {asked.join(', ')}. Type{' '}
+              {asked.length === 1 ? 'it' : 'them'} below, or leave {asked.length === 1 ? 'it' : 'them'} out.
+            </Alert>
+          )}
+          <PlaceFields form={form} onChange={onChange} />
+          <SourceFields form={form} planned={planned} onChange={onChange} error={counting.error ?? refusal} />
+          <TargetFields form={form} planned={planned} onChange={onChange} />
+          <VariableFields form={form} planned={planned} onChange={onChange} error={refusal} />
+          <TimeFields form={form} onChange={onChange} error={refusal} />
           <StrategyFields form={form} onChange={onChange} />
-          {preview.error && <ErrorAlert error={preview.error} />}
+          {refusal && <ErrorAlert error={refusal} />}
           <Group>
             {right.allowed ? (
-              <Button type="submit" loading={preview.isPending} disabled={request === null || hasProblem}>
+              <Button type="submit" disabled={request === null || problem !== null}>
                 Preview
               </Button>
             ) : (
@@ -97,13 +73,27 @@ export function DeployForm({ form, onChange, onPreviewed }: Props) {
             )}
             <Text size="sm" role="status">
               {right.because === null
-                ? 'The preview creates nothing. You start the deployment in the next step.'
+                ? (problem ?? 'The preview creates nothing. You start the deployment in the next step.')
                 : `You may not start this: ${right.because}.`}
             </Text>
           </Group>
         </Stack>
       </form>
     </Page>
+  )
+}
+
+/** Which deployment the values in the form are from. */
+export function FilledFrom({ deployment }: { deployment: Answer<'getDeployment'> }) {
+  const { id, environment_name, created_at } = deployment
+  return (
+    <Text size="sm">
+      Strategy, targets and variables are those of{' '}
+      <Anchor component={Link} to={`/deployments/${id}`} size="sm">
+        the last deployment{environment_name === null ? '' : ` in ${environment_name}`}
+      </Anchor>
+      , <TimeAgo at={created_at} />.
+    </Text>
   )
 }
 

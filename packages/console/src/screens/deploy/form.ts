@@ -1,5 +1,9 @@
 import type { Answer } from '@slipway/client'
-import type { Kind } from '../../components/source-kinds.ts'
+import { type Kind, parseKind } from '../../components/source-kinds.ts'
+import type { Search } from '../../components/use-address.ts'
+
+/** Stands for a secret in answers of the API. */
+const SECRET = '***'
 
 /** A key or name with its value; `row` identifies the row while its texts change. */
 export interface Pair {
@@ -18,12 +22,15 @@ export interface Form {
   version: string
   /** Takes the versions of an earlier deployment, in place of `version`. */
   versionsOf: VersionsOf | null
-  targetsBy: 'ids' | 'tags'
+  /** `environment`: all enabled targets of the environment. */
+  targetsBy: 'environment' | 'tags' | 'ids'
   targetIds: string[]
   tags: Pair[]
   matchAll: boolean
   values: Record<string, RawValue>
   otherVariables: Pair[]
+  /** Secrets of the deployment that filled the form. The API does not show them, so they must be typed again or left out. */
+  asked: string[]
   environmentId: string | null
   tenantId: string | null
   targetMode: 'sequential' | 'parallel' | 'rolling'
@@ -37,31 +44,36 @@ export interface Form {
   bypassCache: boolean
   startAt: string
   expiresAt: string
+  /** Leaves out the targets that have these versions and values already. */
+  onlyChanged: boolean
 }
 
 export interface VersionsOf {
   deploymentId: string
   version: string
-  /** Where that deployment is in force. */
-  environmentId: string
+  /** Where that deployment is in force; null: not known. */
+  environmentId: string | null
 }
 
 export type ChangeForm = (changes: Partial<Form>) => void
 
 /** The form as the address of the screen asks for it. */
-export function formFromAddress(search: Record<string, string | undefined>, kind: Kind): Form {
+export function formFromAddress(search: Search): Form {
+  const targetIds = [...new Set((search['targets'] ?? '').split(',').filter((id) => id !== ''))]
+  const environmentId = search['environment'] ?? null
   return {
-    kind,
+    kind: parseKind(search['kind']) ?? 'solution',
     sourceId: search['id'] ?? null,
     version: search['version'] ?? '',
     versionsOf: null,
-    targetsBy: 'ids',
-    targetIds: [...new Set((search['targets'] ?? '').split(',').filter((id) => id !== ''))],
+    targetsBy: targetIds.length === 0 && environmentId !== null ? 'environment' : 'ids',
+    targetIds,
     tags: [{ row: 0, key: '', value: '' }],
     matchAll: false,
     values: {},
     otherVariables: [],
-    environmentId: search['environment'] ?? null,
+    asked: [],
+    environmentId,
     tenantId: null,
     targetMode: 'sequential',
     batchSize: 1,
@@ -74,20 +86,50 @@ export function formFromAddress(search: Record<string, string | undefined>, kind
     bypassCache: false,
     startAt: search['start_at'] ?? '',
     expiresAt: '',
+    onlyChanged: false,
   }
 }
 
-/** The form that deploys what is in force in one environment to the targets of another one that have the source. */
-export function formFromPromotion(
-  search: Record<string, string | undefined>,
-  kind: Kind,
-  { version, deployment_id, target_ids }: Answer<'getPromotion'>,
-): Form {
-  const versionsOf =
-    deployment_id === null || version === null
-      ? null
-      : { deploymentId: deployment_id, version, environmentId: search['from_environment'] ?? '' }
-  return { ...formFromAddress(search, kind), versionsOf, targetIds: target_ids }
+/** What fills a form besides the address. */
+interface Sources {
+  search: Search
+  ownTenant: string | null
+  /** The last deployment of the source in the environment. */
+  last?: Answer<'getDeployment'> | undefined
+  /** The deployment whose versions are taken. */
+  versionsOf?: Answer<'getDeployment'> | undefined
+  promotion?: Answer<'getPromotion'> | undefined
+}
+
+/** The form of a link that names source and environment: strategy, targets and variables are those of the last deployment there. */
+export function formFromPlace({ search, ownTenant, last, versionsOf, promotion }: Sources): Form {
+  const asked = formFromAddress(search)
+  const filled = last === undefined ? asked : formFromDeployment(last, ownTenant)
+  return {
+    ...filled,
+    kind: asked.kind,
+    sourceId: asked.sourceId,
+    version: asked.version,
+    versionsOf: versionsOf === undefined ? promotedVersions(search, promotion) : versionsFrom(versionsOf),
+    environmentId: asked.environmentId,
+    startAt: asked.startAt,
+    ...(asked.targetIds.length > 0 ? { targetsBy: 'ids', targetIds: asked.targetIds } : {}),
+    // A promotion goes where the source is.
+    ...(promotion === undefined || promotion.target_ids.length === 0
+      ? {}
+      : { targetsBy: 'ids', targetIds: promotion.target_ids }),
+  }
+}
+
+function promotedVersions(search: Search, promotion: Answer<'getPromotion'> | undefined): VersionsOf | null {
+  if (promotion === undefined || promotion.deployment_id === null || promotion.version === null) return null
+  const environmentId = search['from_environment'] ?? null
+  return { deploymentId: promotion.deployment_id, version: promotion.version, environmentId }
+}
+
+function versionsFrom(deployment: Answer<'getDeployment'>): VersionsOf {
+  const version = deployment[`${deployment.source_type}_version`]
+  return { deploymentId: deployment.id, version: version ?? '', environmentId: deployment.environment_id }
 }
 
 /**
@@ -101,14 +143,17 @@ export function formFromDeployment(deployment: Answer<'getDeployment'>, ownTenan
   // With several tags, the record does not say whether targets had to have all of them. Its targets are known.
   const byTag = tag !== undefined && otherTags.length === 0 && config.target_ids.length === 0
   const targetIds = new Set(byTag ? [] : [...config.target_ids, ...(plan?.steps ?? []).map((step) => step.target_id)])
-  const given = Object.entries(config.variables).filter(([, value]) => value !== '***')
+  const variables = Object.entries(config.variables)
+  const given = variables.filter(([, value]) => value !== SECRET)
   return {
-    ...formFromAddress({}, source_type),
+    ...formFromAddress({}),
+    kind: source_type,
     sourceId: deployment[`${source_type}_id`],
     targetsBy: byTag ? 'tags' : 'ids',
     targetIds: [...targetIds],
     ...(byTag ? { tags: [{ row: 0, ...tag }] } : {}),
     values: Object.fromEntries(given.map(([name, value]) => [name, rawValue(value)])),
+    asked: variables.flatMap(([name, value]) => (value === SECRET ? [name] : [])),
     environmentId: config.environment_id,
     tenantId: config.tenant_id === ownTenant ? null : config.tenant_id,
     targetMode: typeof config.target_mode === 'string' ? config.target_mode : 'rolling',

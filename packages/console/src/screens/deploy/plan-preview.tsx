@@ -1,14 +1,17 @@
 import { Alert, Anchor, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import type { Answer } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
-import { useRead, useWrite } from '../../api/queries.ts'
+import { useRead } from '../../api/queries.ts'
+import { counted } from '../../components/counted.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
 import { Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.tsx'
 import { Replacements } from '../releases/replacements.tsx'
 import { Blockers } from './blockers.tsx'
-import { NothingToDeploy, OnlyChanged, unchangedTargets } from './only-changed.tsx'
+import { FilledFrom } from './deploy-form.tsx'
+import { OnlyChanged } from './only-changed.tsx'
 import { PlanSteps } from './plan-steps.tsx'
 import type { Previewed } from './previewed.ts'
 import { ResolvedVariables } from './resolved-variables.tsx'
@@ -18,38 +21,39 @@ import { summary } from './target-count.tsx'
 
 interface Props {
   previewed: Previewed
-  onPreviewed: (previewed: Previewed) => void
+  /** The deployment that filled the form. */
+  last: Answer<'getDeployment'> | null
+  isPreviewing: boolean
+  /** Why the last try to preview again failed. */
+  error: Error | null
+  onPreview: () => void
+  onOnlyChanged: (isOn: boolean) => void
   onBack: () => void
 }
 
 /** Step 2: the plan, and what it replaces. Only from here a deployment starts. */
-export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
-  const { plan, blockers, target_summary, source_type, source_name, source_version, variables, replaces } =
-    previewed.plan
+export function PlanPreview({ previewed, last, isPreviewing, error, onPreview, onOnlyChanged, onBack }: Props) {
+  const { request, plan: preview, command } = previewed
+  const { plan, blockers, target_summary, source_type, source_name, source_version, variables, replaces } = preview
   // The blockers stand above, with their ends and links.
   const told = new Set(blockers.map(({ message }) => message))
-  const warnings = previewed.plan.warnings.filter((warning) => !told.has(warning))
-  const again = useWrite('previewDeployment')
-  const preview = (onlyChanged: boolean) => {
-    const { only_changed: _, ...rest } = previewed.request
-    const request = onlyChanged ? { ...rest, only_changed: true } : rest
-    again.mutate({ body: request }, { onSuccess: (next) => onPreviewed({ ...previewed, request, plan: next }) })
-  }
-  const isOnlyChanged = previewed.request.only_changed === true
-  const unchanged = unchangedTargets(again.error)
+  const warnings = preview.warnings.filter((warning) => !told.has(warning))
   return (
-    <Page
-      title={`Preview: ${source_name} ${source_version}`}
-      command={`${previewed.command}${isOnlyChanged ? ' --only-changed' : ''} --expect-plan ${previewed.plan.plan_hash}`}
-    >
+    <Page title={`Preview: ${source_name} ${source_version}`} command={`${command} --expect-plan ${preview.plan_hash}`}>
       <Stack gap="xs">
+        {isAllUnchanged(preview) && (
+          <Alert color="blue" title={`${allOf(target_summary.total)} ${source_version}`} role="status">
+            With the same versions and values. Starting would run it again.
+          </Alert>
+        )}
         <Text>
           The {source_type} {source_name} in version {source_version} runs on {summary(target_summary)}
           {plan.environment_name === null ? '' : `, environment ${plan.environment_name}`}
           {plan.tenant_name === null ? '' : `, tenant ${plan.tenant_name}`}. Nothing has started yet.
         </Text>
-        <Text size="sm">{strategyOf(previewed.request)}</Text>
-        <QueuePlace priority={previewed.request.priority ?? 0} />
+        {last !== null && <FilledFrom deployment={last} />}
+        <Text size="sm">{strategyOf(request)}</Text>
+        <QueuePlace priority={request.priority ?? 0} />
         <Blockers previewed={previewed} />
         {warnings.length > 0 && (
           <Alert color="yellow" title={warnings.length === 1 ? 'Warning' : `${warnings.length} warnings`} role="status">
@@ -60,17 +64,15 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
             </List>
           </Alert>
         )}
-        <OnlyChanged previewed={previewed} busy={again.isPending} onChange={preview} />
-        {unchanged !== null && (
-          <NothingToDeploy count={unchanged.length} busy={again.isPending} onPreviewAll={() => preview(false)} />
-        )}
-        {again.error && unchanged === null && <ErrorAlert error={again.error} />}
+        {!isAllUnchanged(preview) && <OnlyChanged previewed={previewed} busy={isPreviewing} onChange={onOnlyChanged} />}
+        {error && <ErrorAlert error={error} />}
       </Stack>
       <StartDeployment
-        key={`${previewed.plan.plan_hash} ${isOnlyChanged}`}
+        key={`${preview.plan_hash} ${request.only_changed}`}
         previewed={previewed}
-        isPreviewing={again.isPending}
-        onPreview={preview}
+        isPreviewing={isPreviewing}
+        onPreview={onPreview}
+        onOnlyChanged={onOnlyChanged}
         onBack={onBack}
       />
       {replaces.length > 0 && (
@@ -98,6 +100,12 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
     </Page>
   )
 }
+
+const isAllUnchanged = ({ unchanged_targets, target_summary }: Previewed['plan']) =>
+  unchanged_targets.length > 0 && unchanged_targets.length === target_summary.total
+
+const allOf = (total: number) =>
+  total === 1 ? 'The target already has' : `All ${counted(total, 'target')} already have`
 
 /** Where in the queue a request with this priority would stand now. The warnings say whether it would be queued at all. */
 function QueuePlace({ priority }: { priority: number }) {

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
+import { newKey } from './drafts.ts'
 import { NothingToDeploy } from './only-changed.tsx'
 import { type OverrideFields, OverrideForm } from './override.tsx'
 import { differencesOf, PlanChanged } from './plan-changed.tsx'
@@ -13,13 +14,14 @@ import { neededOverrides, type Override, overridesOf, refusingOf, startLabel } f
 interface Props {
   previewed: Previewed
   isPreviewing: boolean
-  /** Previews again, for all targets or only for those that change. */
-  onPreview: (onlyChanged: boolean) => void
+  /** Previews again. */
+  onPreview: () => void
+  onOnlyChanged: (isOn: boolean) => void
   onBack: () => void
 }
 
 /** Starts exactly the plan of the preview. The server refuses the request if the plan has changed. */
-export function StartDeployment({ previewed, isPreviewing, onPreview, onBack }: Props) {
+export function StartDeployment({ previewed, isPreviewing, onPreview, onOnlyChanged, onBack }: Props) {
   const { request, plan } = previewed
   const navigate = useNavigate()
   // One key for every attempt: if an answer is lost, the next attempt returns the deployment that already exists.
@@ -42,9 +44,9 @@ export function StartDeployment({ previewed, isPreviewing, onPreview, onBack }: 
       },
     )
   }
-  const preview = (onlyChanged: boolean) => {
+  const preview = () => {
     create.reset()
-    onPreview(onlyChanged)
+    onPreview()
   }
   const { error } = create
   const differences = error instanceof ConflictError ? differencesOf(error) : []
@@ -53,15 +55,9 @@ export function StartDeployment({ previewed, isPreviewing, onPreview, onBack }: 
   const unchanged = nothing?.unchanged_target_ids ?? null
   return (
     <Stack gap="sm">
-      {isChanged && (
-        <PlanChanged
-          differences={differences}
-          busy={isPreviewing}
-          onPreview={() => preview(request.only_changed === true)}
-        />
-      )}
+      {isChanged && <PlanChanged differences={differences} busy={isPreviewing} onPreview={preview} />}
       {unchanged !== null && (
-        <NothingToDeploy count={unchanged.length} busy={isPreviewing} onPreviewAll={() => preview(false)} />
+        <NothingToDeploy count={unchanged.length} busy={isPreviewing} onPreviewAll={() => onOnlyChanged(false)} />
       )}
       {error && !isChanged && <ErrorAlert error={error} />}
       {isOverriding && !isChanged && (
@@ -80,7 +76,7 @@ export function StartDeployment({ previewed, isPreviewing, onPreview, onBack }: 
           <>
             {needed.length === 0 && (
               <Button loading={create.isPending} disabled={isPreviewing} onClick={() => start()}>
-                {startLabel(blockers)}
+                {startLabel({ blockers, unchanged: plan.unchanged_targets.length, total: plan.target_summary.total })}
               </Button>
             )}
             {mayPass && available.length > 0 && !isOverriding && (
@@ -89,7 +85,7 @@ export function StartDeployment({ previewed, isPreviewing, onPreview, onBack }: 
               </Button>
             )}
             {(error instanceof ConflictError || needed.length > 0) && (
-              <Button variant="default" loading={isPreviewing} onClick={() => preview(request.only_changed === true)}>
+              <Button variant="default" loading={isPreviewing} onClick={preview}>
                 Preview again
               </Button>
             )}
@@ -106,7 +102,3 @@ function addressOf(answer: Answer<'createDeployment'>): string {
   if ('deployment_id' in answer) return `/deployments/${answer.deployment_id}`
   return 'pending_request_id' in answer ? `/queue/${answer.pending_request_id}` : '/queue'
 }
-
-/** `crypto.randomUUID` does not exist on pages without HTTPS. */
-const newKey = () =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

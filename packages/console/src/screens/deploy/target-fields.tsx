@@ -1,39 +1,46 @@
 import { Anchor, Fieldset, SegmentedControl, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
-import type { Counting } from './counting.ts'
+import { RecordName } from '../../components/record-select.tsx'
 import type { ChangeForm, Form } from './form.ts'
+import type { PlannedForm } from './planned-form.ts'
 import { TagRows } from './tag-rows.tsx'
 import { TargetCount } from './target-count.tsx'
 import { TargetSelect } from './target-select.tsx'
 
 interface Props {
   form: Form
+  planned: PlannedForm
   onChange: ChangeForm
-  counting: Counting
 }
 
-/** Where the source is deployed: named targets, or all targets with tags. */
-export function TargetFields({ form, onChange, counting }: Props) {
+/** Which targets: all of the environment, those with tags, or named ones. */
+export function TargetFields({ form, planned, onChange }: Props) {
+  const { environmentId, targetsBy } = form
   const one = useRead('listTargets', { query: { limit: 1 } })
+  const all =
+    environmentId === null
+      ? []
+      : [{ value: 'environment', label: <AllOf id={environmentId} total={planned.environmentTotal} /> }]
   return (
     <Fieldset legend="Targets">
       <Stack>
         <SegmentedControl
           aria-label="How targets are selected"
           w="fit-content"
-          value={form.targetsBy}
+          maw="100%"
+          value={targetsBy}
           onChange={(by) => onChange({ targetsBy: by as Form['targetsBy'] })}
-          data={[
-            { value: 'ids', label: 'By name' },
-            { value: 'tags', label: 'By tags' },
-          ]}
+          data={[...all, { value: 'tags', label: 'By tags' }, { value: 'ids', label: 'By name' }]}
         />
-        {form.targetsBy === 'ids' ? (
-          <TargetSelect value={form.targetIds} onChange={(targetIds) => onChange({ targetIds })} />
-        ) : (
-          <TagRows form={form} onChange={onChange} />
+        {targetsBy === 'ids' && (
+          <TargetSelect
+            environmentId={environmentId}
+            value={form.targetIds}
+            onChange={(targetIds) => onChange({ targetIds })}
+          />
         )}
+        {targetsBy === 'tags' && <TagRows form={form} onChange={onChange} />}
         {one.data?.meta.total === 0 && (
           <Text size="sm">
             There is no target yet.{' '}
@@ -42,8 +49,26 @@ export function TargetFields({ form, onChange, counting }: Props) {
             </Anchor>
           </Text>
         )}
-        <TargetCount counting={counting} />
+        {targetsBy === 'environment' && planned.environmentTotal === 0 && one.data?.meta.total !== 0 && (
+          <Text size="sm">
+            This environment has no enabled target.{' '}
+            <Anchor component={Link} to="/targets" search={{ environment_id: environmentId } as never} size="sm">
+              Show its targets
+            </Anchor>
+          </Text>
+        )}
+        <TargetCount counting={planned.counting} />
       </Stack>
     </Fieldset>
+  )
+}
+
+/** "All of staging (3)". */
+function AllOf({ id, total }: { id: string; total: number | undefined }) {
+  return (
+    <>
+      All of <RecordName kind="environment" id={id} />
+      {total === undefined ? '' : ` (${total.toLocaleString()})`}
+    </>
   )
 }

@@ -10,13 +10,26 @@ const SEARCH_DELAY_MS = 250
 /** Names of more targets are not read. They appear with their ids. */
 const MAX_NAMED = 100
 
+interface Props {
+  /** Only targets of this environment are offered; null: all. */
+  environmentId: string | null
+  value: string[]
+  onChange: (ids: string[]) => void
+}
+
 /** Chooses targets by name. The server searches. */
-export function TargetSelect({ value, onChange }: { value: string[]; onChange: (ids: string[]) => void }) {
+export function TargetSelect({ environmentId, value, onChange }: Props) {
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text.trim(), SEARCH_DELAY_MS)
   const found = useRead(
     'listTargets',
-    { query: { limit: LIMIT, ...(search === '' ? {} : { search }) } },
+    {
+      query: {
+        limit: LIMIT,
+        ...(search === '' ? {} : { search }),
+        ...(environmentId === null ? {} : { environment_id: environmentId }),
+      },
+    },
     { keep: true },
   )
   const names = useTargetNames(value)

@@ -1,4 +1,4 @@
-import { type InputWrapperProps, PasswordInput, Select, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Anchor, type InputWrapperProps, PasswordInput, Select, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { fieldProblem } from '../../components/field-problem.ts'
 import type { RawValue } from './form.ts'
 import { isList, type Variable, valueProblem } from './variable-values.ts'
@@ -7,6 +7,9 @@ interface Props {
   variable: Variable
   value: RawValue | undefined
   onChange: (value: RawValue) => void
+  /** Whether it is a secret of the deployment that filled the form, and is not typed again yet. */
+  isAsked: boolean
+  onLeaveOut: () => void
   /** Why the server refused the request. */
   error: Error | null
 }
@@ -14,7 +17,7 @@ interface Props {
 const WRAPPER_ORDER: NonNullable<InputWrapperProps['inputWrapperOrder']> = ['label', 'input', 'description', 'error']
 
 /** The input that fits the type of a variable. */
-export function VariableField({ variable, value, onChange, error }: Props) {
+export function VariableField({ variable, value, onChange, isAsked, onLeaveOut, error }: Props) {
   const { name, type = 'string', sensitive, required } = variable
   const text = typeof value === 'string' ? value : ''
   const common = {
@@ -26,6 +29,7 @@ export function VariableField({ variable, value, onChange, error }: Props) {
     // The mark only. A tenant, an environment or a target can give a required value, so the server decides.
     withAsterisk: required === true && variable.default === undefined,
     error:
+      (isAsked ? <AskedAgain name={name} onLeaveOut={onLeaveOut} /> : null) ??
       valueProblem(variable, value) ??
       fieldProblem(error, `/variables/${name}`) ??
       fieldProblem(error, `/prompted_values/${name}`),
@@ -75,6 +79,18 @@ export function VariableField({ variable, value, onChange, error }: Props) {
       value={text}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
+  )
+}
+
+function AskedAgain({ name, onLeaveOut }: { name: string; onLeaveOut: () => void }) {
+  return (
+    <>
+      The last deployment had a secret here. Type it again, or{' '}
+      <Anchor component="button" type="button" size="xs" onClick={onLeaveOut} aria-label={`Leave ${name} out`}>
+        leave it out
+      </Anchor>
+      .
+    </>
   )
 }
 

@@ -2,21 +2,22 @@ import { Fieldset, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import type { ChangeForm, Form } from './form.ts'
 import { PairRows } from './pair-rows.tsx'
+import type { PlannedForm } from './planned-form.ts'
 import { VariableField } from './variable-field.tsx'
-import type { Variable } from './variable-values.ts'
+import { askedAgain } from './variable-values.ts'
 
 interface Props {
   form: Form
   onChange: ChangeForm
-  declared: { data: Variable[] | undefined; error: Error | null; isLoading: boolean }
-  version: string | undefined
+  planned: PlannedForm
   /** Why the server refused the request. */
   error: Error | null
 }
 
 /** An input for each variable that the source declares, and rows for others. */
-export function VariableFields({ form, onChange, declared, version, error }: Props) {
+export function VariableFields({ form, onChange, planned: { declared, version }, error }: Props) {
   const variables = declared.data ?? []
+  const asked = askedAgain(form, variables)
   return (
     <Fieldset legend="Variables">
       <Stack>
@@ -30,6 +31,8 @@ export function VariableFields({ form, onChange, declared, version, error }: Pro
               key={variable.name}
               variable={variable}
               value={form.values[variable.name]}
+              isAsked={asked.includes(variable.name)}
+              onLeaveOut={() => onChange({ asked: form.asked.filter((name) => name !== variable.name) })}
               error={error}
               onChange={(value) => onChange({ values: { ...form.values, [variable.name]: value } })}
             />

@@ -1,5 +1,5 @@
 import { findChangedDigits, isAsWritten, type Schema } from '@slipway/client'
-import type { RawValue } from './form.ts'
+import type { Form, RawValue } from './form.ts'
 
 export type Variable = Schema<'VariableDefinition'>
 
@@ -60,4 +60,12 @@ export function placeholderValues(variables: readonly Variable[]): Record<string
       .filter((variable) => variable.required && variable.default === undefined)
       .map(({ name, type }) => [name, placeholders[type ?? 'string']]),
   )
+}
+
+/** The secrets of the earlier deployment that are neither typed again nor left out. The version may not declare all of them. */
+export function askedAgain(
+  { asked, values }: Pick<Form, 'asked' | 'values'>,
+  variables: readonly Variable[],
+): string[] {
+  return asked.filter((name) => variables.some((variable) => variable.name === name) && !isGiven(values[name]))
 }

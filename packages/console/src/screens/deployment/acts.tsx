@@ -7,17 +7,22 @@ import { client } from '../../api/client.ts'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
 import { counted } from '../../components/counted.ts'
+import { DeployTo } from '../../components/deploy-to.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
+import { redeployedAddress } from '../../components/redeployed-address.ts'
+import { sourceName } from '../../components/source-name.ts'
 import type { RightObject } from '../../session/right-question.ts'
 import { type Right, useRight } from '../../session/use-right.ts'
+import { RollBack } from '../rollback/roll-back.tsx'
 
 type Deployment = Answer<'getDeployment'>
 type Request = Schema<'RedeployDeployment'>
 
 /** What can be done with a deployment in its state: cancel it, or run it again, whole or for what did not succeed. */
 export function Acts({ deployment }: { deployment: Deployment }) {
-  const { id, state } = deployment
+  const { id, state, source_type } = deployment
+  const sourceId = deployment[`${source_type}_id`]
   const isOver = isFinalState(state)
   const mayCancel = useRight('deployments:cancel', touchedBy(deployment))
   const mayRepeat = useRight('deployments:create', touchedBy(deployment))
@@ -27,6 +32,16 @@ export function Acts({ deployment }: { deployment: Deployment }) {
   return (
     <Group gap="xs">
       {state !== 'success' && <Redeploy id={id} may={mayRepeat} onlyFailed />}
+      {state === 'success' && sourceId !== null && (
+        <DeployTo kind={source_type} id={sourceId} versionsOf={id} size="xs" />
+      )}
+      {sourceId !== null && (
+        <RollBack
+          scope={{ kind: source_type, id: sourceId, name: sourceName(deployment), deploymentId: id }}
+          size="xs"
+          variant="default"
+        />
+      )}
       <LinkButton may={mayDeploy} to="/deploy" search={{ from: id }} size="xs" variant="default">
         Deploy with changes
       </LinkButton>
@@ -88,15 +103,10 @@ function Redeploy({ id, may, onlyFailed }: ActProps & { onlyFailed: boolean }) {
         const answer = await redeploy.mutateAsync({ params: { id }, body })
         // The dialog shows it.
         if (isNothingToDeploy(answer)) throw new Error(answer.message)
-        await navigate({ to: addressOf(answer) })
+        await navigate({ to: redeployedAddress(answer) })
       }}
     />
   )
-}
-
-function addressOf(answer: Answer<'redeployDeployment'>): string {
-  if ('id' in answer) return `/deployments/${answer.id}`
-  return 'pending_request_id' in answer ? `/queue/${answer.pending_request_id}` : '/queue'
 }
 
 interface OutlookProps {

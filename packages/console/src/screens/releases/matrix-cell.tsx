@@ -2,6 +2,7 @@ import { Anchor, Group, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
+import { CellActs } from './cell-acts.tsx'
 import type { Cell, Row } from './matrix-layout.ts'
 import { variantsText } from './variants.ts'
 
@@ -17,6 +18,9 @@ export function MatrixCell({ row, cell }: { row: Row; cell: Cell | undefined }) 
   const more = versions.length - MAX_VERSIONS
   return (
     <>
+      <div style={{ float: 'right' }}>
+        <CellActs row={row} cell={cell} />
+      </div>
       {versions.slice(0, MAX_VERSIONS).map((one) => (
         <div key={one.version}>
           <CellLink row={row} cell={cell} version={one.version}>

@@ -66,6 +66,8 @@ function Asked({ row, to, environment, isDrifted }: AskedProps) {
               id: source_id,
               from_environment: environment.id,
               environment: to,
+              as: 'last',
+              step: 'preview',
               start_at: data.ready_at === null ? undefined : nextMinute(data.ready_at),
             }}
             size="compact-xs"

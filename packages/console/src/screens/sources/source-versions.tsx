@@ -1,7 +1,7 @@
-import { Anchor, Grid, Group, NavLink, ScrollArea, Stack, Text, Title } from '@mantine/core'
+import { Grid, Group, NavLink, ScrollArea, Stack, Text, Title } from '@mantine/core'
 import type { Answer } from '@slipway/client'
-import { Link } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
+import { DeployTo } from '../../components/deploy-to.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
 import { type Kind, OPERATIONS } from '../../components/source-kinds.ts'
@@ -60,9 +60,7 @@ function ChosenVersion({ kind, id, version }: { kind: Kind; id: string; version:
               </Text>
             </Title>
             {can('deployments:create') && (
-              <Anchor component={Link} size="sm" to="/deploy" search={{ kind, id, version } as never}>
-                Deploy this version
-              </Anchor>
+              <DeployTo kind={kind} id={id} version={version} size="compact-sm" variant="default" />
             )}
           </Group>
           <SourceParts kind={kind} definition={definition} />
