@@ -106,6 +106,7 @@ test('a form filled from the last deployment previews the changed request, and d
   expect(await page.getByLabel('copies').inputValue()).toBe('3')
   // The API does not show secrets.
   expect(await page.locator('input[type=password]').inputValue()).toBe('')
+  await visitor.button('Leave token out').click()
   await page.getByLabel('colour').fill('blue')
   await visitor.button('Preview').click()
   await visitor.sees('4 targets at a time; a failure does not stop the other targets; nothing is rolled back.')
@@ -177,4 +178,50 @@ test('a deployment shows its steps while it runs, and its log by line, text, ste
   await chosen.filter({ hasText: '(no longer stored)' }).waitFor()
   await page.getByLabel('Line', { exact: true }).fill('2900')
   await chosen.filter({ hasText: '2900' }).waitFor()
+})
+
+test('a version goes to an environment in three clicks as it was deployed there last, and back in two', async () => {
+  const harbour = (await stage.create('/environments', { name: 'harbour' })).id
+  const target = await stage.ground.createLocalTarget({ name: 'crane', environment_id: harbour })
+  const variables = [
+    { name: 'load', required: true },
+    { name: 'code', sensitive: true },
+  ]
+  const action_id = await createAction(stage.api, { script: 'echo lifting {{ load }}', variables }, 'lift')
+  const values = { load: 'coal', code: 'a secret' }
+  const last = await stage.start({ action_id, target_ids: [target], environment_id: harbour, variables: values })
+  await deploymentEnd(stage.api, last)
+  const definition = { type: 'script', script: 'echo lifting {{ load }} slowly', variables }
+  await stage.create(`/actions/${action_id}/versions`, { version: '1.1.0', definition })
+
+  const visitor = await stage.login(`/sources/actions/${action_id}`, 'lift')
+  const { page } = visitor
+  await visitor.button('Deploy to…').click()
+  await page.getByRole('option', { name: 'harbour', exact: true }).click()
+  // The API does not show the secret, so the form asks for it.
+  await visitor.sees('The preview needs a secret')
+  await visitor.button('Leave code out').click()
+  await visitor.button('Preview').click()
+  await visitor.heading('Preview: lift 1.1.0')
+  await page.getByRole('region', { name: '1.0.0 → 1.1.0' }).waitFor()
+  await page.reload()
+  await visitor.heading('Preview: lift 1.1.0')
+  await page.goBack()
+  await visitor.heading('Deploy')
+  expect(await page.getByLabel('load').inputValue()).toBe('coal')
+  await page.goForward()
+  await visitor.button('Start').click()
+  const started = await deploymentOf(visitor)
+  await deploymentEnd(stage.api, started)
+
+  await visitor.button('Roll back…').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('region', { name: '1.1.0 → 1.0.0' }).waitFor()
+  await dialog.getByRole('button', { name: 'Roll back to 1.0.0' }).click()
+  await deploymentEnd(stage.api, await deploymentOf(visitor, started))
+
+  await visitor.open(`/sources/actions/${action_id}?version=1.0.0`)
+  await visitor.button('Deploy to…').click()
+  await page.getByRole('option', { name: 'harbour', exact: true }).click()
+  await visitor.button('Leave code out').or(visitor.button('Start again')).first().waitFor()
 })

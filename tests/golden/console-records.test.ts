@@ -126,7 +126,8 @@ test('a freeze refuses a start, an administrator overrides it with a reason, and
   await admin.confirm('Delete', 'Delete Harvest festival')
   await admin.sees('There is no freeze yet')
   await operator.button('Preview again').click()
-  await operator.button('Start').click()
+  // The administrator has deployed the same meanwhile.
+  await operator.button('Start again').click()
   await operator.page.waitForURL(isStarted)
 
   await admin.goTo('Audit')

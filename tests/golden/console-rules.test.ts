@@ -41,6 +41,8 @@ test('a version goes from one environment to the next with an approval of anothe
   const row = page.getByRole('row', { name: /^sail/ })
   await row.getByText('ready').waitFor()
   await row.getByRole('link', { name: 'Promote' }).click()
+  await author.heading('Preview: sail 1.1.0')
+  await author.button('Back to the form').click()
   await author.sees(/1\.1\.0, with all its parts as in quay/)
   await author.button('Preview').click()
   await author.heading('Preview: sail 1.1.0')

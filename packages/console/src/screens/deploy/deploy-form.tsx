@@ -90,7 +90,7 @@ export function FilledFrom({ deployment }: { deployment: Answer<'getDeployment'>
     <Text size="sm">
       Strategy, targets and variables are those of{' '}
       <Anchor component={Link} to={`/deployments/${id}`} size="sm">
-        the last deployment{environment_name === null ? '' : ` in ${environment_name}`}
+        an earlier deployment{environment_name === null ? '' : ` in ${environment_name}`}
       </Anchor>
       , <TimeAgo at={created_at} />.
     </Text>

@@ -41,7 +41,7 @@ export function PlanPreview({ previewed, last, isPreviewing, error, onPreview, o
   return (
     <Page title={`Preview: ${source_name} ${source_version}`} command={`${command} --expect-plan ${preview.plan_hash}`}>
       <Stack gap="xs">
-        {isAllUnchanged(preview) && (
+        {isAllUnchanged(previewed) && (
           <Alert color="blue" title={`${allOf(target_summary.total)} ${source_version}`} role="status">
             With the same versions and values. Starting would run it again.
           </Alert>
@@ -64,13 +64,16 @@ export function PlanPreview({ previewed, last, isPreviewing, error, onPreview, o
             </List>
           </Alert>
         )}
-        {!isAllUnchanged(preview) && <OnlyChanged previewed={previewed} busy={isPreviewing} onChange={onOnlyChanged} />}
+        {!isAllUnchanged(previewed) && (
+          <OnlyChanged previewed={previewed} busy={isPreviewing} onChange={onOnlyChanged} />
+        )}
         {error && <ErrorAlert error={error} />}
       </Stack>
       <StartDeployment
         key={`${preview.plan_hash} ${request.only_changed}`}
         previewed={previewed}
         isPreviewing={isPreviewing}
+        isRepetition={isAllUnchanged(previewed)}
         onPreview={onPreview}
         onOnlyChanged={onOnlyChanged}
         onBack={onBack}
@@ -101,8 +104,9 @@ export function PlanPreview({ previewed, last, isPreviewing, error, onPreview, o
   )
 }
 
-const isAllUnchanged = ({ unchanged_targets, target_summary }: Previewed['plan']) =>
-  unchanged_targets.length > 0 && unchanged_targets.length === target_summary.total
+/** With `only_changed`, the unchanged targets are not among the selected ones. */
+const isAllUnchanged = ({ request, plan: { unchanged_targets, target_summary } }: Previewed) =>
+  request.only_changed !== true && unchanged_targets.length > 0 && unchanged_targets.length === target_summary.total
 
 const allOf = (total: number) =>
   total === 1 ? 'The target already has' : `All ${counted(total, 'target')} already have`

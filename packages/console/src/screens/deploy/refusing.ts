@@ -37,16 +37,8 @@ export const neededOverrides = (refusing: readonly Blocker[]): Override[] => [
   ...new Set(refusing.flatMap(({ code }) => OVERRIDES[code] ?? [])),
 ]
 
-interface Startable {
-  blockers: readonly Blocker[]
-  /** How many of the targets have these versions and values already. */
-  unchanged: number
-  total: number
-}
-
 /** What the button does that creates the request. */
-export function startLabel({ blockers, unchanged, total }: Startable): string {
-  if (unchanged === total) return 'Start again'
+export function startLabel(blockers: readonly Blocker[]): string {
   const codes = blockers.map(({ code }) => code)
   if (codes.includes('approval')) return 'Ask for approval'
   return codes.includes('start_time') ? 'Schedule' : 'Start'

@@ -14,6 +14,8 @@ import { neededOverrides, type Override, overridesOf, refusingOf, startLabel } f
 interface Props {
   previewed: Previewed
   isPreviewing: boolean
+  /** Whether all targets have these versions and values already. */
+  isRepetition: boolean
   /** Previews again. */
   onPreview: () => void
   onOnlyChanged: (isOn: boolean) => void
@@ -21,7 +23,7 @@ interface Props {
 }
 
 /** Starts exactly the plan of the preview. The server refuses the request if the plan has changed. */
-export function StartDeployment({ previewed, isPreviewing, onPreview, onOnlyChanged, onBack }: Props) {
+export function StartDeployment({ previewed, isPreviewing, isRepetition, onPreview, onOnlyChanged, onBack }: Props) {
   const { request, plan } = previewed
   const navigate = useNavigate()
   // One key for every attempt: if an answer is lost, the next attempt returns the deployment that already exists.
@@ -76,7 +78,7 @@ export function StartDeployment({ previewed, isPreviewing, onPreview, onOnlyChan
           <>
             {needed.length === 0 && (
               <Button loading={create.isPending} disabled={isPreviewing} onClick={() => start()}>
-                {startLabel({ blockers, unchanged: plan.unchanged_targets.length, total: plan.target_summary.total })}
+                {isRepetition ? 'Start again' : startLabel(blockers)}
               </Button>
             )}
             {mayPass && available.length > 0 && !isOverriding && (
