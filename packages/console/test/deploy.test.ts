@@ -139,7 +139,7 @@ test('a link to a place takes strategy, targets and variables of the last deploy
 
 test('the command quotes what a shell would read, and leaves secrets out', () => {
   const request = deploymentRequest(form, VARIABLES, [])
-  expect(request && deployCommand('deploy', "Greet $(id) 'all'", request, VARIABLES, [])).toBe(
+  expect(request && deployCommand('deploy', "Greet $(id) 'all'", request, VARIABLES)).toBe(
     `slipway deploy 'Greet $(id) '\\''all'\\''' --kind action --source-version ^1.0.0 -t one -t two --var colour=red ` +
       `--var copies:=3 --var fast:=false --var 'names:=["b"]' --prompted token="$TOKEN"`,
   )

@@ -1,8 +1,8 @@
 // What the console computes of the rules of environments, and of what keeps a deployment from starting.
 import { expect, test } from '@jest/globals'
+import { type Blocker, neededOverrides, overridesOf, refusingOf, startLabel } from '../src/components/refusing.ts'
 import { deploymentRequest } from '../src/screens/deploy/deployment-request.ts'
 import { formFromPlace } from '../src/screens/deploy/form.ts'
-import { type Blocker, neededOverrides, overridesOf, refusingOf, startLabel } from '../src/screens/deploy/refusing.ts'
 import { draftOf, newWindow, type Rules, rulesOf } from '../src/screens/environments/rules-draft.ts'
 import { ruleSentences } from '../src/screens/environments/rules-words.ts'
 import { candidateFor, environmentsOf, linesOf, type Row } from '../src/screens/releases/matrix-layout.ts'

@@ -1,8 +1,8 @@
 import { Alert, Text } from '@mantine/core'
 import { BlockerList } from '../../components/blocker-list.tsx'
+import { type Blocker, refusingOf } from '../../components/refusing.ts'
 import { exactTime, TimeAgo } from '../../components/time-ago.tsx'
 import type { Previewed } from './previewed.ts'
-import { type Blocker, refusingOf } from './refusing.ts'
 
 /** What keeps the deployment from starting, until when, and when it starts at the earliest. */
 export function Blockers({ previewed: { request, plan } }: { previewed: Previewed }) {

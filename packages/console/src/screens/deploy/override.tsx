@@ -1,7 +1,7 @@
 import { Alert, Button, Checkbox, Group, Stack, TextInput } from '@mantine/core'
 import type { Schema } from '@slipway/client'
 import { useState } from 'react'
-import type { Override } from './refusing.ts'
+import type { Override } from '../../components/refusing.ts'
 
 export type OverrideFields = Pick<Schema<'CreateDeployment'>, 'override_freeze' | 'override_rules' | 'override_reason'>
 

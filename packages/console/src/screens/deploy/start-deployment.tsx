@@ -4,12 +4,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
+import { neededOverrides, type Override, overridesOf, refusingOf, startLabel } from '../../components/refusing.ts'
 import { newKey } from './drafts.ts'
 import { NothingToDeploy } from './only-changed.tsx'
 import { type OverrideFields, OverrideForm } from './override.tsx'
 import { differencesOf, PlanChanged } from './plan-changed.tsx'
 import type { Previewed } from './previewed.ts'
-import { neededOverrides, type Override, overridesOf, refusingOf, startLabel } from './refusing.ts'
 
 interface Props {
   previewed: Previewed

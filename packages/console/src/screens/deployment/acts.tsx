@@ -14,7 +14,7 @@ import { redeployedAddress } from '../../components/redeployed-address.ts'
 import { sourceName } from '../../components/source-name.ts'
 import type { RightObject } from '../../session/right-question.ts'
 import { type Right, useRight } from '../../session/use-right.ts'
-import { RollBack } from '../rollback/roll-back.tsx'
+import { RollBack } from '../releases/roll-back.tsx'
 
 type Deployment = Answer<'getDeployment'>
 type Request = Schema<'RedeployDeployment'>

@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRead } from '../../api/queries.ts'
 import { useRight } from '../../session/use-right.ts'
-import { RollbackDialog } from '../rollback/rollback-dialog.tsx'
 import type { Cell, Row } from './matrix-layout.ts'
+import { RollbackDialog } from './rollback-dialog.tsx'
 
 interface Props {
   row: Row
@@ -27,7 +27,7 @@ export function CellActs({ row, cell }: Props) {
   const isHere = (id: string) => id === environment_id
   const others = (environments.data?.data ?? []).filter(({ id }) => !isHere(id)).slice(0, MAX_ENVIRONMENTS)
   const link = (search: Record<string, string>) =>
-    ({ component: Link, to: '/deploy', search: { kind: source_type, id: source_id, ...search } }) as const
+    ({ component: Link, to: '/deploy', search: { kind: source_type, id: source_id, ...search } as never }) as const
   return (
     <>
       <Menu opened={isOpen} onChange={setOpen} withinPortal position="bottom-end" width={260}>

@@ -1,20 +1,8 @@
 import { Button, type ButtonProps } from '@mantine/core'
 import { useState } from 'react'
 import { DeniedButton } from '../../components/denied-button.tsx'
-import type { Kind } from '../../components/source-kinds.ts'
 import { useRight } from '../../session/use-right.ts'
-import { RollbackDialog } from './rollback-dialog.tsx'
-
-/** What is rolled back: a source, everywhere or in one place, or on the targets of one deployment. */
-export interface RollbackScope {
-  kind: Kind
-  id: string
-  /** For the title. */
-  name: string
-  environmentId?: string | null
-  tenantId?: string | null
-  deploymentId?: string
-}
+import { RollbackDialog, type RollbackScope } from './rollback-dialog.tsx'
 
 interface Props extends ButtonProps {
   scope: RollbackScope

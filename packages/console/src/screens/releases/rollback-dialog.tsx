@@ -12,11 +12,22 @@ import { FormModal } from '../../components/form-modal.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
 import { redeployedAddress } from '../../components/redeployed-address.ts'
+import { neededOverrides, overridesOf, refusingOf } from '../../components/refusing.ts'
+import type { Kind } from '../../components/source-kinds.ts'
 import { TargetNames } from '../../components/target-names.tsx'
 import { ALLOWED, type Right } from '../../session/use-right.ts'
-import { neededOverrides, overridesOf, refusingOf } from '../deploy/refusing.ts'
-import { Replacements } from '../releases/replacements.tsx'
-import type { RollbackScope } from './roll-back.tsx'
+import { Replacements } from './replacements.tsx'
+
+/** What is rolled back: a source, everywhere or in one place, or on the targets of one deployment. */
+export interface RollbackScope {
+  kind: Kind
+  id: string
+  /** For the title. */
+  name: string
+  environmentId?: string | null
+  tenantId?: string | null
+  deploymentId?: string
+}
 
 type Group = Answer<'getRollback'>['groups'][number]
 type Preview = Answer<'previewDeployment'>
