@@ -141,7 +141,7 @@ test('a deployment shows its steps while it runs, and its log by line, text, ste
   end.open()
   await page.locator('[data-state=completed]').click()
   await page.getByRole('dialog').getByText('Exit code').waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Show its log' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Show in log' }).click()
   await visitor.sees(/^3,001 lines match$/)
   await page.getByLabel('Level', { exact: true }).first().click()
   await page.getByRole('option', { name: 'error' }).click()

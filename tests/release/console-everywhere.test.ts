@@ -165,7 +165,7 @@ test('every tab, dialog and form of a record is sound', async () => {
   await visitor.sees(plant('reason'))
   await expectOnlyText(visitor, 'a cancelled deployment')
 
-  await visitor.open(`/deployments/${ids.failed}`)
+  await visitor.open(`/deployments/${ids.failed}?tab=steps`)
   await visitor.heading(`${plant('solution')} 1.0.0`)
   await expectSound(visitor, 'the steps')
   await page.locator('[data-state=failed]').click()

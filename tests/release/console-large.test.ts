@@ -95,7 +95,7 @@ test('a log of 1,200,000 lines can be scrolled to its ends, to any place and lin
   await waitFor(async () => (await linesInView(log))[0] === 0)
   await log.press('End')
   await waitFor(async () => (await linesInView(log)).at(-1) === LINES - 1)
-  await visitor.open(`/deployments/${id}?line=700000`)
+  await visitor.open(`/deployments/${id}?line=700001`)
   await page.locator('.log-line[data-chosen=true]', { hasText: 'line 700000' }).waitFor()
   expect(await linesInView(page.getByRole('log'))).toContain(700_000)
 })

@@ -2,7 +2,15 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { cellAfter } from '../src/screens/deployment/grid-keys.ts'
-import { arrange, outlookOf, type Plan, type Step } from '../src/screens/deployment/grid-rows.ts'
+import {
+  arrange,
+  batchSizeOf,
+  cellOfStep,
+  outlookOf,
+  type Plan,
+  type Step,
+} from '../src/screens/deployment/grid-rows.ts'
+import { gridWidths } from '../src/screens/deployment/grid-widths.ts'
 import { cellOf, logContext } from '../src/screens/deployment/log-columns.ts'
 import { lastPart, PART, placeAt } from '../src/screens/deployment/log-place.ts'
 import type { LogLine } from '../src/screens/deployment/log-reads.ts'
@@ -39,13 +47,45 @@ test('steps are arranged by target, and a state of the live stream counts more t
   ])
   const outlooks = (live: Record<string, string>) =>
     rows.map((row) => outlookOf(row, { get: (id: string) => live[id] } as never))
-  expect(columns).toEqual(['a0', 'a1'])
+  expect(columns.map(({ name }) => name)).toEqual(['a0', 'a1'])
   expect(rows.map(({ target, steps }) => [target, steps.map(({ id }) => id)])).toEqual([
     ['north', ['1', '2']],
     ['south', ['3', '4']],
   ])
   expect(outlooks({})).toEqual(['running', 'waiting'])
   expect(outlooks({ 2: 'skipped', 4: 'rollback_failed' })).toEqual(['done', 'failed'])
+})
+
+test('targets of a rolling deployment are in batches, in the order of the plan', () => {
+  const steps = ['a', 'b', 'c', 'd', 'e'].flatMap((target) =>
+    [0, 1].map((order) => ({
+      id: `${target}${order}`,
+      target_id: target,
+      target_name: target,
+      sequence_name: `part ${order}`,
+      sequence_order: order,
+      action_order: 0,
+      action_name: 'go',
+    })),
+  ) as Step[]
+  const { rows, columns } = arrange(steps, batchSizeOf({ rolling: { batch_size: 2 } }))
+  expect(rows.map(({ batch }) => batch)).toEqual([1, 1, 2, 2, 3])
+  expect(columns.map(({ sequence, isFirst }) => [sequence, isFirst])).toEqual([
+    ['part 0', true],
+    ['part 1', true],
+  ])
+  expect(cellOfStep(rows, 'c1')).toEqual({ row: 2, column: 1 })
+  expect(cellOfStep(rows, 'x')).toBeNull()
+  expect([batchSizeOf('parallel'), batchSizeOf({ rolling: { batch_size: 1 } })]).toEqual([null, null])
+})
+
+test('the grid uses its width: names stand upright only where columns would be too narrow', () => {
+  const rows = [{ target: 'web-1', steps: [], batch: null }]
+  const columns = (count: number) =>
+    Array.from({ length: count }, () => ({ name: 'Migrate', sequence: '', isFirst: false }))
+  expect(gridWidths(rows, columns(8), 1_000)).toEqual({ isDense: false, head: 28, target: 96 })
+  expect(gridWidths(rows, columns(20), 1_000)).toMatchObject({ isDense: true, head: 80 })
+  expect(gridWidths(rows, columns(2), 300)).toMatchObject({ isDense: false })
 })
 
 test('the way from match to match begins at the shown line, and goes on at the other end', () => {

@@ -84,7 +84,14 @@ function Followed({ id }: { id: string }) {
               </Tabs.List>
               <Tabs.Panel value="steps">
                 {deployment.plan ? (
-                  <StepGrid plan={deployment.plan} live={steps} onShowLog={showLog} />
+                  <StepGrid
+                    id={id}
+                    plan={deployment.plan}
+                    mode={deployment.config.target_mode}
+                    log={log}
+                    live={steps}
+                    onShowLog={showLog}
+                  />
                 ) : (
                   <Empty title="There is no plan yet" />
                 )}

@@ -41,11 +41,17 @@ export function FailureBox({ deployment: { id, plan, error_message }, failures, 
               <OutputBlock text={output} label={`Last lines of ${first.action_name} on ${first.target_name}`} />
             )}
             <Group gap="lg">
-              <LogLink id={id} step={step}>
+              <LogLink id={id} step={step} c="inherit">
                 Show in log
               </LogLink>
               {failures.length > 1 && (
-                <Anchor component={Link} to={`/deployments/${id}`} search={{ tab: 'failures' } as never} size="sm">
+                <Anchor
+                  component={Link}
+                  to={`/deployments/${id}`}
+                  search={{ tab: 'failures' } as never}
+                  size="sm"
+                  c="inherit"
+                >
                   {counted(failures.length, 'failure')}
                 </Anchor>
               )}

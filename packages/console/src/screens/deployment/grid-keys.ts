@@ -1,7 +1,4 @@
-export interface Cell {
-  row: number
-  column: number
-}
+import type { Cell } from './grid-rows.ts'
 
 interface Size {
   rows: number

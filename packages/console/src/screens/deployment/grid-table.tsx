@@ -1,35 +1,35 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table cannot leave out the rows that are not in view
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names its active cell
+import { useElementSize, useMergedRef } from '@mantine/hooks'
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type MouseEvent, useCallback, useRef, useState } from 'react'
-import { flushSync } from 'react-dom'
+import { type CSSProperties, type KeyboardEvent, type MouseEvent, useCallback, useLayoutEffect, useRef } from 'react'
 import './grid.css'
-import { type Cell, cellAfter } from './grid-keys.ts'
+import { cellAfter } from './grid-keys.ts'
 import { cellId, GridLine } from './grid-line.tsx'
-import type { GridRow, Step } from './grid-rows.ts'
+import type { Cell, GridColumn, GridRow, Step } from './grid-rows.ts'
+import { gridWidths } from './grid-widths.ts'
 
 /** As in grid.css. */
 const ROW_HEIGHT = 26
-const HEAD_HEIGHT = 28
-/** With more columns than this their names stand upright above narrow cells. */
-const MANY_COLUMNS = 8
-const UPRIGHT_HEAD_HEIGHT = 120
 /** Rows that are drawn beyond both edges of the view. */
 const OVERSCAN = 12
 
 interface Props {
   rows: readonly GridRow[]
-  columns: readonly string[]
+  columns: readonly GridColumn[]
+  /** How many batches there are. */
+  batches: number
   stateOf: (step: Step) => string
+  active: Cell
+  onActive: (cell: Cell) => void
   onOpen: (step: Step) => void
 }
 
 /** Only the rows in view are drawn, so that 10,000 targets are no more work than fifty. */
-export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
-  const isDense = columns.length > MANY_COLUMNS
-  const head = isDense ? UPRIGHT_HEAD_HEIGHT : HEAD_HEIGHT
-  const [active, setActive] = useState<Cell>({ row: 0, column: 0 })
+export function GridTable({ rows, columns, batches, stateOf, active, onActive, onOpen }: Props) {
   const frame = useRef<HTMLDivElement>(null)
+  const { ref: sized, width } = useElementSize<HTMLDivElement>()
+  const { isDense, head, target } = gridWidths(rows, columns, width)
   // The row of the active cell is always drawn, because the grid names this cell to screen readers.
   const rangeExtractor = useCallback(
     (range: Range) => {
@@ -48,9 +48,17 @@ export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
     rangeExtractor,
   })
 
-  const open = ({ row, column }: Cell) => {
-    setActive({ row, column })
-    const step = rows[row]?.steps[column]
+  const shown = useRef(active)
+  useLayoutEffect(() => {
+    if (shown.current === active) return
+    shown.current = active
+    const cell = document.getElementById(cellId(active.row, active.column))
+    cell?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [active])
+
+  const open = (cell: Cell) => {
+    onActive(cell)
+    const step = rows[cell.row]?.steps[cell.column]
     if (step) onOpen(step)
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -59,9 +67,7 @@ export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
       const page = Math.floor((event.currentTarget.clientHeight - head) / ROW_HEIGHT)
       const next = cellAfter(event, active, { rows: rows.length, columns: columns.length, page })
       if (next === null) return
-      flushSync(() => setActive(next))
-      const cell = document.getElementById(cellId(next.row, next.column))
-      cell?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+      onActive(next)
     }
     event.preventDefault()
   }
@@ -72,7 +78,7 @@ export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
 
   return (
     <div
-      ref={frame}
+      ref={useMergedRef(frame, sized)}
       className="grid"
       role="grid"
       aria-label="Steps of each target"
@@ -80,22 +86,24 @@ export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
       aria-activedescendant={active.row < rows.length ? cellId(active.row, active.column) : undefined}
       tabIndex={0}
       data-dense={isDense || undefined}
+      style={{ '--target-width': `${target}px`, '--head-height': `${head}px` } as CSSProperties}
       onKeyDown={onKeyDown}
       onClick={onClick}
     >
-      <div className="grid-row grid-head" role="row" aria-rowindex={1} style={{ height: head }}>
+      <div className="grid-row grid-head" role="row" aria-rowindex={1}>
         <span className="grid-target" role="columnheader">
           Target
         </span>
-        {columns.map((name, index) => (
+        {columns.map(({ name, sequence, isFirst }, index) => (
           <span
             // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a plan never change
             key={index}
             className="grid-name"
             role="columnheader"
-            title={name}
+            title={`${sequence}: ${name}`}
+            data-first={isFirst || undefined}
           >
-            {name}
+            <span className="grid-name-text">{name}</span>
           </span>
         ))}
       </div>
@@ -111,6 +119,8 @@ export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
                 top={start - head}
                 states={row.steps.map(stateOf).join(' ')}
                 active={index === active.row ? active.column : null}
+                batch={row.batch === rows[index - 1]?.batch ? null : batchName(row, batches)}
+                columns={columns}
               />
             )
           )
@@ -119,3 +129,5 @@ export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
     </div>
   )
 }
+
+const batchName = ({ batch }: GridRow, batches: number) => (batch === null ? null : `Batch ${batch} of ${batches}`)

@@ -1,4 +1,4 @@
-import { Button, Menu } from '@mantine/core'
+import { Button, Checkbox, Popover, Stack } from '@mantine/core'
 import type { LogFilter } from '@slipway/client'
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
@@ -44,28 +44,40 @@ export function DownloadLog({ id, onError }: Props) {
 }
 
 /** Downloads the lines that match, or the output with its escape sequences. */
-export function DownloadMenu({ id, filter, onError }: Props & { filter: LogFilter | null }) {
+export function DownloadOptions({ id, filter, onError }: Props & { filter: LogFilter | null }) {
   const { busy, save } = useSaving(id, onError)
-  const raw = { raw: 'true' } as const
+  const [isFiltered, setFiltered] = useState(true)
+  const [isRaw, setRaw] = useState(false)
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button variant="default" size="xs" loading={busy}>
+    <Popover position="bottom-end" trapFocus returnFocus>
+      <Popover.Target>
+        <Button variant="default" size="xs">
           Download…
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {filter !== null && (
-          <>
-            <Menu.Label>Only lines that match</Menu.Label>
-            <Menu.Item onClick={() => save(filter)}>Time, target and text</Menu.Item>
-            <Menu.Item onClick={() => save({ ...filter, ...raw })}>Raw output, with colours</Menu.Item>
-          </>
-        )}
-        <Menu.Label>Whole log</Menu.Label>
-        <Menu.Item onClick={() => save({})}>Time, target and text</Menu.Item>
-        <Menu.Item onClick={() => save(raw)}>Raw output, with colours</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Download">
+        <Stack gap="xs">
+          <Checkbox
+            label="Only lines that match"
+            checked={filter !== null && isFiltered}
+            disabled={filter === null}
+            onChange={(event) => setFiltered(event.currentTarget.checked)}
+          />
+          <Checkbox
+            label="Raw output"
+            description="With colours, without time and target"
+            checked={isRaw}
+            onChange={(event) => setRaw(event.currentTarget.checked)}
+          />
+          <Button
+            size="xs"
+            loading={busy}
+            onClick={() => save({ ...(isFiltered ? filter : null), ...(isRaw ? { raw: 'true' } : {}) })}
+          >
+            Download
+          </Button>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
   )
 }

@@ -52,6 +52,34 @@ export async function findLines(
   return { lines: entries.map(lineOf), next }
 }
 
+/** Beyond every line. */
+const END = 999_999_999_999
+/** Each looks at the log for about a second. */
+const MAX_LOOKS = 10
+
+/** The last lines that match. In a very long log, lines far from its end are not looked at. */
+export async function lastLinesOf(
+  id: string,
+  filter: LogFilter,
+  limit: number,
+  signal: AbortSignal,
+): Promise<LogLine[]> {
+  const lines: LogLine[] = []
+  let before = END
+  for (let look = 0; look < MAX_LOOKS && lines.length < limit; look += 1) {
+    const { entries, first, next } = await client.readLog(id, {
+      ...filter,
+      before,
+      limit: limit - lines.length,
+      signal,
+    })
+    lines.unshift(...entries.map(lineOf))
+    before = next
+    if (next <= first) break
+  }
+  return lines
+}
+
 const lineOf = ({
   timestamp,
   level,

@@ -31,6 +31,7 @@ export class LogStore {
   count = 0
   /** The unfinished lines of running steps, below the log. */
   partialLines: readonly LogLine[] = []
+  readonly #lineListeners = new Set<(line: LogLine) => void>()
   readonly #partialLines = new Map<string, LogLine>()
   readonly #id: string
   /** The one used longest ago is the first. */
@@ -72,6 +73,13 @@ export class LogStore {
     this.count = Math.max(this.count, line.number + 1)
     this.#put(line)
     this.changes.tell()
+    for (const listener of this.#lineListeners) listener(line)
+  }
+
+  /** Calls the listener with each line that is streamed. Returns how to stop that. */
+  onLine(listener: (line: LogLine) => void): () => void {
+    this.#lineListeners.add(listener)
+    return () => this.#lineListeners.delete(listener)
   }
 
   setCount(count: number): void {

@@ -9,7 +9,7 @@ import { useChanges } from './changes.ts'
 import type { Plan } from './grid-rows.ts'
 import { type LogColumn, logContext } from './log-columns.ts'
 import { CopyLog } from './log-copy-button.tsx'
-import { DownloadMenu } from './log-download.tsx'
+import { DownloadOptions } from './log-download.tsx'
 import { choicesOf, filterOf, LogFilters } from './log-filters.tsx'
 import { LogLines } from './log-lines.tsx'
 import { FAILED_LINE } from './log-link.tsx'
@@ -136,7 +136,7 @@ export function LogView({ id, log, isOver, plan, startedAt }: Props) {
             context={context}
             onError={setError}
           />
-          <DownloadMenu id={id} filter={filter} onError={setError} />
+          <DownloadOptions id={id} filter={filter} onError={setError} />
         </Group>
       </Group>
       <LogLines
