@@ -54,7 +54,7 @@ export class SlipwayClient {
 
   /**
    * Iterates over all records of a list. Reads each page when its first record is needed. Records that are created or deleted
-   * meanwhile make it skip no other.
+   * meanwhile make it skip no other, unless `sort` asks for an order of its own: such a list has numbered pages only.
    */
   async *each<O extends ListOperation>(
     operation: O,
@@ -62,6 +62,15 @@ export class SlipwayClient {
   ): AsyncGenerator<Item<O>, void, undefined> {
     const { query, ...rest } = (input ?? {}) as { query?: Record<string, string> } & CallOptions
     const { page: _, ...filter } = query ?? {}
+    if (filter['sort'] !== undefined) {
+      for (let page = 1, more = true; more; page += 1) {
+        const request: ListRequest = { ...rest, query: { limit: PAGE, ...filter, page } }
+        const { data, meta } = (await this.#connection.call(operation, request)) as PageOf<Awaited<Item<O>>>
+        yield* data
+        more = meta.has_next
+      }
+      return
+    }
     for (let cursor: string | null = 'start'; cursor !== null; ) {
       const request: ListRequest = { ...rest, query: { limit: PAGE, ...filter, cursor } }
       const { data, meta } = (await this.#connection.call(operation, request)) as PageOf<Awaited<Item<O>>>

@@ -65,6 +65,7 @@ function sharedAjv(): Ajv {
     compile: unknownFields,
   })
   ajv.addFormat('uuid', isUuid)
+  ajv.addFormat('id-list', isIdList)
   ajv.addFormat('name', (text: string) => nameProblems(text).length === 0)
   ajv.addFormat('version', isVersion)
   ajv.addFormat('version-requirement', isVersionRequirement)
@@ -97,10 +98,17 @@ function unknownFields(allowed: boolean, { properties, patternProperties }: AnyS
   return validate
 }
 
+const MOST_IDS = 100
+const isIdList = (text: string) => {
+  const ids = text.split(',')
+  return ids.length <= MOST_IDS && ids.every((id) => /^[A-Za-z0-9-]{1,64}$/.test(id))
+}
+
 const article = (noun: string) => (/^[aeiou]/.test(noun) ? 'an' : 'a')
 
 const FORMAT_MESSAGES: Record<string, string> = {
   uuid: 'must be a UUID',
+  'id-list': `must be 1 to ${MOST_IDS} ids (UUIDs or SqIds), separated by commas`,
   name: 'must be 1 to 255 characters with a visible one, without blanks at its ends, control characters and controls of the writing direction',
   version: 'must be a full semantic version, for example 1.4.0',
   'version-requirement': 'must be an npm version range, for example ^1.2.0',

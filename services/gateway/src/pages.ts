@@ -1,4 +1,13 @@
-import { cursorPageOf, type ListOrder, nameKey, type Page, pageOf, parsePage, type SortKey } from '@slipway/domain'
+import {
+  cursorPageOf,
+  type ListOrder,
+  nameKey,
+  type Page,
+  pageOf,
+  parsePage,
+  type SortKey,
+  validationProblem,
+} from '@slipway/domain'
 import type { Answer } from '@slipway/http'
 
 export interface PageQuery {
@@ -91,8 +100,29 @@ export const newestOrder = (list: string): ListOrder<{ id: string; created_at: D
 
 export const NEWEST_FIRST: ({ created_at: 'desc' } | { id: 'desc' })[] = [{ created_at: 'desc' }, { id: 'desc' }]
 
+/** A column by which a list is sorted instead of its own order. */
+export interface Sort {
+  column: string
+  direction: 'asc' | 'desc'
+}
+
+/**
+ * How `sort` orders a list; null: in its own order. Cursors are of the own order alone.
+ * @throws Problem VALIDATION_ERROR for another order together with a cursor
+ */
+export function sortOf({ sort, cursor }: { sort?: string; cursor?: string }, own: string): Sort | null {
+  if (sort === undefined || sort === own) return null
+  if (cursor !== undefined) {
+    const message = `goes through the list in the order ${own}: leave out sort, or give page in place of cursor`
+    throw validationProblem([{ path: 'query/cursor', message }])
+  }
+  return sort.startsWith('-') ? { column: sort.slice(1), direction: 'desc' } : { column: sort, direction: 'asc' }
+}
+
 /** How Prisma reads the records of a list in its order. */
 export interface RecordOrder<Row> extends ListOrder<Row> {
+  /** The order as `sort` names it. */
+  sort: string
   orderBy: readonly object[]
   /** The condition for the records after the one with this key. */
   isAfter(key: SortKey): object
@@ -101,12 +131,19 @@ export interface RecordOrder<Row> extends ListOrder<Row> {
 /** The order of most kinds of records. */
 export const newestRecords = (list: string): RecordOrder<{ id: string; created_at: Date }> => ({
   ...newestOrder(list),
+  sort: '-created_at',
   orderBy: NEWEST_FIRST,
   isAfter([at = '', id = '']) {
     const created_at = new Date(at)
     return { OR: [{ created_at: { lt: created_at } }, { created_at, id: { lt: id } }] }
   },
 })
+
+/** For Prisma: the order of a list by one column. Records without a value come last. */
+export const sortedBy = ({ column, direction }: Sort, isNullable: boolean): object[] => [
+  { [column]: isNullable ? { sort: direction, nulls: 'last' } : direction },
+  { id: direction },
+]
 
 /** For Prisma: a page of these records. */
 export const pageInOrder = (

@@ -113,6 +113,63 @@ describe('the pages of a walk are the whole list in its order', () => {
   })
 })
 
+/** Each list with each order that it can have. */
+const SORTS = LISTS.flatMap(([id, { path, query }]) => {
+  const sorts: string[] = query?.properties['sort']?.['enum'] ?? []
+  return sorts.map((sort) => [id, sort, path] as const)
+})
+
+describe('the pages of a sorted list are the whole list, and the reverse order is its reverse', () => {
+  test.each(SORTS)('%s by %s', async (id, sort, template) => {
+    const path = pathOf(template)
+    const read = async (query: string): Promise<Page> => (await admin.send(id, `${path}?${query}`)).body
+    const idsOf = ({ data }: Page) => data.map((entry) => (entry as { id: string }).id)
+    const whole = idsOf(await read(`limit=100&sort=${sort}`))
+    expect(whole.length).toBeGreaterThanOrEqual(NAMES.length)
+    const pages = [await read(`limit=2&sort=${sort}`), await read(`limit=2&page=2&sort=${sort}`)]
+    expect(pages.flatMap(idsOf)).toEqual(whole.slice(0, 4))
+    const reverse = sort.startsWith('-') ? sort.slice(1) : `-${sort}`
+    // Environments without a position come last in both orders.
+    if (!sort.endsWith('position')) expect(idsOf(await read(`limit=100&sort=${reverse}`)).reverse()).toEqual(whole)
+  })
+})
+
+test('an unknown column is refused with those that are possible, and a cursor goes through the own order alone', async () => {
+  const errorOf = async (query: string) => refusal(await admin.send('listTenants', `/tenants?${query}`))
+  expect(await errorOf('sort=colour')).toMatchObject({
+    status: 400,
+    details: { errors: [{ path: 'query/sort', message: 'must be one of: name, -name, created_at, -created_at' }] },
+  })
+  expect(await errorOf('sort=name&cursor=start')).toMatchObject({
+    status: 400,
+    details: { errors: [{ path: 'query/cursor' }] },
+  })
+  const own = await admin.send('listTenants', '/tenants?sort=-created_at&cursor=start')
+  expect(own.status).toBe(200)
+})
+
+test('ids leave the records that they name', async () => {
+  for (const [id, path] of [
+    ['listTargets', '/targets'],
+    ['listActions', '/actions'],
+    ['listEnvironments', '/environments'],
+    ['listTenants', '/tenants'],
+    ['listUsers', '/admin/users'],
+  ] as const) {
+    const [first, second] = (await admin.send(id, path)).body.data as { id: string; sqid?: string }[]
+    const asked = [first?.sqid ?? first?.id, second?.id.toUpperCase(), UNKNOWN_ID, 'nothing'].join(',')
+    const found = (await admin.send(id, `${path}?ids=${asked}`)).body
+    const names = found.data.map((record: { id: string }) => record.id)
+    expect({ id, total: found.meta.total, names: names.sort() }).toEqual({
+      id,
+      total: 2,
+      names: [first?.id, second?.id].sort(),
+    })
+  }
+  const tooMany = await admin.send('listTargets', `/targets?ids=${Array(101).fill(UNKNOWN_ID).join(',')}`)
+  expect(refusal(tooMany)).toMatchObject({ status: 400, code: 'VALIDATION_ERROR' })
+})
+
 test('a walk skips nothing and repeats nothing while records are deleted and created', async () => {
   const read = async (cursor: string) =>
     (await admin.send('listTargets', `/targets?limit=2&cursor=${cursor}`)).body as {

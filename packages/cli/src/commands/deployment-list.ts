@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { formatDuration, formatTime } from '../terminal/table.ts'
 import type { Context } from './context.ts'
 import { take } from './lists.ts'
+import { SORT } from './record-commands.ts'
 import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
 import { omitUndefined, parseIntegerBetween, parsePastTime } from './values.ts'
 
@@ -31,6 +32,7 @@ export interface ListOptions {
   triggeredBy?: string
   since?: string
   until?: string
+  sort?: NonNullable<NonNullable<Input<'listDeployments'>['query']>['sort']>
   limit: number
 }
 
@@ -47,6 +49,7 @@ export function addListOptions(command: Command): Command {
     .option('--triggered-by <name>', 'only those that this user started')
     .option('--since <time>', 'only those created since then: 2h or 7d ago, or a timestamp with a zone', parsePastTime)
     .option('--until <time>', 'only those created before', parsePastTime)
+    .option('--sort <column>', SORT)
     .option('--limit <number>', 'how many to list', parseIntegerBetween(1, 100_000), 20)
 }
 
@@ -66,6 +69,7 @@ export async function listDeployments({ client, output }: Context, options: List
     triggered_by: options.triggeredBy,
     created_from: options.since,
     created_before: options.until,
+    sort: options.sort,
   })
   output.printList(
     await take(client.each('listDeployments', { query }), options.limit),

@@ -33,20 +33,25 @@ export async function printRecords<K extends RecordKind>(
 
 interface ListOptions {
   search?: string
+  sort?: string
   tenant?: string
 }
+
+/** The server lists the columns of each list where it refuses one. */
+export const SORT = 'order by this column, such as name; -name for the reverse order'
 
 export function addListCommand(parent: Command, kind: RecordKind): Command {
   const command = parent
     .command('list')
     .description(`list ${formatKind(kind)}s, ${kind === 'environment' ? 'by position' : 'newest first'}`)
     .option('--search <text>', 'only those with this text in the name')
+    .option('--sort <column>', SORT)
   if (kind !== 'tenant' && kind !== 'role')
     command.option('--tenant <name>', 'only those of this tenant, by name or id')
-  return addListAction(command, async (context: Context, { search, tenant }: ListOptions) => {
+  return addListAction(command, async (context: Context, { search, sort, tenant }: ListOptions) => {
     const { client } = context
     const tenantId = tenant === undefined ? undefined : await findId(client, 'tenant', tenant)
-    const records = await take(listRecords(client, kind, search ? { search } : {}))
+    const records = await take(listRecords(client, kind, { ...(search ? { search } : {}), ...(sort ? { sort } : {}) }))
     const isWanted = (record: object) =>
       tenantId === undefined || ('tenant_id' in record && record.tenant_id === tenantId)
     await printRecords(context, kind, records.filter(isWanted))

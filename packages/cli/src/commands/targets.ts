@@ -1,9 +1,9 @@
-import type { Item, Schema } from '@slipway/client'
+import type { Input, Item, Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/controls.ts'
 import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
-import { addDeleteCommand, addShowCommand, printRecords } from './record-commands.ts'
+import { addDeleteCommand, addShowCommand, printRecords, SORT } from './record-commands.ts'
 import { findId } from './records.ts'
 import { collect, parseTag } from './values.ts'
 import { addListAction } from './watching.ts'
@@ -18,6 +18,7 @@ export function addTargets(program: Command): void {
     .command('list')
     .description('list targets, newest first')
     .option('--search <text>', 'only those with this text in the name')
+    .option('--sort <column>', SORT)
     .option('--tag <key=value>', 'only those with this tag (repeatable: with all of them)', collect(parseTag))
     .option('-e, --environment <name>', 'only those of this environment')
     .addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
@@ -44,6 +45,7 @@ export function addTargets(program: Command): void {
 
 interface ListOptions {
   search?: string
+  sort?: NonNullable<NonNullable<Input<'listTargets'>['query']>['sort']>
   tag?: Schema<'Tag'>[]
   environment?: string
   status?: Target['status']
@@ -51,10 +53,11 @@ interface ListOptions {
 
 async function list(context: Context, options: ListOptions): Promise<void> {
   const { client } = context
-  const { search, tag: requiredTags = [], environment, status } = options
+  const { search, sort, tag: requiredTags = [], environment, status } = options
   const [first] = requiredTags
   const query = {
     ...(search ? { search } : {}),
+    ...(sort ? { sort } : {}),
     ...(status ? { status } : {}),
     ...(environment === undefined ? {} : { environment_id: await findId(client, 'environment', environment) }),
     ...(first === undefined ? {} : { tag: `${first.key}=${first.value}` }),

@@ -3989,6 +3989,8 @@ export interface operations {
             query?: {
                 /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
                 cursor?: string;
+                /** @description Only records with these ids, at most 100, separated by commas. Ids that name no visible record are left out. Give `limit` as well */
+                ids?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -3997,6 +3999,8 @@ export interface operations {
                 page?: string;
                 /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description One column, `-` for the reverse order; `-created_at` when omitted. Any other order has pages, no `cursor` */
+                sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
             };
             header?: never;
             path?: never;
@@ -4215,6 +4219,8 @@ export interface operations {
                 page?: string;
                 /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description One column, `-` for the reverse order; `-created_at` when omitted. Any other order has pages, no `cursor` */
+                sort?: "name" | "-name" | "created_at" | "-created_at";
             };
             header?: never;
             path?: never;
@@ -4323,6 +4329,8 @@ export interface operations {
                 page?: string;
                 /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description One column, `-` for the reverse order; `-created_at` when omitted. Any other order has pages, no `cursor` */
+                sort?: "name" | "-name" | "created_at" | "-created_at";
             };
             header?: never;
             path?: never;
@@ -4446,12 +4454,16 @@ export interface operations {
             query?: {
                 /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
                 cursor?: string;
+                /** @description Only records with these ids, at most 100, separated by commas. Ids that name no visible record are left out. Give `limit` as well */
+                ids?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Number of the page, from 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Only users with this text in user name, full name or e-mail, in upper or lower case */
                 search?: string;
+                /** @description One column, `-` for the reverse order; `-created_at` when omitted. Any other order has pages, no `cursor` */
+                sort?: "name" | "-name" | "created_at" | "-created_at";
             };
             header?: never;
             path?: never;
@@ -5392,6 +5404,8 @@ export interface operations {
                 page?: string;
                 /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description One column, `-` for the reverse order; `-created_at` when omitted. Any other order has pages, no `cursor` */
+                sort?: "name" | "-name" | "created_at" | "-created_at" | "start_time" | "-start_time" | "end_time" | "-end_time";
             };
             header?: never;
             path?: never;
@@ -5533,6 +5547,8 @@ export interface operations {
                 sequence_id?: string;
                 /** @description The solution, by UUID or SqId */
                 solution_id?: string;
+                /** @description One column, `-` for the reverse order; `-created_at` when omitted. Any other order has pages, no `cursor` */
+                sort?: "created_at" | "-created_at" | "completed_at" | "-completed_at" | "source_name" | "-source_name";
                 /** @description Only deployments of this kind of source */
                 source_type?: components["schemas"]["SourceType"];
                 /** @description Only deployments in this state */
@@ -6055,6 +6071,8 @@ export interface operations {
             query?: {
                 /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
                 cursor?: string;
+                /** @description Only records with these ids, at most 100, separated by commas. Ids that name no visible record are left out. Give `limit` as well */
+                ids?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -6063,6 +6081,8 @@ export interface operations {
                 page?: string;
                 /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description One column, `-` for the reverse order; `position` when omitted. Any other order has pages, no `cursor` */
+                sort?: "position" | "-position" | "name" | "-name" | "created_at" | "-created_at";
             };
             header?: never;
             path?: never;
@@ -6582,6 +6602,8 @@ export interface operations {
             query?: {
                 /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
                 cursor?: string;
+                /** @description Only records with these ids, at most 100, separated by commas. Ids that name no visible record are left out. Give `limit` as well */
+                ids?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -6590,6 +6612,8 @@ export interface operations {
                 page?: string;
                 /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description One column, `-` for the reverse order; `-created_at` when omitted. Any other order has pages, no `cursor` */
+                sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
             };
             header?: never;
             path?: never;
@@ -6839,6 +6863,8 @@ export interface operations {
             query?: {
                 /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
                 cursor?: string;
+                /** @description Only records with these ids, at most 100, separated by commas. Ids that name no visible record are left out. Give `limit` as well */
+                ids?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -6847,6 +6873,8 @@ export interface operations {
                 page?: string;
                 /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description One column, `-` for the reverse order; `-created_at` when omitted. Any other order has pages, no `cursor` */
+                sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
             };
             header?: never;
             path?: never;
@@ -7123,6 +7151,8 @@ export interface operations {
                 enabled?: "true" | "false";
                 /** @description Only targets of this environment */
                 environment_id?: string;
+                /** @description Only records with these ids, at most 100, separated by commas. Ids that name no visible record are left out. Give `limit` as well */
+                ids?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -7131,6 +7161,8 @@ export interface operations {
                 page?: string;
                 /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description One column, `-` for the reverse order; `-created_at` when omitted. Any other order has pages, no `cursor` */
+                sort?: "name" | "-name" | "status" | "-status" | "created_at" | "-created_at" | "last_seen_at" | "-last_seen_at" | "environment_name" | "-environment_name";
                 /** @description Only targets with this status */
                 status?: components["schemas"]["TargetStatus"];
                 /** @description Only targets with this tag: `KEY=VALUE`, or `KEY` alone for every value */
@@ -7407,6 +7439,8 @@ export interface operations {
             query?: {
                 /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
                 cursor?: string;
+                /** @description Only records with these ids, at most 100, separated by commas. Ids that name no visible record are left out. Give `limit` as well */
+                ids?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */
                 limit?: string;
                 /** @description Only records of this file set of `slipway apply` */
@@ -7415,6 +7449,8 @@ export interface operations {
                 page?: string;
                 /** @description Only entries with this text in their name, in upper or lower case */
                 search?: string;
+                /** @description One column, `-` for the reverse order; `-created_at` when omitted. Any other order has pages, no `cursor` */
+                sort?: "name" | "-name" | "created_at" | "-created_at";
             };
             header?: never;
             path?: never;
@@ -7544,6 +7580,8 @@ export interface operations {
                 page?: string;
                 /** @description Only webhooks with this text in their URL, in upper or lower case */
                 search?: string;
+                /** @description One column, `-` for the reverse order; `-created_at` when omitted. Any other order has pages, no `cursor` */
+                sort?: "url" | "-url" | "created_at" | "-created_at";
             };
             header?: never;
             path?: never;

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { Count, describe, Flag, Nullable, Strict, Text } from '../schema.ts'
+import { Count, describe, Flag, literals, Nullable, Strict, Text } from '../schema.ts'
+import { STORY } from '../story.ts'
 
 export const ErrorBody = Strict({
   error: describe(
@@ -65,6 +66,28 @@ export const PageQuery = {
     ),
   ),
 }
+/** The parameter `sort` of a list: `own` is its order without it. */
+export const sortBy = <const C extends string>(own: C | `-${C}`, columns: readonly C[]) => ({
+  sort: Type.Optional(
+    describe(
+      literals(columns.flatMap((column): (C | `-${C}`)[] => [column, `-${column}`])),
+      `One column, \`-\` for the reverse order; \`${own}\` when omitted. Any other order has pages, no \`cursor\``,
+      columns[0],
+    ),
+  ),
+})
+
+/** The parameter `ids` of a list. */
+export const amongIds = {
+  ids: Type.Optional(
+    describe(
+      Type.String({ format: 'id-list' }),
+      'Only records with these ids, at most 100, separated by commas. Ids that name no visible record are left out. Give `limit` as well',
+      STORY.environment,
+    ),
+  ),
+}
+
 export const SearchText = describe(
   Type.String({ maxLength: 255 }),
   'Only entries with this text in their name, in upper or lower case',

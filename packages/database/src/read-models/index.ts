@@ -14,7 +14,7 @@ export { type PendingViewer, pendingItems } from './pending.ts'
 export { readPreviewedStart, type ShownStart } from './previewed-start.ts'
 export { type QueueNow, readQueueNow, type WaitingRequests } from './queue.ts'
 export { CHECK } from './releases.ts'
-export { REACHED_FOR, STATUS_OF_TARGET, targetStatus } from './targets.sql.ts'
+export { LAST_SEEN_OF_TARGET, REACHED_FOR, STATUS_OF_TARGET, targetStatus } from './targets.sql.ts'
 export { type ShownConnection, shownSelector, type TargetRow, targetItems } from './targets.ts'
 export {
   openPlanValues,

@@ -16,10 +16,13 @@ const IS_LOCAL = `(t.connection ->> 'type' IN ('local', 'simulated'))`
 const LAST_HEARTBEAT = '(SELECT max(last_heartbeat_at) FROM instances)'
 const STATUS = targetStatus(`CASE WHEN is_local THEN interval '${LOST_AFTER}' ELSE interval '${REACHED_FOR}' END`)
 
+/** SQL: the last contact with the target `t`. */
+export const LAST_SEEN_OF_TARGET = `CASE WHEN ${IS_LOCAL} THEN ${LAST_HEARTBEAT}
+           ELSE (SELECT f.last_seen_at FROM target_facts f WHERE f.target_id = t.id) END`
+
 /** SQL: the status of the target `t`, by the clock of the database. */
 export const STATUS_OF_TARGET = `(SELECT ${STATUS} FROM (SELECT ${IS_LOCAL} AS is_local,
-      CASE WHEN ${IS_LOCAL} THEN ${LAST_HEARTBEAT}
-           ELSE (SELECT f.last_seen_at FROM target_facts f WHERE f.target_id = t.id) END AS last_seen_at) seen)`
+      ${LAST_SEEN_OF_TARGET} AS last_seen_at) seen)`
 
 /** SQL: the attempts to reach a target have failed since the last contact. */
 const IS_FAILING = `(NOT ${IS_LOCAL} AND f.failing_since > coalesce(f.last_seen_at, '-infinity'))`

@@ -5,8 +5,8 @@ import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sendRecordedCommand } from '../deployments/recorded-command.ts'
 import type { Call, HandlersOf } from '../handler.ts'
-import { afterNewerSql, pageColumns } from '../pages.sql.ts'
-import { answerPage, containsPattern, newestOrder } from '../pages.ts'
+import { afterNewerSql, ordersOf, pageColumns, sortedName } from '../pages.sql.ts'
+import { answerPage, containsPattern, newestOrder, sortOf } from '../pages.ts'
 
 const VISIBLE = `FROM instances i WHERE i.removed_at IS NULL AND ${visibleSql('i')}`
 const row = { item: json<object>() }
@@ -27,6 +27,19 @@ const findInstances = statement({
   sql: `SELECT ${INSTANCE} AS item, i.id, i.created_at ${MATCHING} AND ${afterNewerSql('i')}
      ORDER BY i.created_at DESC, i.id DESC LIMIT :take OFFSET :skip`,
 })
+
+/** The same pages in another order, by `sort`. */
+const findSortedInstances = new Map(
+  ordersOf({ name: 'i.name', created_at: 'i.created_at' }, 'i.id').map(([sort, order]) => [
+    sort,
+    statement({
+      name: sortedName('gateway.instances.find-page', sort),
+      parameters: { ...matching, take: pageColumns.take, skip: pageColumns.skip },
+      row: { ...row, id: uuid, created_at: timestamptz },
+      sql: `SELECT ${INSTANCE} AS item, i.id, i.created_at ${MATCHING} ORDER BY ${order} LIMIT :take OFFSET :skip`,
+    }),
+  ]),
+)
 
 const findInstance = statement({
   name: 'gateway.instances.find',
@@ -63,11 +76,13 @@ export function instanceHandlers({ database, broker }: Dependencies): HandlersOf
     listInstances: {
       handle({ query, caller: { tenant_id } }) {
         const matching = { tenant_id, pattern: containsPattern(query.search) }
+        const sorted = sortOf(query, '-created_at') && findSortedInstances.get(query.sort ?? '')
         return answerPage(
           query,
           newestOrder('instances'),
           async () => (await countInstances.one(database, matching)).total,
-          (slice) => findInstances.all(database, { ...matching, ...slice }),
+          async (slice) =>
+            sorted?.all(database, { ...matching, ...slice }) ?? findInstances.all(database, { ...matching, ...slice }),
           (rows) => rows.map(({ item }) => item),
         )
       },

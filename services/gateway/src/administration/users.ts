@@ -42,6 +42,7 @@ export function userHandlers(dependencies: Dependencies): HandlersOf<UserOperati
 
   const handlers = recordHandlers(dependencies, USER, {
     show: (rows) => rows.map((row) => toUserRecord(row, bindingsOf(row))),
+    sortColumns: { name: 'username' },
     matching({ search }) {
       if (search === undefined) return {}
       const found = { contains: escapeLike(search), mode: 'insensitive' as const }

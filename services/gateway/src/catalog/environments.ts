@@ -66,6 +66,7 @@ type EnvironmentRow = RecordOf<typeof ENVIRONMENT>
 /** By position, those without one last, then by name. */
 const BY_POSITION: RecordOrder<EnvironmentRow> = {
   list: 'environments',
+  sort: 'position',
   kinds: ['maybe-integer', 'text', 'uuid'],
   keyOf: ({ position, name, id }) => [position === null ? NO_INTEGER : `${position}`, name, id],
   orderBy: [{ position: { sort: 'asc', nulls: 'last' } }, { name: 'asc' }, { id: 'asc' }],
@@ -110,6 +111,7 @@ export function environmentHandlers(dependencies: Dependencies): HandlersOf<Envi
   const handlers = recordHandlers(dependencies, ENVIRONMENT, {
     show,
     order: BY_POSITION,
+    nullableColumns: ['position'],
     check: ({ variables, rules }) => [...valueProblems(variables, 'variables'), ...ruleProblems(rules)],
     prepareCreate: ({ body, resolve }) => prepare(body as Static<typeof CreateEnvironment>, resolve),
     prepareUpdate: ({ body, resolve }) => prepare(body as Static<typeof ChangeEnvironment>, resolve),

@@ -1,9 +1,10 @@
-import type { Database, RowOf } from '@slipway/database'
+import type { Database, Queryable, RowOf } from '@slipway/database'
 import type { Viewer } from '@slipway/database/read-models'
 import type { ListOrder, SourceType } from '@slipway/domain'
 import { containsPattern, type PageRows, type Slice, searchedKey } from '../pages.ts'
+import { idsFilter } from '../records/filters.ts'
 import type { RecordKey } from '../records/references.ts'
-import { countSources, countVersions, findSources, findVersions } from './source-pages.sql.ts'
+import { countSources, countVersions, findSortedSources, findSources, findVersions } from './source-pages.sql.ts'
 
 export type SourceLine = RowOf<typeof findSources>
 export type VersionLine = RowOf<typeof findVersions>
@@ -20,18 +21,25 @@ interface Selection {
   search: string | undefined
 }
 
+interface SourceQuery {
+  managed_by: string | undefined
+  ids: string | undefined
+  /** Null: newest first. */
+  sort: string | null
+}
+
 export function sourcePage(
   database: Database,
-  { kind, viewer: { tenant_id }, search, managed_by }: Selection & { managed_by: string | undefined },
+  { kind, viewer: { tenant_id }, search, managed_by, ids, sort }: Selection & SourceQuery,
   slice: Slice,
 ): Promise<PageRows<SourceLine>> {
   const searched = { pattern: containsPattern(search), searched_key: searchedKey(search) }
-  const selection = { kind, tenant_id, ...searched, managed_by: managed_by ?? null }
+  const selection = { kind, tenant_id, ...searched, managed_by: managed_by ?? null, ...idsFilter(kind, ids) }
+  const sorted = sort === null ? undefined : findSortedSources.get(sort)
+  const find = (connection: Queryable) =>
+    sorted?.all(connection, { ...selection, ...slice }) ?? findSources.all(connection, { ...selection, ...slice })
   return database.together(async (connection) => {
-    const [{ total }, rows] = await Promise.all([
-      countSources.one(connection, selection),
-      findSources.all(connection, { ...selection, ...slice }),
-    ])
+    const [{ total }, rows] = await Promise.all([countSources.one(connection, selection), find(connection)])
     return { total, rows }
   })
 }

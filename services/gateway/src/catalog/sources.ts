@@ -20,7 +20,7 @@ import type { CallingUser } from '../callers/calling-user.ts'
 import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { JsonHandler } from '../handler.ts'
-import { answerPageOf, newestOrder } from '../pages.ts'
+import { answerPageOf, newestOrder, sortOf } from '../pages.ts'
 import { changesOf, conflictIfTaken, orNull, pickGiven } from '../records/changes.ts'
 import { type Change, type Creation, type RecordCall, recordHandlers } from '../records/handlers.ts'
 import { findRecord, type RecordOf, recordKind } from '../records/kind.ts'
@@ -240,14 +240,16 @@ export function sourceHandlers(kind: SourceType, dependencies: Dependencies) {
     deleted: ({ name }) => ({ name }),
   })
 
-  const list = ({ caller, query }: RecordCall): Promise<Answer> =>
-    answerPageOf(
+  const list = ({ caller, query }: RecordCall): Promise<Answer> => {
+    const { search, managed_by, ids } = query
+    const sort = sortOf(query, '-created_at') && (query.sort ?? null)
+    return answerPageOf(
       query,
       newestOrder(`${kind}s`),
-      (slice) =>
-        sourcePage(database, { kind, viewer: caller, search: query.search, managed_by: query.managed_by }, slice),
+      (slice) => sourcePage(database, { kind, viewer: caller, search, managed_by, ids, sort }, slice),
       (rows) => rows.map((row) => toListItem(kind, row)),
     )
+  }
 
   const listVersions = ({ caller, params, query }: RecordCall): Promise<Answer> => {
     const key = recordKey(kind, params['id'] ?? '')

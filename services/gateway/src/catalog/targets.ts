@@ -6,9 +6,9 @@ import { isObject } from '@slipway/http'
 import { requireMayTouch } from '../callers/require-may.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call, HandlersOf } from '../handler.ts'
-import { answerPage, containsPattern, NEWEST_FIRST, newestOrder, searchedKey } from '../pages.ts'
+import { answerPage, containsPattern, newestOrder, searchedKey, sortOf } from '../pages.ts'
 import { changesOf, orNull, pickGiven } from '../records/changes.ts'
-import { recordFilter, tagFilter } from '../records/filters.ts'
+import { idsFilter, recordFilter, tagFilter } from '../records/filters.ts'
 import { type Change, type Creation, recordHandlers } from '../records/handlers.ts'
 import { type RecordOf, recordKind } from '../records/kind.ts'
 import { OF_TENANT } from '../records/names.ts'
@@ -17,7 +17,7 @@ import { tableOf } from '../records/table.ts'
 import { requireUnused, WAITS } from '../records/uses.ts'
 import { isSameHost, keyProblems, replacedConnection, storedConnection } from './connection.ts'
 import { isLocal, requireMayMakeLocal, requireMayPlaceLocal } from './local-targets.ts'
-import { countTargets, findTargets } from './target-pages.sql.ts'
+import { countTargets, findSortedTargets, findTargets } from './target-pages.sql.ts'
 import { changedSelector, changedValues, newValues } from './values.ts'
 import { valueProblems } from './variable-rules.ts'
 
@@ -131,15 +131,21 @@ export function targetHandlers(dependencies: Dependencies): HandlersOf<TargetOpe
     listTargets: {
       handle({ caller, query }) {
         const filter = targetFilter({ caller, query })
+        const sorted = sortOf(query, '-created_at') && findSortedTargets.get(query.sort ?? '')
         return answerPage(
           query,
           newestOrder('targets'),
           async () => (filter === null ? 0 : (await countTargets.one(database, filter)).total),
-          async (slice) => (filter === null ? [] : findTargets.all(database, { ...filter, ...slice })),
+          async (slice) =>
+            filter === null
+              ? []
+              : (sorted?.all(database, { ...filter, ...slice }) ?? findTargets.all(database, { ...filter, ...slice })),
           async (found) => {
-            const where = { id: { in: found.map(({ id }) => id) } }
+            const ids = found.map(({ id }) => id)
             const { target } = await database.prisma()
-            return show(await target.findMany({ where, orderBy: NEWEST_FIRST, include: withTags }))
+            const rows = await target.findMany({ where: { id: { in: ids } }, include: withTags })
+            const byId = new Map(rows.map((row) => [row.id, row]))
+            return show(ids.flatMap((id) => byId.get(id) ?? []))
           },
         )
       },
@@ -165,6 +171,7 @@ function targetFilter({ caller, query }: Pick<Call<'listTargets'>, 'caller' | 'q
     of_environment: environment.id,
     of_environment_number: environment.number,
     ...tagFilter(query.tag),
+    ...idsFilter('target', query.ids),
     enabled: query.enabled === undefined ? null : query.enabled === 'true',
     status: query.status ?? null,
     managed_by: query.managed_by ?? null,

@@ -2,9 +2,9 @@ import type { Queryable } from '@slipway/database'
 import { DEPLOYMENT_STATES, type Page, parsePage } from '@slipway/domain'
 import type { Answer } from '@slipway/http'
 import type { Call } from '../handler.ts'
-import { EMPTY, escapeLike, type JsonPage, jsonPage, newestOrder, type Slice, sliceOf } from '../pages.ts'
+import { EMPTY, escapeLike, type JsonPage, jsonPage, newestOrder, type Slice, sliceOf, sortOf } from '../pages.ts'
 import { momentsOf, recordFilter, sourceFilter } from '../records/filters.ts'
-import { FOUND, LISTED, matchNames, ON_TARGET } from './list.sql.ts'
+import { FOUND, isSorted, LISTED, matchNames, ON_TARGET, type SortedBy } from './list.sql.ts'
 
 /** Pages up to this offset are read from the newest deployment, with one statement. Later ones are read from the nearer end. */
 const NEAR = 1_000
@@ -30,6 +30,8 @@ interface Search {
 
 async function readList(db: Queryable, { caller, query }: Call<'listDeployments'>, search: Search | null) {
   const page = parsePage(query, NEWEST_FIRST)
+  const sort = sortOf(query, '-created_at') && query.sort
+  const sorted = sort && isSorted(sort) ? sort : null
   const tenant = recordFilter('tenant', query.tenant_id)
   const environment = recordFilter('environment', query.environment_id)
   const narrowed = narrowFilter(query)
@@ -48,13 +50,14 @@ async function readList(db: Queryable, { caller, query }: Call<'listDeployments'
   const isCounted = [...Object.values(narrowed), query.target_id ?? null].every((value) => value === null)
   const find = async (states: string[] | null, pattern: string | null, found_states: string[]) => {
     const found = { ...filter, ...narrowed, states, pattern, found_states }
-    if (query.target_id === undefined) return jsonPage(page, NEWEST_FIRST, await readPage(db, FOUND, found, page))
+    if (query.target_id === undefined)
+      return jsonPage(page, NEWEST_FIRST, await readPage(db, FOUND, found, page, sorted))
     const onTarget = { ...found, of_target: target.id, of_target_number: target.number }
-    return jsonPage(page, NEWEST_FIRST, await readPage(db, ON_TARGET, onTarget, page))
+    return jsonPage(page, NEWEST_FIRST, await readPage(db, ON_TARGET, onTarget, page, sorted))
   }
   const findUnsearched = async (states: string[] | null) =>
     isCounted
-      ? jsonPage(page, NEWEST_FIRST, await readPage(db, LISTED, { ...filter, states }, page))
+      ? jsonPage(page, NEWEST_FIRST, await readPage(db, LISTED, { ...filter, states }, page, sorted))
       : find(states, null, [])
   if (search === null) return findUnsearched(filter.states)
   const found_states = DEPLOYMENT_STATES.filter((state) => state.includes(search.text.toLowerCase()))
@@ -76,22 +79,24 @@ interface Reads<V, R> {
   one(db: Queryable, values: V): Promise<R>
 }
 
-type Pages<V> = { count: Reads<V, Pick<JsonPage, 'total'>> } & Record<
-  'fromNewest' | 'fromOldest',
-  Reads<V & Slice, JsonPage>
->
+type Pages<V> = {
+  count: Reads<V, Pick<JsonPage, 'total'>>
+  sorted(sort: SortedBy): Reads<V & Pick<Slice, 'take' | 'skip'>, JsonPage>
+} & Record<'fromNewest' | 'fromOldest', Reads<V & Slice, JsonPage>>
 
 async function readPage<V extends object>(
   db: Queryable,
-  { count, fromNewest, fromOldest }: Pages<V>,
+  { count, fromNewest, fromOldest, sorted }: Pages<V>,
   values: V,
   page: Page,
+  sort: SortedBy | null,
 ): Promise<JsonPage> {
   const { offset } = page
   const slice = { ...values, ...sliceOf(page) }
-  if (offset <= NEAR) return fromNewest.one(db, slice)
+  if (offset <= NEAR) return (sort === null ? fromNewest : sorted(sort)).one(db, slice)
   const { total } = await count.one(db, values)
   // No query for an offset beyond the end: Postgres would read all rows (goal: list at 1,000,000 deployments).
   if (offset >= total) return { total, data: '[]' }
+  if (sort !== null) return sorted(sort).one(db, slice)
   return (offset < total / 2 ? fromNewest : fromOldest).one(db, slice)
 }

@@ -1,4 +1,4 @@
-import { int4, nullable, sourceKind, text, uuid } from '@slipway/database'
+import { array, int4, nullable, sourceKind, text, uuid } from '@slipway/database'
 
 /**
  * SQL: whether a column is the record of a filter, or the filter is not given. The filter is a parameter with the id, and one with
@@ -10,6 +10,13 @@ export const isRecordSql = (column: string, table: string, filter: string) =>
 /** SQL: the id of the record of a filter. */
 export const recordSql = (table: string, filter: string) =>
   `coalesce(:${filter}, (SELECT id FROM ${table} WHERE number = :${filter}_number))`
+
+/** The parameters of `isAmongSql`. Null means no condition. */
+export const amongColumns = { among_ids: nullable(array(uuid)), among_numbers: array(int4) }
+
+/** SQL: whether a row of this table is one of the records of a list of ids. */
+export const isAmongSql = (alias: string) =>
+  `(:among_ids::uuid[] IS NULL OR ${alias}.id = ANY (:among_ids) OR ${alias}.number = ANY (:among_numbers))`
 
 /** The parameters of `ofSourceSql`. Null means no condition. */
 export const sourceColumns = {

@@ -1,5 +1,5 @@
 import type { IdKind } from '@slipway/contracts'
-import { type FieldError, validationProblem } from '@slipway/domain'
+import { type FieldError, isUuid, validationProblem } from '@slipway/domain'
 import { recordKey } from './references.ts'
 
 /** A filter by one record. Both fields are null for no condition. The result is null if the text cannot name a record. */
@@ -9,6 +9,30 @@ export function recordFilter(
 ): { id: string | null; number: number | null } | null {
   const key = text === undefined ? {} : recordKey(kind, text)
   return key && { id: null, number: null, ...key }
+}
+
+/**
+ * The values of `amongColumns`: the records of a list of ids. Texts that can name no record are left out. `kind`: null for records without
+ * short ids.
+ */
+export function idsFilter(kind: IdKind | null, text: string | undefined) {
+  if (text === undefined) return { among_ids: null, among_numbers: [] }
+  const keys = text.split(',').flatMap((id) => {
+    const key = kind === null ? (isUuid(id) ? { id } : null) : recordKey(kind, id)
+    return key ?? []
+  })
+  return {
+    among_ids: keys.flatMap((key) => ('id' in key ? [key.id] : [])),
+    among_numbers: keys.flatMap((key) => ('number' in key ? [key.number] : [])),
+  }
+}
+
+/** The same for Prisma. */
+export function amongIds(kind: IdKind | null, text: string | undefined): object {
+  const { among_ids, among_numbers } = idsFilter(kind, text)
+  if (among_ids === null) return {}
+  const numbered = among_numbers.length === 0 ? [] : [{ number: { in: among_numbers } }]
+  return { OR: [{ id: { in: among_ids } }, ...numbered] }
 }
 
 export const SOURCE_FIELDS = { solution_id: 'solution', sequence_id: 'sequence', action_id: 'action' } as const

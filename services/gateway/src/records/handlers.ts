@@ -6,14 +6,23 @@ import { uuidv7 } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call, Check } from '../handler.ts'
-import { answerPage, managedBy, nameContains, newestRecords, type RecordOrder } from '../pages.ts'
+import { answerPage, managedBy, nameContains, newestRecords, type RecordOrder, sortedBy, sortOf } from '../pages.ts'
 import { conflictIfTaken, type Taken } from './changes.ts'
+import { amongIds } from './filters.ts'
 import { findRecord, type RecordKind, type RecordRow } from './kind.ts'
 import { describeTakenName } from './names.ts'
 import { fieldReferences, type Reference, References } from './references.ts'
 import { requireUnused } from './uses.ts'
 
-type ListQuery = { search?: string; managed_by?: string; page?: string; limit?: string; cursor?: string }
+interface ListQuery {
+  search?: string
+  managed_by?: string
+  ids?: string
+  sort?: string
+  page?: string
+  limit?: string
+  cursor?: string
+}
 type Details = Record<string, unknown>
 
 /** A call of one of the five operations. */
@@ -74,6 +83,10 @@ export interface RecordRules<Row, New, Changed, Create, Update> {
   matching?(query: ListQuery): object
   /** How a list is ordered. Without it: newest first. */
   order?: RecordOrder<Row>
+  /** The columns of `sort` that have another name in the table. */
+  sortColumns?: Partial<Record<string, string>>
+  /** The columns that may be empty. */
+  nullableColumns?: readonly string[]
   /** Checks of a body, beside its schema. */
   check?: Check
   /** What a caller needs beside the permission, by the body of a create. */
@@ -158,16 +171,25 @@ export function recordHandlers<Row extends RecordRow, New, Changed, Create exten
     if (rules.event !== undefined) await enqueue(tx, [rules.event(change, id, tenants)])
   }
 
+  function orderOf(query: ListQuery): readonly object[] {
+    const { sortColumns = {}, nullableColumns = [] } = rules
+    const sort = sortOf(query, order.sort)
+    if (sort === null) return order.orderBy
+    const { column, direction } = sort
+    return sortedBy({ column: sortColumns[column] ?? column, direction }, nullableColumns.includes(column))
+  }
+
   async function list({ caller, query }: RecordCall): Promise<Answer> {
     const {
       matching = ({ search, managed_by }: ListQuery) => ({ AND: [nameContains(search), managedBy(managed_by)] }),
     } = rules
-    const where = { AND: [only, owner.seenBy(caller), matching(query)] }
+    const where = { AND: [only, owner.seenBy(caller), matching(query), amongIds(kind.sqids ?? null, query.ids)] }
+    const read = { ...order, orderBy: orderOf(query) }
     return answerPage(
       query,
       order,
       async () => table.count(await database.prisma(), where),
-      async (slice) => table.page(await database.prisma(), where, slice, order),
+      async (slice) => table.page(await database.prisma(), where, slice, read),
       rules.show,
     )
   }

@@ -1,7 +1,7 @@
 import { Strict } from '../../schema.ts'
 import * as administration from '../administration.ts'
-import { Page, PageQuery } from '../common.ts'
-import { list, listQuery, listQueryWith, op, recordOperations } from './operation.ts'
+import { amongIds, Page, PageQuery, sortBy } from '../common.ts'
+import { listQuery, listQueryWith, op, recordOperations } from './operation.ts'
 
 const users = recordOperations({
   kind: 'user',
@@ -10,7 +10,12 @@ const users = recordOperations({
   record: administration.UserRecord,
   create: administration.CreateUser,
   update: administration.ChangeUser,
-  query: listQueryWith('Only users with this text in user name, full name or e-mail, in upper or lower case', 'ada'),
+  query: Strict({
+    ...listQueryWith('Only users with this text in user name, full name or e-mail, in upper or lower case', 'ada')
+      .properties,
+    ...sortBy('-created_at', ['name', 'created_at']),
+    ...amongIds,
+  }),
   about: {
     list: 'Lists users with their roles and permissions, newest first. A user of a tenant sees the users of the tenant only.',
     create:
@@ -29,7 +34,7 @@ const roles = recordOperations({
   record: administration.Role,
   create: administration.CreateRole,
   update: administration.ChangeRole,
-  query: listQuery,
+  query: Strict({ ...listQuery.properties, ...sortBy('-created_at', ['name', 'created_at']) }),
   about: {
     list: 'Lists the built-in roles and those that were created here, newest first. All tenants share them.',
     create:
@@ -43,17 +48,17 @@ const roles = recordOperations({
 })
 
 const instances = {
-  list: list(
-    {
-      path: '/admin/instances',
-      summary: 'List instances',
-      description:
-        'Lists the orchestration instances with their slots, labels and last heartbeat, newest first. A user of a tenant sees those of the tenant and those for all tenants.',
-      tag: 'instances',
-      access: 'instances:read',
-    },
-    administration.Instance,
-  ),
+  list: op({
+    method: 'GET',
+    path: '/admin/instances',
+    summary: 'List instances',
+    description:
+      'Lists the orchestration instances with their slots, labels and last heartbeat, newest first. A user of a tenant sees those of the tenant and those for all tenants.',
+    tag: 'instances',
+    access: 'instances:read',
+    query: Strict({ ...listQuery.properties, ...sortBy('-created_at', ['name', 'created_at']) }),
+    responses: { 200: Page(administration.Instance) },
+  }),
   get: op({
     method: 'GET',
     path: '/admin/instances/{id}',

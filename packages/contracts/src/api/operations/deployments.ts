@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { BLOCKER_CODES, DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { describe, Id, literals, Moment, Ref, Strict, Version } from '../../schema.ts'
-import { Page, SseToken } from '../common.ts'
+import { Page, SseToken, sortBy } from '../common.ts'
 import * as deployments from '../deployments.ts'
 import * as rules from '../environment-rules.ts'
 import { LOG_HEADERS, LOG_TEXT_HEADERS, LogQuery, LogTextQuery } from '../log-history.ts'
@@ -16,7 +16,7 @@ export const deploymentOperations = {
     path: '/deployments',
     summary: 'List deployments, newest first',
     description:
-      'Lists the deployments that the caller may see, newest first. Filters are combined with "and"; an id that names no record gives an empty list. Requests that wait are not among them: see listPending.',
+      'Lists the deployments that the caller may see, newest first. Filters are combined with "and"; an id that names no record gives an empty list. Requests that wait are not among them: see listPending. Sorted by `completed_at`, a deployment that runs counts as the last to end.',
     tag: 'deployments',
     access: 'deployments:read',
     query: Strict({
@@ -37,6 +37,7 @@ export const deploymentOperations = {
       ),
       created_from: Type.Optional(Moment('Created at this time or later')),
       created_before: Type.Optional(Moment('Created before this time')),
+      ...sortBy('-created_at', ['created_at', 'completed_at', 'source_name']),
     }),
     responses: { 200: Page(deployments.DeploymentSummary) },
   }),

@@ -1,4 +1,6 @@
+import { Strict } from '../../schema.ts'
 import * as catalog from '../catalog.ts'
+import { sortBy } from '../common.ts'
 import { managedListQuery, recordOperations } from './operation.ts'
 
 const freezes = recordOperations({
@@ -8,7 +10,10 @@ const freezes = recordOperations({
   record: catalog.Freeze,
   create: catalog.CreateFreeze,
   update: catalog.ChangeFreeze,
-  query: managedListQuery,
+  query: Strict({
+    ...managedListQuery.properties,
+    ...sortBy('-created_at', ['name', 'created_at', 'start_time', 'end_time']),
+  }),
   summaries: {
     create: 'Create a freeze; without tenant, environment and solution it applies to all deployments',
     delete: 'Delete a freeze; the requests that it holds can start',

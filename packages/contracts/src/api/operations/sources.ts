@@ -1,5 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
+import { Strict } from '../../schema.ts'
 import * as catalog from '../catalog.ts'
+import { amongIds, sortBy } from '../common.ts'
 import { list, listQueryWith, managedListQuery, op, recordOperations } from './operation.ts'
 
 const sources = <const K extends 'action' | 'sequence' | 'solution'>(
@@ -23,7 +25,11 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       created: catalog.PublishedSource,
       create,
       update: catalog.ChangeSource,
-      query: managedListQuery,
+      query: Strict({
+        ...managedListQuery.properties,
+        ...sortBy('-created_at', ['name', 'created_at', 'updated_at']),
+        ...amongIds,
+      }),
       summaries: {
         create: `Create ${article} ${kind} with its first version`,
         update: `Change name or description of ${article} ${kind}`,

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { describe, Id, literals, Strict } from '../../schema.ts'
 import * as catalog from '../catalog.ts'
-import { Page, PageQuery, TagFilter } from '../common.ts'
+import { amongIds, Page, PageQuery, sortBy, TagFilter } from '../common.ts'
 import { DeploymentOfTarget } from '../deployments.ts'
 import { list, listQueryWith, managedListQuery, op, recordOperations } from './operation.ts'
 
@@ -13,6 +13,8 @@ const targets = recordOperations({
   update: catalog.ChangeTarget,
   query: Strict({
     ...managedListQuery.properties,
+    ...sortBy('-created_at', ['name', 'status', 'created_at', 'last_seen_at', 'environment_name']),
+    ...amongIds,
     environment_id: Type.Optional(Id('environment', 'Only targets of this environment')),
     tag: Type.Optional(TagFilter),
     status: Type.Optional(describe(literals(catalog.TARGET_STATUSES), 'Only targets with this status', 'offline')),
@@ -38,7 +40,11 @@ const environments = recordOperations({
   record: catalog.Environment,
   create: catalog.CreateEnvironment,
   update: catalog.ChangeEnvironment,
-  query: managedListQuery,
+  query: Strict({
+    ...managedListQuery.properties,
+    ...sortBy('position', ['position', 'name', 'created_at']),
+    ...amongIds,
+  }),
   refusals: ['CONFIGURATION_ERROR'],
   summaries: { delete: 'Delete an environment that no record refers to' },
   about: {
@@ -57,7 +63,7 @@ const tenants = recordOperations({
   record: catalog.Tenant,
   create: catalog.CreateTenant,
   update: catalog.ChangeTenant,
-  query: managedListQuery,
+  query: Strict({ ...managedListQuery.properties, ...sortBy('-created_at', ['name', 'created_at']), ...amongIds }),
   refusals: ['CONFIGURATION_ERROR'],
   summaries: { delete: 'Delete a tenant that no record refers to' },
   about: {

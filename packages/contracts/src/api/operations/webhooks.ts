@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { describe, literals, Strict } from '../../schema.ts'
-import { Page, PageQuery } from '../common.ts'
+import { Page, PageQuery, sortBy } from '../common.ts'
 import * as webhooks from '../webhooks.ts'
 import { listQueryWith, op, recordOperations } from './operation.ts'
 
@@ -13,7 +13,11 @@ const records = recordOperations({
   created: webhooks.CreatedWebhook,
   create: webhooks.CreateWebhook,
   update: webhooks.ChangeWebhook,
-  query: listQueryWith('Only webhooks with this text in their URL, in upper or lower case', 'hooks.example.com'),
+  query: Strict({
+    ...listQueryWith('Only webhooks with this text in their URL, in upper or lower case', 'hooks.example.com')
+      .properties,
+    ...sortBy('-created_at', ['url', 'created_at']),
+  }),
   summaries: { delete: 'Delete a webhook with its deliveries' },
   about: {
     list: 'Lists the webhooks that the caller may see, newest first, never their secrets.',
