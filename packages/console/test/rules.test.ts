@@ -137,8 +137,13 @@ const cell = (environment: string, ...versions: string[]) => ({
 
 test('a matrix has an environment after the one before it, and compares their versions', () => {
   const promotions = promotionsOf([
-    { id: 'production', name: 'production', rules: { promotion: { from_environment_id: 'staging', hours: 0 } } },
-    { id: 'staging', name: 'staging', rules: null },
+    {
+      id: 'production',
+      name: 'production',
+      position: null,
+      rules: { promotion: { from_environment_id: 'staging', hours: 0 } },
+    },
+    { id: 'staging', name: 'staging', position: null, rules: null },
   ])
   const row = {
     cells: [cell('production', '1.0.0'), cell('staging', '1.1.0'), cell('demo'), cell('zoo')],

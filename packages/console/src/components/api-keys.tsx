@@ -52,15 +52,22 @@ export function ApiKeys({ read, purpose, all, scopes, command, create, onCreate,
           ) : (
             <DataTable
               rows={api_keys}
-              minWidth={860}
               columns={[
-                { head: 'Name', cell: ({ name, description }) => <Named name={name}>{description}</Named> },
-                { head: 'Key', cell: ({ key_prefix }) => <Code>{key_prefix}</Code> },
-                { head: 'Scopes', maxWidth: 320, cell: (key) => key.scopes.join(', ') || capitalized(all) },
-                { head: 'Acts', maxWidth: 240, cell: (key) => <LimitWords limits={key} none="everywhere" /> },
-                { head: 'Last use', cell: (key) => <LastUse apiKey={key} /> },
-                { head: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
-                { head: 'Expires', cell: ({ expires_at: at }) => (at === null ? 'Never' : <TimeAgo at={at} />) },
+                {
+                  head: 'Name',
+                  copied: ({ name }) => name,
+                  cell: ({ name, description }) => <Named name={name}>{description}</Named>,
+                },
+                { head: 'Key', width: 120, cell: ({ key_prefix }) => <Code>{key_prefix}</Code> },
+                { head: 'Scopes', wraps: true, cell: (key) => key.scopes.join(', ') || capitalized(all) },
+                { head: 'Acts', wraps: true, cell: (key) => <LimitWords limits={key} none="everywhere" /> },
+                { head: 'Last use', width: 150, cell: (key) => <LastUse apiKey={key} /> },
+                { head: 'Created', width: 112, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+                {
+                  head: 'Expires',
+                  width: 112,
+                  cell: ({ expires_at: at }) => (at === null ? 'Never' : <TimeAgo at={at} />),
+                },
               ]}
               actions={onRevoke && ((key) => <Revoke apiKey={key} onRevoke={onRevoke} />)}
             />

@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useSession } from '../session/session.tsx'
 import { ALLOWED, type Right } from '../session/use-right.ts'
@@ -8,6 +8,12 @@ import { Empty, Page } from './page.tsx'
 import { RecordList, type RecordPage } from './record-list.tsx'
 import { SearchInput } from './search-input.tsx'
 import { useAddress } from './use-address.ts'
+
+interface Bulk<T> {
+  nameOf: (record: T) => string
+  /** The buttons. `onDone` takes the records out of the selection. */
+  acts: (chosen: readonly T[], onDone: () => void) => ReactNode
+}
 
 interface Props<T> {
   title: string
@@ -25,10 +31,12 @@ interface Props<T> {
   /** Stands where no record fits the filters, in place of the usual text. */
   nothingFits?: ReactNode
   columns: readonly Column<T>[]
-  /** In pixels. A narrower window scrolls the table. */
-  minWidth: number
   /** The buttons at the end of a row. `open` shows the form of the record. */
   actions?: ((record: T, open: () => void) => ReactNode) | undefined
+  /** In pixels, of these buttons. */
+  actionsWidth?: number
+  /** What can be done with several records of a page. */
+  bulk?: Bulk<T> | undefined
   details?: Details<T>
   /** Links and buttons beside the title. */
   links?: ReactNode
@@ -54,6 +62,7 @@ export function ListScreen<T extends { id: string }>(props: Props<T>) {
   const { search, change, toPage } = useAddress()
   const { can } = useSession()
   const [opened, setOpened] = useState<T | null>(null)
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const text = searched === null ? '' : (search['search'] ?? '')
   const isFiltered = text !== '' || props.isFiltered === true
   const { createRight = ALLOWED } = props
@@ -104,10 +113,14 @@ export function ListScreen<T extends { id: string }>(props: Props<T>) {
         {(records) => (
           <>
             {props.above?.(records)}
+            {props.bulk && <Chosen records={records} ids={chosen} onChange={setChosen} bulk={props.bulk} />}
             <DataTable<T>
+              name={title}
               rows={records}
-              minWidth={props.minWidth}
               columns={props.columns}
+              sorting={{ value: search['sort'], onChange: (sort) => change({ sort }) }}
+              selection={props.bulk && { ids: chosen, onChange: setChosen, nameOf: props.bulk.nameOf }}
+              actionsWidth={props.actionsWidth}
               actions={actions && ((one) => actions(one, () => setOpened(one)))}
               details={props.details}
             />
@@ -118,5 +131,30 @@ export function ListScreen<T extends { id: string }>(props: Props<T>) {
       {mayCreate && search['new'] !== undefined && form(null, () => change({ new: undefined }))}
       {opened !== null && form?.(opened, () => setOpened(null))}
     </Page>
+  )
+}
+
+interface ChosenProps<T> {
+  records: readonly T[]
+  ids: ReadonlySet<string>
+  onChange: (ids: ReadonlySet<string>) => void
+  bulk: Bulk<T>
+}
+
+/** How many records of the page are chosen, and what can be done with them. Those of other pages are left out. */
+function Chosen<T extends { id: string }>({ records, ids, onChange, bulk }: ChosenProps<T>) {
+  const chosen = records.filter(({ id }) => ids.has(id))
+  if (chosen.length === 0) return null
+  const clear = () => onChange(new Set())
+  return (
+    <Group gap="xs" role="toolbar" aria-label="With the selected ones">
+      <Text size="sm" fw={600} role="status">
+        {chosen.length.toLocaleString()} of {records.length.toLocaleString()} on this page selected
+      </Text>
+      {bulk.acts(chosen, clear)}
+      <Button size="compact-sm" variant="subtle" onClick={clear}>
+        Clear selection
+      </Button>
+    </Group>
   )
 }

@@ -1,15 +1,15 @@
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** A name, and below it what it stands for. */
+/** A name, and beside it what it stands for. */
 export function Named({ name, children }: { name: ReactNode; children?: ReactNode }) {
   return (
     <>
-      <Text size="sm" fw={600} component="div">
+      <Text size="sm" fw={600} span>
         {name}
       </Text>
       {children && (
-        <Text size="xs" component="div">
+        <Text size="xs" c="dimmed" span ml={6}>
           {children}
         </Text>
       )}

@@ -1,4 +1,4 @@
-import { Badge, Group, Select, TagsInput } from '@mantine/core'
+import { Badge, Group, Select, TagsInput, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import type { Schema } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
@@ -18,24 +18,50 @@ export function parseTag(text: string): Tag {
 }
 
 /** Each tag leads to the targets that have it. */
-export function TagLinks({ tags }: { tags: Tag[] }) {
+export function TagLinks({ tags }: { tags: readonly Tag[] }) {
   return (
     <Group gap={4}>
       {tags.map((tag) => (
-        <Badge
-          key={tagText(tag)}
-          component={Link}
-          to="/targets"
-          search={{ tag: tagText(tag) } as never}
-          variant="default"
-          tt="none"
-          radius="sm"
-          style={{ cursor: 'pointer' }}
-        >
-          {tagText(tag)}
-        </Badge>
+        <TagLink key={tagText(tag)} tag={tag} />
       ))}
     </Group>
+  )
+}
+
+const SHOWN_IN_A_ROW = 2
+
+/** The first tags in one line, and how many more there are. */
+export function FirstTags({ tags }: { tags: readonly Tag[] }) {
+  const more = tags.slice(SHOWN_IN_A_ROW).map(tagText)
+  return (
+    <div className="data-table-line">
+      {tags.slice(0, SHOWN_IN_A_ROW).map((tag) => (
+        <TagLink key={tagText(tag)} tag={tag} />
+      ))}
+      {more.length > 0 && (
+        <Text size="xs" span title={more.join('\n')} style={{ whiteSpace: 'nowrap' }}>
+          +{more.length}
+          <span className="visually-hidden"> more</span>
+        </Text>
+      )}
+    </div>
+  )
+}
+
+function TagLink({ tag }: { tag: Tag }) {
+  return (
+    <Badge
+      component={Link}
+      to="/targets"
+      search={{ tag: tagText(tag) } as never}
+      variant="default"
+      tt="none"
+      radius="sm"
+      title={tagText(tag)}
+      style={{ cursor: 'pointer' }}
+    >
+      {tagText(tag)}
+    </Badge>
   )
 }
 

@@ -36,22 +36,22 @@ function SessionTable({ sessions }: { sessions: readonly Login[] }) {
   return (
     <DataTable
       rows={sessions}
-      minWidth={640}
       columns={[
         {
           head: 'With',
-          maxWidth: 360,
+
           cell: ({ user_agent, is_current }) => (
             <Named name={user_agent ?? 'Unknown'}>{is_current && <Badge size="xs">This session</Badge>}</Named>
           ),
         },
-        { head: 'From', cell: ({ client_ip }) => client_ip ?? 'Unknown' },
+        { head: 'From', width: 120, cell: ({ client_ip }) => client_ip ?? 'Unknown' },
         {
           head: 'Last renewed',
+          width: 112,
           cell: ({ last_used_at }) => (last_used_at === null ? 'Unknown' : <TimeAgo at={last_used_at} />),
         },
-        { head: 'Began', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
-        { head: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
+        { head: 'Began', width: 112, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+        { head: 'Expires', width: 112, cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
       ]}
       actions={(session) => !session.is_current && <End session={session} />}
     />

@@ -10,12 +10,12 @@ type AuditRecord = Item<'listAuditLogs'>
 
 /** A click on actor, API key, action or resource filters by it. */
 export const auditColumns = (onFilter: (changed: Search) => void): Column<AuditRecord>[] => [
-  { head: 'When', cell: ({ at }) => <span style={ONE_LINE}>{exactTime(at)}</span> },
-  { head: 'Actor', maxWidth: 180, cell: (record) => <Actor record={record} onFilter={onFilter} /> },
-  { head: 'Address', cell: ({ actor_ip }) => actor_ip ?? '–' },
-  { head: 'Action', cell: ({ action }) => <Filter onClick={() => onFilter({ action })}>{action}</Filter> },
+  { head: 'When', width: 210, cell: ({ at }) => <span style={ONE_LINE}>{exactTime(at)}</span> },
+  { head: 'Actor', cell: (record) => <Actor record={record} onFilter={onFilter} /> },
+  { head: 'Address', width: 120, cell: ({ actor_ip }) => actor_ip ?? '–' },
+  { head: 'Action', width: 200, cell: ({ action }) => <Filter onClick={() => onFilter({ action })}>{action}</Filter> },
   { head: 'Resource', cell: (record) => <Resource record={record} onFilter={onFilter} /> },
-  { head: 'Outcome', cell: ({ details }) => <Outcome details={details} /> },
+  { head: 'Outcome', width: 160, cell: ({ details }) => <Outcome details={details} /> },
 ]
 
 export const DETAILS: Details<AuditRecord> = {

@@ -25,7 +25,6 @@ export function Audit() {
       isFiltered={Object.keys(filters).length > 0}
       purpose="Every change and every refusal leaves a record here."
       read={records}
-      minWidth={900}
       columns={auditColumns(change)}
       details={DETAILS}
     />

@@ -3,7 +3,7 @@ import type { Input } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
-import { DEPLOYMENT_COLUMNS, DEPLOYMENTS_MIN_WIDTH } from '../../components/deployment-table.tsx'
+import { DEPLOYMENT_COLUMNS } from '../../components/deployment-table.tsx'
 import { ListScreen } from '../../components/list-screen.tsx'
 import { filtersOf, useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
@@ -38,7 +38,6 @@ export function Deployments() {
         )
       }
       read={deployments}
-      minWidth={DEPLOYMENTS_MIN_WIDTH}
       columns={DEPLOYMENT_COLUMNS}
     />
   )

@@ -1,3 +1,4 @@
+import { NumberInput } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { useWrite } from '../../api/queries.ts'
 import { ConcurrencySelect } from '../../components/concurrency-select.tsx'
@@ -25,6 +26,7 @@ export function EnvironmentForm({ environment, onClose }: Props) {
       size="xl"
       initial={{
         ...namesOf(environment),
+        position: environment?.position ?? null,
         tenant_id: environment?.tenant_id ?? null,
         concurrency: environment?.concurrency ?? null,
         selector: selectorText(environment),
@@ -33,6 +35,7 @@ export function EnvironmentForm({ environment, onClose }: Props) {
       }}
       fields={[
         ...NAME_FIELDS,
+        ({ bind }) => <PositionInput {...bind('position')} />,
         ({ bind }) => (
           <TenantSelect
             description="Only this tenant sees the environment. Without a tenant, everybody does."
@@ -57,3 +60,25 @@ export function EnvironmentForm({ environment, onClose }: Props) {
 }
 
 const rulesChange = (rules: RulesDraft | undefined) => (rules === undefined ? {} : { rules: rulesOf(rules) })
+
+interface PositionProps {
+  value: number | null
+  onChange: (position: number | null) => void
+  error: string | undefined
+}
+
+function PositionInput({ value, onChange, error }: PositionProps) {
+  return (
+    <NumberInput
+      label="Position"
+      description="The place of the stage in lists and in the matrix: smaller numbers come first. Empty: after all numbers."
+      placeholder="30"
+      min={0}
+      max={1_000_000}
+      allowDecimal={false}
+      value={value ?? ''}
+      onChange={(given) => onChange(given === '' ? null : Number(given))}
+      error={error}
+    />
+  )
+}

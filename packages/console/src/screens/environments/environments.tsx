@@ -12,6 +12,7 @@ import { useAddress } from '../../components/use-address.ts'
 import { VariableNames } from '../../components/variable-names.tsx'
 import { useSession } from '../../session/session.tsx'
 import { EnvironmentForm } from './environment-form.tsx'
+import { MoveButtons } from './move-buttons.tsx'
 import { ruleSentences } from './rules-words.ts'
 
 type Environment = Item<'listEnvironments'>
@@ -29,20 +30,26 @@ export function Environments() {
       permission="environments:create"
       read={environments}
       form={(environment, onClose) => <EnvironmentForm environment={environment} onClose={onClose} />}
-      minWidth={960}
       columns={[
-        { head: 'Name', cell: ({ name, description }) => <Named name={name}>{description}</Named> },
-        { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} /> },
+        {
+          head: 'Name',
+          copied: ({ name }) => name,
+          cell: ({ name, description }) => <Named name={name}>{description}</Named>,
+        },
+        { head: 'Position', width: 84, cell: ({ position }) => position ?? '–' },
+        { head: 'Tenant', width: 120, cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} /> },
         {
           head: 'Rules',
-          maxWidth: 360,
+          wraps: true,
+
           cell: ({ rules }) => <RuleWords rules={rules} listed={environments.data?.data ?? []} />,
         },
-        { head: 'Variables', cell: ({ variables }) => <VariableNames variables={variables} /> },
+        { head: 'Variables', isExtra: true, cell: ({ variables }) => <VariableNames variables={variables} /> },
         ...(can('targets:read') ? [TARGETS] : []),
-        { head: 'Changed', cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
+        { head: 'Changed', isExtra: true, width: 112, cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
       ]}
-      actions={({ id, name }, open) => (
+      actionsWidth={196}
+      actions={({ id, name, position }, open) => (
         <RecordButtons
           id={id}
           name={name}
@@ -51,7 +58,11 @@ export function Environments() {
           mayDelete={can('environments:delete')}
           deletion={['deleteEnvironment', 'listEnvironments']}
           question={`The environment ${name} and its variables are deleted. Slipway refuses this while a record belongs to the environment.`}
-        />
+        >
+          {position !== null && can('environments:update') && (
+            <MoveButtons id={id} name={name} listed={environments.data?.data ?? []} />
+          )}
+        </RecordButtons>
       )}
     />
   )
@@ -69,6 +80,7 @@ function RuleWords({ rules, listed }: Pick<Environment, 'rules'> & { listed: rea
 
 const TARGETS: Column<Environment> = {
   head: 'Targets',
+  width: 80,
   cell: ({ id, name }) => (
     <Anchor
       component={Link}

@@ -32,7 +32,6 @@ export function Freezes() {
       read={freezes}
       form={(freeze, onClose) => <FreezeForm freeze={freeze} onClose={onClose} />}
       above={(data) => <FreezeCalendar freezes={data} now={now} />}
-      minWidth={960}
       columns={[
         {
           head: 'Name',
@@ -43,17 +42,19 @@ export function Freezes() {
             </Named>
           ),
         },
-        { head: 'In force', cell: (freeze) => <InForce freeze={freeze} now={now} /> },
+        { head: 'In force', width: 150, wraps: true, cell: (freeze) => <InForce freeze={freeze} now={now} /> },
         {
           head: 'Next window',
+          width: 240,
+          wraps: true,
           cell: (freeze) => {
             const next = nextWindow(freeze, now)
             if (next !== undefined) return formatWindow(next)
             return freeze.recurrence === null ? 'none' : 'none within a year'
           },
         },
-        { head: 'Applies to', cell: (freeze) => <Scope freeze={freeze} /> },
-        { head: 'Recurrence', maxWidth: 260, cell: (freeze) => <Recurrence freeze={freeze} /> },
+        { head: 'Applies to', wraps: true, cell: (freeze) => <Scope freeze={freeze} /> },
+        { head: 'Recurrence', wraps: true, width: 200, cell: (freeze) => <Recurrence freeze={freeze} /> },
       ]}
       actions={(freeze, open) => <FreezeButtons freeze={freeze} onChange={open} />}
     />

@@ -24,15 +24,14 @@ export function Instances() {
       purpose="An orchestration instance runs the commands of deployments. Create a join token below, then start an instance with it."
       read={instances}
       below={<JoinTokens />}
-      minWidth={960}
       columns={[
-        { head: 'Name', cell: ({ name }) => <Named name={name} /> },
-        { head: 'Status', cell: ({ status }) => <StateBadge state={status} /> },
-        { head: 'Slots in use', cell: (instance) => <Slots instance={instance} /> },
-        { head: 'Version', cell: ({ version }) => version },
-        { head: 'Labels', cell: ({ labels }) => <Labels labels={labels} /> },
-        { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
-        { head: 'Last heartbeat', cell: ({ last_heartbeat_at }) => <TimeAgo at={last_heartbeat_at} /> },
+        { head: 'Name', copied: ({ name }) => name, cell: ({ name }) => <Named name={name} /> },
+        { head: 'Status', width: 90, cell: ({ status }) => <StateBadge state={status} /> },
+        { head: 'Slots in use', width: 170, cell: (instance) => <Slots instance={instance} /> },
+        { head: 'Version', width: 90, cell: ({ version }) => version },
+        { head: 'Labels', wraps: true, cell: ({ labels }) => <Labels labels={labels} /> },
+        { head: 'Tenant', width: 110, cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
+        { head: 'Last heartbeat', width: 120, cell: ({ last_heartbeat_at }) => <TimeAgo at={last_heartbeat_at} /> },
       ]}
       actions={(instance) => <InstanceActions instance={instance} />}
     />

@@ -63,14 +63,13 @@ function GrantTable({ grants }: { grants: Grant[] }) {
   return (
     <DataTable
       rows={grants}
-      minWidth={760}
       columns={[
-        { head: 'Id', cell: ({ id }) => <ShortId id={id} /> },
-        { head: 'Status', cell: ({ status }) => <StateBadge state={status} /> },
-        { head: 'Used', cell: ({ used, uses }) => `${used} of ${uses}` },
-        { head: 'Allowed labels', cell: ({ labels }) => <Labels labels={labels} /> },
-        { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
-        { head: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
+        { head: 'Id', width: 140, copied: ({ id }) => id, cell: ({ id }) => <ShortId id={id} /> },
+        { head: 'Status', width: 100, cell: ({ status }) => <StateBadge state={status} /> },
+        { head: 'Used', width: 90, cell: ({ used, uses }) => `${used} of ${uses}` },
+        { head: 'Allowed labels', wraps: true, cell: ({ labels }) => <Labels labels={labels} /> },
+        { head: 'Tenant', width: 130, cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
+        { head: 'Expires', width: 112, cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
       ]}
       actions={can('instances:delete') ? ({ id }) => <Revoke id={id} /> : undefined}
     />

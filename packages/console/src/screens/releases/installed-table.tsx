@@ -22,6 +22,7 @@ interface Props {
 export function InstalledTable({ rows, of }: Props) {
   const target = {
     head: 'Target',
+    copied: ({ target_name }: Installed) => target_name,
     cell: ({ target_id, target_name }: Installed) => <TargetLink id={target_id} name={target_name} />,
   }
   const source = {
@@ -32,16 +33,16 @@ export function InstalledTable({ rows, of }: Props) {
   }
   const check = {
     head: 'Check',
+    wraps: true,
     cell: ({ check }: Installed) => check && <ReleaseCheck check={check} />,
   }
   return (
     <DataTable
       rows={rows.map((row) => ({ ...row, id: `${row.target_id} ${row.source_id}` }))}
-      minWidth={of === undefined ? 900 : 720}
       columns={[
         ...(of === 'target' ? [] : [target]),
         ...(of === 'source' ? [] : [source]),
-        { head: 'Version', cell: (row) => <InForce installed={row} /> },
+        { head: 'Version', width: 140, cell: (row) => <InForce installed={row} /> },
         {
           head: 'Environment',
           cell: ({ tenant_name, environment_name }) =>
@@ -49,7 +50,11 @@ export function InstalledTable({ rows, of }: Props) {
         },
         { head: 'Applied', cell: (row) => <Applied installed={row} /> },
         ...(rows.some(({ check }) => check !== null) ? [check] : []),
-        { head: 'Last attempt', cell: ({ last_attempt }) => last_attempt && <LastAttempt attempt={last_attempt} /> },
+        {
+          head: 'Last attempt',
+          wraps: true,
+          cell: ({ last_attempt }) => last_attempt && <LastAttempt attempt={last_attempt} />,
+        },
       ]}
     />
   )

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { CellActs } from './cell-acts.tsx'
-import type { Cell, Row } from './matrix-layout.ts'
+import type { Ahead, Cell, Row } from './matrix-layout.ts'
 import { variantsText } from './variants.ts'
 
 /** More versions are in the list that the cell leads to. */
@@ -12,7 +12,7 @@ const DRIFTED = 'A check found the target changed since its deployment'
 const FAILED = 'The last attempt failed, was cancelled or was rolled back'
 
 /** The versions in force of a source in an environment, and attempts that run or failed. */
-export function MatrixCell({ row, cell }: { row: Row; cell: Cell | undefined }) {
+export function MatrixCell({ row, cell, ahead }: { row: Row; cell: Cell | undefined; ahead: Ahead | null }) {
   if (cell === undefined) return <Text size="xs">–</Text>
   const { versions, running, failed, drifted, target_count } = cell
   const more = versions.length - MAX_VERSIONS
@@ -38,6 +38,7 @@ export function MatrixCell({ row, cell }: { row: Row; cell: Cell | undefined }) 
         </div>
       ))}
       {versions.length === 0 && <Text size="xs">none in force</Text>}
+      {ahead && <Behind ahead={ahead} />}
       {more > 0 && (
         <CellLink row={row} cell={cell}>
           {more.toLocaleString()} more {more === 1 ? 'version' : 'versions'}
@@ -63,6 +64,16 @@ export function MatrixCell({ row, cell }: { row: Row; cell: Cell | undefined }) 
         </CellLink>
       )}
     </>
+  )
+}
+
+/** That the stage before has a higher version. */
+function Behind({ ahead: { environment, version } }: { ahead: Ahead }) {
+  const words = `behind ${environment}: ${version}`
+  return (
+    <Text className="matrix-behind" size="xs" fw={600} lineClamp={2} title={words} c="light-dark(#8a3a08, #ffc078)">
+      {words}
+    </Text>
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Item } from '@slipway/client'
+import compare from 'semver/functions/compare.js'
 import type { Promotion, Promotions } from './promotions.ts'
 
 export type Row = Item<'getReleaseMatrix'>
@@ -8,6 +9,8 @@ export type Cell = Row['cells'][number]
 interface Place {
   id: string | null
   name: string
+  /** Where people have put an environment among the others. */
+  position?: number | null
 }
 
 /** The cells of a tenant in the row of a source. */
@@ -17,8 +20,8 @@ export interface Line {
 }
 
 /**
- * The environments in these rows, and those that take versions of one of them, by name. Each stands after the one that its versions come
- * from; at the end what has none.
+ * The environments in these rows, and those that take versions of one of them: by their positions, then by name. Without a position, an
+ * environment stands after the one that its versions come from. At the end is what has no environment.
  */
 export function environmentsOf(rows: readonly Row[], promotions: Promotions = new Map()): Place[] {
   const own = placesOf(rows.flatMap(({ cells }) => cells.map(environmentOf)))
@@ -30,7 +33,8 @@ export function environmentsOf(rows: readonly Row[], promotions: Promotions = ne
   const place = (environment: Place | undefined) => {
     if (environment === undefined || seen.has(environment)) return
     seen.add(environment)
-    place(all.find(({ id }) => id !== null && id === promotions.get(environment.id)?.from.id))
+    const isFree = environment.position == null
+    if (isFree) place(all.find(({ id }) => id !== null && id === promotions.get(environment.id)?.from.id))
     placed.push(environment)
   }
   for (const environment of all) place(environment)
@@ -64,19 +68,45 @@ export function candidateFor(promotions: Promotions, { cells }: Line, to: string
   return { environment, cell, isNew: versionsIn(cell) !== versionsIn(here) }
 }
 
+/** The stage before a cell, and the version there that the cell does not have yet. */
+export interface Ahead {
+  environment: string
+  version: string
+}
+
+/** What a cell is behind: the nearest stage before it with the source has a higher version in force. Null: it is not behind. */
+export function aheadOf({ cells }: Line, cell: Cell): Ahead | null {
+  const { environment_position: place } = cell
+  if (place === null) return null
+  const before = cells
+    .filter(({ environment_position: other, versions }) => other !== null && other < place && versions.length > 0)
+    .sort((a, b) => (b.environment_position ?? 0) - (a.environment_position ?? 0))[0]
+  const [there, here] = [before?.versions[0]?.version, cell.versions[0]?.version]
+  if (before === undefined || there === undefined || here === undefined || compare(there, here) <= 0) return null
+  return { environment: environmentOf(before).name, version: there }
+}
+
 const versionsIn = (cell: Cell | undefined): string =>
   (cell?.versions ?? []).map(({ version, variants }) => `${version} ${variants}`).join(', ')
 
-const environmentOf = ({ environment_id: id, environment_name }: Cell): Place => ({
+const environmentOf = ({ environment_id: id, environment_name, environment_position: position }: Cell): Place => ({
   id,
   name: environment_name ?? id ?? 'No environment',
+  position,
 })
 
 const tenantOf = ({ tenant_id: id, tenant_name }: Cell): Place => ({ id, name: tenant_name ?? id ?? 'No tenant' })
 
 function placesOf(places: readonly Place[]): Place[] {
   const unique = new Map(places.map((place) => [place.id, place]))
-  return [...unique.values()].sort((a, b) => Number(a.id === null) - Number(b.id === null) || byName(a, b))
+  const nothingLast = (a: Place, b: Place) => Number(a.id === null) - Number(b.id === null)
+  return [...unique.values()].sort((a, b) => nothingLast(a, b) || byPosition(a, b) || byName(a, b))
+}
+
+const byPosition = (a: Place, b: Place) => {
+  const [one, other] = [a.position ?? null, b.position ?? null]
+  if (one === null || other === null) return Number(one === null) - Number(other === null)
+  return one - other
 }
 
 const byName = (a: Place, b: Place) => a.name.localeCompare(b.name, undefined, { numeric: true })

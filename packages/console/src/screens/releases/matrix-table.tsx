@@ -1,8 +1,8 @@
+import './matrix.css'
 import { Table, Text } from '@mantine/core'
-import type { CSSProperties } from 'react'
 import { useSession } from '../../session/session.tsx'
 import { MatrixCell } from './matrix-cell.tsx'
-import { candidateFor, environmentsOf, hasTenants, type Line, linesOf, type Row } from './matrix-layout.ts'
+import { aheadOf, candidateFor, environmentsOf, hasTenants, type Line, linesOf, type Row } from './matrix-layout.ts'
 import { PromotionMark } from './promotion-mark.tsx'
 import type { Promotions } from './promotions.ts'
 import { SourceLink } from './source-link.tsx'
@@ -11,16 +11,6 @@ import { SourceLink } from './source-link.tsx'
 const SOURCE_WIDTH = 'min(200px, 34vw)'
 const TENANT_WIDTH = 110
 const CELL_WIDTH = 160
-
-/** The name of the source stays in view while the environments scroll. */
-const STAYS: CSSProperties = {
-  position: 'sticky',
-  left: 0,
-  zIndex: 1,
-  background: 'var(--mantine-color-body)',
-  verticalAlign: 'top',
-}
-const AT_THE_TOP: CSSProperties = { verticalAlign: 'top' }
 
 /** Sources × environments. Where tenants deploy, each of them has a line below the source. */
 export function MatrixTable({ rows, promotions }: { rows: readonly Row[]; promotions: Promotions }) {
@@ -31,11 +21,18 @@ export function MatrixTable({ rows, promotions }: { rows: readonly Row[]; promot
   const askedAtOnce = firstCandidates(rows, environments, promotions)
   const width = CELL_WIDTH * environments.length + (byTenant ? TENANT_WIDTH : 0)
   return (
-    <Table.ScrollContainer minWidth={`calc(${SOURCE_WIDTH} + ${width}px)`}>
-      <Table aria-label="Versions by source and environment" layout="fixed" withColumnBorders highlightOnHover={false}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
+    <section className="matrix" aria-label="Matrix" tabIndex={0}>
+      <Table
+        aria-label="Versions by source and environment"
+        layout="fixed"
+        withColumnBorders
+        highlightOnHover={false}
+        miw={`calc(${SOURCE_WIDTH} + ${width}px)`}
+      >
         <Table.Thead>
           <Table.Tr>
-            <Table.Th scope="col" w={SOURCE_WIDTH} style={STAYS}>
+            <Table.Th scope="col" w={SOURCE_WIDTH} className="matrix-source">
               Source
             </Table.Th>
             {byTenant && (
@@ -45,7 +42,9 @@ export function MatrixTable({ rows, promotions }: { rows: readonly Row[]; promot
             )}
             {environments.map(({ id, name }) => (
               <Table.Th key={id} scope="col">
-                {name}
+                <div className="matrix-name" title={name}>
+                  {name}
+                </div>
               </Table.Th>
             ))}
           </Table.Tr>
@@ -57,29 +56,36 @@ export function MatrixTable({ rows, promotions }: { rows: readonly Row[]; promot
               return (
                 <Table.Tr key={`${row.source_id} ${tenant.id}`}>
                   {index === 0 && (
-                    <Table.Th scope="rowgroup" rowSpan={lines.length} style={STAYS}>
-                      <SourceLink kind={row.source_type} id={row.source_id} name={row.source_name} />
+                    <Table.Th scope="rowgroup" rowSpan={lines.length} className="matrix-source">
+                      <div className="matrix-name" title={row.source_name}>
+                        <SourceLink kind={row.source_type} id={row.source_id} name={row.source_name} />
+                      </div>
                       <Text size="xs">{row.source_type}</Text>
                     </Table.Th>
                   )}
                   {byTenant && (
-                    <Table.Th scope="row" fw={400} style={AT_THE_TOP}>
-                      {tenant.name}
+                    <Table.Th scope="row" fw={400}>
+                      <div className="matrix-name" title={tenant.name}>
+                        {tenant.name}
+                      </div>
                     </Table.Th>
                   )}
-                  {environments.map(({ id }) => (
-                    <Table.Td key={id} style={AT_THE_TOP}>
-                      <MatrixCell row={row} cell={cells.find(({ environment_id }) => environment_id === id)} />
-                      <Promotion {...{ row, line, promotions, askedAtOnce }} to={id} />
-                    </Table.Td>
-                  ))}
+                  {environments.map(({ id }) => {
+                    const cell = cells.find(({ environment_id }) => environment_id === id)
+                    return (
+                      <Table.Td key={id}>
+                        <MatrixCell row={row} cell={cell} ahead={cell === undefined ? null : aheadOf(line, cell)} />
+                        <Promotion {...{ row, line, promotions, askedAtOnce }} to={id} />
+                      </Table.Td>
+                    )
+                  })}
                 </Table.Tr>
               )
             }),
           )}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </section>
   )
 }
 

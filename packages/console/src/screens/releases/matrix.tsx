@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, SegmentedControl } from '@mantine/core'
 import type { Input } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -7,7 +7,7 @@ import { useRead } from '../../api/queries.ts'
 import { Page } from '../../components/page.tsx'
 import { RecordList } from '../../components/record-list.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
-import { parseKind } from '../../components/source-kinds.ts'
+import { KIND_LABELS, KINDS, parseKind } from '../../components/source-kinds.ts'
 import { filtersOf, useAddress, withoutFilters } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 import { matrixCommand } from './commands.ts'
@@ -15,9 +15,10 @@ import { MatrixTable } from './matrix-table.tsx'
 import { NothingDeployed } from './nothing-deployed.tsx'
 import { PlaceFilters } from './place-filters.tsx'
 import { promotionsOf } from './promotions.ts'
-import { KindFilter } from './source-filter.tsx'
 
-const FILTERS = ['search', 'source_type', 'environment_id', 'tenant_id']
+const FILTERS = ['search', 'environment_id', 'tenant_id']
+/** In the address: every kind of source. */
+const ALL = 'all'
 /** With ten environments, these are hundreds of cells. */
 const PAGE_SIZE = 25
 /** Rules of more environments are not shown. */
@@ -28,9 +29,13 @@ type Query = NonNullable<Input<'getReleaseMatrix'>['query']>
 export function Matrix() {
   const { search, change, listQuery, toPage } = useAddress()
   useLive('getReleaseMatrix')
-  const filters = filtersOf(search, FILTERS)
+  const kind = useKind(search['source_type'])
+  const filters: Record<string, string> = {
+    ...filtersOf(search, FILTERS),
+    ...(kind === null || kind === ALL ? {} : { source_type: kind }),
+  }
   const query: Query = { ...filters, ...listQuery, limit: PAGE_SIZE }
-  const matrix = useRead('getReleaseMatrix', { query }, { keep: true })
+  const matrix = useRead('getReleaseMatrix', { query }, { keep: true, enabled: kind !== null })
   const { can } = useSession()
   const environments = useRead(
     'listEnvironments',
@@ -55,13 +60,15 @@ export function Matrix() {
         <SearchInput
           label="Search"
           placeholder="Name of a source"
-          w={{ base: '100%', xs: 260 }}
+          w={{ base: '100%', xs: 200 }}
           value={search['search']}
           onChange={(text) => change({ search: text })}
         />
-        <KindFilter
-          value={parseKind(search['source_type']) ?? undefined}
-          onChange={(kind) => change({ source_type: kind })}
+        <SegmentedControl
+          aria-label="Kind of source"
+          value={kind ?? ''}
+          onChange={(chosen) => change({ source_type: chosen })}
+          data={[...KINDS.map((one) => ({ value: one, label: KIND_LABELS[one] })), { value: ALL, label: 'All' }]}
         />
         <PlaceFilters search={search} onChange={change} />
       </Group>
@@ -70,7 +77,7 @@ export function Matrix() {
         empty={
           <NothingDeployed
             isFiltered={Object.keys(filters).length > 0}
-            onRemoveFilters={() => change(withoutFilters(FILTERS))}
+            onRemoveFilters={() => change({ ...withoutFilters(FILTERS), source_type: ALL })}
           />
         }
         onPage={toPage}
@@ -79,4 +86,15 @@ export function Matrix() {
       </RecordList>
     </Page>
   )
+}
+
+const FRESH_MS = 60_000
+
+/** The kind of source in the address. Without one: solutions, if there are any in force, else all. Null until that is known. */
+function useKind(asked: string | undefined) {
+  const query: Query = { source_type: 'solution', limit: 1 }
+  const solutions = useRead('getReleaseMatrix', { query }, { enabled: asked === undefined, freshMs: FRESH_MS })
+  if (asked !== undefined) return parseKind(asked) ?? ALL
+  if (solutions.error !== null) return ALL
+  return solutions.data === undefined ? null : solutions.data.meta.total > 0 ? 'solution' : ALL
 }

@@ -24,7 +24,6 @@ export function Roles() {
       permission={user.tenant_id === null ? 'roles:create' : undefined}
       read={roles}
       form={(role, onClose) => <RoleForm role={role} onClose={onClose} />}
-      minWidth={640}
       columns={[
         {
           head: 'Name',
@@ -41,9 +40,9 @@ export function Roles() {
             </Group>
           ),
         },
-        { head: 'Description', maxWidth: 420, cell: ({ description }) => description ?? '–' },
-        { head: 'Permissions', cell: ({ permissions }) => permissions.length },
-        { head: 'Changed', cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
+        { head: 'Description', cell: ({ description }) => description ?? '–' },
+        { head: 'Permissions', width: 110, cell: ({ permissions }) => permissions.length },
+        { head: 'Changed', width: 112, cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
       ]}
       actions={(role, open) => (
         <RecordButtons

@@ -27,28 +27,29 @@ export function SourceDeployments({ kind, id, name }: { kind: Kind; id: string; 
             <DataTable
               label={`Deployments of ${name}`}
               rows={data}
-              minWidth={500}
               columns={[
                 {
                   head: 'State',
+                  width: 110,
                   cell: ({ id: deployment, state }) => (
                     <Anchor component={Link} to={`/deployments/${deployment}`} underline="never">
                       <StateBadge state={state} />
                     </Anchor>
                   ),
                 },
-                { head: 'Version', cell: (deployment) => deployment[`${kind}_version`] },
+                { head: 'Version', width: 120, cell: (deployment) => deployment[`${kind}_version`] },
                 { head: 'Environment', cell: ({ environment_name }) => environment_name ?? '–' },
                 { head: 'Started by', cell: ({ triggered_by }) => triggered_by ?? '–' },
                 {
                   head: 'Created',
+                  width: 110,
                   cell: ({ id: deployment, created_at }) => (
                     <Anchor component={Link} size="sm" to={`/deployments/${deployment}`}>
                       <TimeAgo at={created_at} />
                     </Anchor>
                   ),
                 },
-                { head: 'Duration', cell: ({ duration_ms }) => duration(duration_ms) },
+                { head: 'Duration', width: 110, cell: ({ duration_ms }) => duration(duration_ms) },
               ]}
             />
             {meta.total > data.length && (

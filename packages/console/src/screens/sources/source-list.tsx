@@ -38,17 +38,21 @@ export function SourceList({ kind, search, page, onSearch, onPage, onCreate }: P
           <DataTable
             label={KIND_LABELS[kind]}
             rows={data}
-            minWidth={560}
             columns={[
               {
                 head: 'Name',
+                copied: ({ name }) => name,
                 cell: ({ id, name }) => (
                   <Anchor component={Link} size="sm" fw={500} to={`/sources/${kind}s/${id}`}>
                     {name}
                   </Anchor>
                 ),
               },
-              { head: 'Latest version', cell: ({ latest_version }) => latest_version ?? 'prereleases only' },
+              {
+                head: 'Latest version',
+                width: 140,
+                cell: ({ latest_version }) => latest_version ?? 'prereleases only',
+              },
               {
                 head: 'Description',
                 cell: ({ description }) => (
@@ -57,7 +61,7 @@ export function SourceList({ kind, search, page, onSearch, onPage, onCreate }: P
                   </Text>
                 ),
               },
-              { head: 'Changed', cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
+              { head: 'Changed', width: 112, cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
             ]}
             actions={can('deployments:create') ? (source) => <DeployButton kind={kind} {...source} /> : undefined}
           />

@@ -1,4 +1,4 @@
-import { Anchor, Group } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import type { Column } from '../../components/data-table.tsx'
@@ -6,19 +6,23 @@ import { DeniedButton } from '../../components/denied-button.tsx'
 import { Named } from '../../components/named.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
-import { TagLinks } from '../../components/tags.tsx'
+import { FirstTags } from '../../components/tags.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useRight } from '../../session/use-right.ts'
 
 type Target = Item<'listTargets'>
 
 export const COLUMNS: readonly Column<Target>[] = [
-  { head: 'Name', cell: (target) => <TargetName target={target} /> },
-  { head: 'Status', cell: (target) => <TargetStatus target={target} /> },
-  { head: 'Connection', cell: ({ connection }) => connection.type },
-  { head: 'Environment', cell: ({ environment_id }) => <RecordName kind="environment" id={environment_id} /> },
-  { head: 'Tags', cell: ({ tags }) => <TagLinks tags={tags} /> },
-  { head: 'Last seen', cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
+  { head: 'Name', copied: ({ name }) => name, cell: (target) => <TargetName target={target} /> },
+  { head: 'Status', width: 164, cell: (target) => <TargetStatus target={target} /> },
+  { head: 'Connection', width: 98, cell: ({ connection }) => connection.type },
+  {
+    head: 'Environment',
+    width: 150,
+    cell: ({ environment_id }) => <RecordName kind="environment" id={environment_id} />,
+  },
+  { head: 'Tags', width: 220, cell: ({ tags }) => <FirstTags tags={tags} /> },
+  { head: 'Last seen', width: 100, cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
 ]
 
 function TargetName({ target: { id, name, description } }: { target: Target }) {
@@ -33,10 +37,10 @@ function TargetName({ target: { id, name, description } }: { target: Target }) {
 /** Whether the target is reached, and whether it takes part in deployments. */
 export function TargetStatus({ target: { status, enabled } }: { target: Pick<Target, 'status' | 'enabled'> }) {
   return (
-    <Group gap={4}>
+    <div className="data-table-line">
       <StateBadge state={status} />
       {!enabled && <StateBadge state="disabled" />}
-    </Group>
+    </div>
   )
 }
 

@@ -45,7 +45,6 @@ function HistoryTable({ releases }: { releases: readonly Release[] }) {
   return (
     <DataTable
       rows={releases.map((release) => ({ ...release, id: release.deployment_id }))}
-      minWidth={760}
       columns={[
         {
           head: 'What',
@@ -65,8 +64,8 @@ function HistoryTable({ releases }: { releases: readonly Release[] }) {
           ),
         },
         { head: 'In force before', cell: (release) => <Before release={release} known={releases} /> },
-        { head: 'By', cell: ({ triggered_by }) => triggered_by ?? '–' },
-        { head: 'Began', cell: ({ begun_at }) => <TimeAgo at={begun_at} /> },
+        { head: 'By', width: 140, cell: ({ triggered_by }) => triggered_by ?? '–' },
+        { head: 'Began', width: 112, cell: ({ begun_at }) => <TimeAgo at={begun_at} /> },
         {
           head: 'Duration',
           cell: ({ begun_at, ended_at }) =>

@@ -9,6 +9,7 @@ import { TagFilter } from '../../components/tags.tsx'
 import { type Search, useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 import { useRight } from '../../session/use-right.ts'
+import { BulkActs } from './bulk-acts.tsx'
 import { CreateTarget } from './create-target.tsx'
 import { COLUMNS, DeployLink } from './target-columns.tsx'
 
@@ -46,8 +47,12 @@ export function Targets() {
       createRight={createRight}
       read={targets}
       form={(_, onClose) => <CreateTarget isFirst={address['new'] === 'first'} onClose={onClose} />}
-      minWidth={860}
       columns={COLUMNS}
+      actionsWidth={98}
+      bulk={{
+        nameOf: ({ name }) => name,
+        acts: (targets, onDone) => <BulkActs targets={targets} onDone={onDone} />,
+      }}
       actions={can('deployments:create') ? (target) => target.enabled && <DeployLink target={target} /> : undefined}
     />
   )

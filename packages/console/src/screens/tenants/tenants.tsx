@@ -23,12 +23,15 @@ export function Tenants() {
       permission={user.tenant_id === null ? 'tenants:create' : undefined}
       read={tenants}
       form={(tenant, onClose) => <TenantForm tenant={tenant} onClose={onClose} />}
-      minWidth={760}
       columns={[
-        { head: 'Name', cell: ({ name, description }) => <Named name={name}>{description}</Named> },
-        { head: 'Slug', cell: ({ slug }) => <Code>{slug}</Code> },
+        {
+          head: 'Name',
+          copied: ({ name }) => name,
+          cell: ({ name, description }) => <Named name={name}>{description}</Named>,
+        },
+        { head: 'Slug', copied: ({ slug }) => slug, cell: ({ slug }) => <Code>{slug}</Code> },
         { head: 'Variables', cell: ({ variables }) => <VariableNames variables={variables} /> },
-        { head: 'Changed', cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
+        { head: 'Changed', width: 112, cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
       ]}
       actions={({ id, name }, open) => (
         <RecordButtons

@@ -33,15 +33,19 @@ export function Trusts({ accountId, mayChange, command }: Props) {
           ) : (
             <DataTable
               rows={all}
-              minWidth={760}
               label="Trusts"
               columns={[
                 { head: 'Name', cell: ({ name }) => name },
-                { head: 'Issuer', maxWidth: 260, cell: ({ issuer }) => issuer },
-                { head: 'Audience', maxWidth: 220, cell: ({ audience }) => audience },
-                { head: 'Claims', cell: ({ claims }) => <Code block>{claimLines(claims).join('\n')}</Code> },
-                { head: 'By', cell: ({ created_by }) => <RecordName kind="user" id={created_by} /> },
-                { head: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+                { head: 'Issuer', wraps: true, cell: ({ issuer }) => issuer },
+                { head: 'Audience', wraps: true, cell: ({ audience }) => audience },
+                {
+                  head: 'Claims',
+                  wraps: true,
+                  width: 300,
+                  cell: ({ claims }) => <Code block>{claimLines(claims).join('\n')}</Code>,
+                },
+                { head: 'By', width: 120, cell: ({ created_by }) => <RecordName kind="user" id={created_by} /> },
+                { head: 'Created', width: 112, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
               ]}
               actions={mayChange ? (trust) => <Delete accountId={accountId} trust={trust} /> : undefined}
             />

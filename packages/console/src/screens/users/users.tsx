@@ -45,15 +45,14 @@ export function Users() {
           <UserForm user={user} onClose={onClose} />
         )
       }
-      minWidth={980}
       columns={[
         { head: 'User', cell: (user) => <UserName user={user} /> },
-        { head: 'E-mail', maxWidth: 240, cell: (user) => <Email user={user} /> },
-        { head: 'Logs in with', cell: loginOf },
-        { head: 'Status', cell: (user) => <Status user={user} /> },
-        { head: 'Roles', maxWidth: 320, cell: (user) => <RoleWords user={user} /> },
-        { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
-        { head: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+        { head: 'E-mail', copied: ({ email }) => email, cell: (user) => <Email user={user} /> },
+        { head: 'Logs in with', width: 120, cell: loginOf },
+        { head: 'Status', width: 110, wraps: true, cell: (user) => <Status user={user} /> },
+        { head: 'Roles', wraps: true, cell: (user) => <RoleWords user={user} /> },
+        { head: 'Tenant', width: 120, cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
+        { head: 'Created', isExtra: true, width: 112, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
       ]}
       actions={({ id, email, username }, open) => (
         <RecordButtons
@@ -101,7 +100,11 @@ function Email({ user: { email, email_verified } }: { user: User }) {
   return (
     <>
       {email}
-      {!email_verified && <Text size="xs">not verified</Text>}
+      {!email_verified && (
+        <Text size="xs" c="dimmed" span ml={6}>
+          not verified
+        </Text>
+      )}
     </>
   )
 }

@@ -61,15 +61,14 @@ export function Deliveries({ id }: { id: string }) {
       isFiltered={status !== undefined}
       purpose="A delivery appears here when one of the events of the webhook happens. Slipway keeps it for some days."
       read={deliveries}
-      minWidth={860}
       columns={[
         { head: 'Event', cell: ({ event }) => event },
-        { head: 'Status', cell: ({ status }) => <StateBadge state={status} /> },
-        { head: 'Attempts', cell: ({ attempts }) => attempts },
-        { head: 'Answer', maxWidth: 280, cell: (delivery) => <Outcome delivery={delivery} /> },
-        { head: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
-        { head: 'Last attempt', cell: ({ last_attempt_at }) => <TimeAgo at={last_attempt_at} /> },
-        { head: 'Next attempt', cell: ({ next_attempt_at }) => <TimeAgo at={next_attempt_at} /> },
+        { head: 'Status', width: 100, cell: ({ status }) => <StateBadge state={status} /> },
+        { head: 'Attempts', width: 80, cell: ({ attempts }) => attempts },
+        { head: 'Answer', wraps: true, cell: (delivery) => <Outcome delivery={delivery} /> },
+        { head: 'Created', width: 112, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+        { head: 'Last attempt', width: 112, cell: ({ last_attempt_at }) => <TimeAgo at={last_attempt_at} /> },
+        { head: 'Next attempt', width: 112, cell: ({ next_attempt_at }) => <TimeAgo at={next_attempt_at} /> },
       ]}
       actions={can('webhooks:update') ? (delivery) => <Redeliver delivery={delivery} /> : undefined}
       details={{

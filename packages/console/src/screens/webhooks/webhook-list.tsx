@@ -45,20 +45,23 @@ export function WebhookList() {
         permission="webhooks:create"
         read={webhooks}
         form={form}
-        minWidth={860}
         columns={[
           {
             head: 'URL',
-            maxWidth: 360,
+
             cell: ({ id, url }) => (
               <Anchor component={Link} to="/webhooks" search={{ webhook: id } as never} size="sm" fw={600}>
                 {url}
               </Anchor>
             ),
           },
-          { head: 'Events', maxWidth: 280, cell: ({ events }) => events.join(', ') },
-          { head: 'Status', maxWidth: 260, cell: (webhook) => <Status webhook={webhook} /> },
-          { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
+          { head: 'Events', wraps: true, cell: ({ events }) => events.join(', ') },
+          { head: 'Status', wraps: true, cell: (webhook) => <Status webhook={webhook} /> },
+          {
+            head: 'Tenant',
+            width: 120,
+            cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" />,
+          },
         ]}
         actions={(webhook, open) => (
           <RecordButtons
