@@ -47,7 +47,6 @@ export function OverrideForm({ available, needed, busy, onOverride }: Props) {
             onChange={(event) => setReason(event.currentTarget.value)}
           />
           <Button
-            color="red.9"
             loading={busy}
             disabled={reason.trim() === '' || !isEnough}
             onClick={() =>

@@ -24,7 +24,7 @@ export function ChangePriority({ request, highest }: Props) {
       may={right}
       size="compact-xs"
       variant="default"
-      label="Change priority"
+      label="Edit priority"
       question="The request with the highest priority starts first; among equals, the oldest."
       inputs={
         <Stack gap="xs">
