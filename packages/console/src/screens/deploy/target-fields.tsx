@@ -1,4 +1,4 @@
-import { Anchor, Fieldset, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Anchor, Fieldset, Group, Radio, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
 import { RecordName } from '../../components/record-select.tsx'
@@ -18,21 +18,22 @@ interface Props {
 export function TargetFields({ form, planned, onChange }: Props) {
   const { environmentId, targetsBy } = form
   const one = useRead('listTargets', { query: { limit: 1 } })
-  const all =
-    environmentId === null
-      ? []
-      : [{ value: 'environment', label: <AllOf id={environmentId} total={planned.environmentTotal} /> }]
   return (
     <Fieldset legend="Targets">
       <Stack>
-        <SegmentedControl
+        <Radio.Group
           aria-label="How targets are selected"
-          w="fit-content"
-          maw="100%"
           value={targetsBy}
           onChange={(by) => onChange({ targetsBy: by as Form['targetsBy'] })}
-          data={[...all, { value: 'tags', label: 'By tags' }, { value: 'ids', label: 'By name' }]}
-        />
+        >
+          <Group style={{ overflowWrap: 'anywhere' }}>
+            {environmentId !== null && (
+              <Radio value="environment" label={<AllOf id={environmentId} total={planned.environmentTotal} />} />
+            )}
+            <Radio value="tags" label="By tags" />
+            <Radio value="ids" label="By name" />
+          </Group>
+        </Radio.Group>
         {targetsBy === 'ids' && (
           <TargetSelect
             environmentId={environmentId}
