@@ -66,6 +66,8 @@ async function forget(page: Page): Promise<void> {
   page.removeAllListeners()
   await Promise.all(context.pages().map((other) => other === page || other.close()))
   await page.emulateMedia({ colorScheme: null })
+  await context.setOffline(false)
+  await page.unrouteAll()
   // A blank page has no storage and refuses access to it.
   if (page.url() !== 'about:blank') await page.evaluate('localStorage.clear(); sessionStorage.clear()')
   // A pending answer may set a cookie, so leave the page before the cookies are deleted.

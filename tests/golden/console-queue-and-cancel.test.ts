@@ -25,7 +25,7 @@ test('a request that waits for a target is shown with its reason, gets another p
   await part('Slots')
     .getByText(/in use, \d+ free/)
     .waitFor()
-  await part('Queue').getByText('1 × for targets that other deployments hold: Next in line 1.0.0').waitFor()
+  await part('Queue').getByText('1 × for targets that other deployments hold: Next in line').waitFor()
   await part('Freezes')
     .getByText(/Inventory begins in/)
     .waitFor()

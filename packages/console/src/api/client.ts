@@ -1,4 +1,5 @@
 import { type Locks, SlipwayClient } from '@slipway/client'
+import { observedFetch } from './connection.ts'
 
 // Browsers have locks over HTTPS and on the machine itself only. Elsewhere two tabs may end each other's session.
 const withoutLocks: Locks = { request: (_name, work) => work() }
@@ -19,4 +20,6 @@ export const client = new SlipwayClient({
     for (const listener of sessionEndListeners) listener()
   },
   retryForMs: 10_000,
+  fetch: observedFetch,
+  rememberAnswers: 100,
 })

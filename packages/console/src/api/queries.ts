@@ -8,6 +8,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { client } from './client.ts'
+import { noteChange, useReadEvery } from './live.ts'
 
 // An input may be left out where every part of it is optional. The compiler cannot see that a given one always fits.
 const call = <O extends OperationId>(operation: O, input: Input<O>): Promise<Answer<O>> =>
@@ -16,7 +17,7 @@ const call = <O extends OperationId>(operation: O, input: Input<O>): Promise<Ans
 interface ReadOptions {
   /** Does not ask while false. */
   enabled?: boolean
-  /** Asks again after so many milliseconds. */
+  /** Asks again after so many milliseconds, while the tab is in view. */
   everyMs?: number
   /** Uses an answer for so many milliseconds without asking again. */
   freshMs?: number
@@ -30,23 +31,30 @@ const LARGE = { structuralSharing: false, refetchOnWindowFocus: false, gcTime: 0
 
 /** Reads by one operation of the API, and shares the answer with everything that reads the same. */
 export function useRead<O extends OperationId>(operation: O, input: Input<O>, options: ReadOptions = {}) {
+  useReadEvery(operation, options.everyMs, options.enabled ?? true)
   return useQuery({
     queryKey: [operation, input],
     queryFn: ({ signal }) => call(operation, { ...input, signal }),
     enabled: options.enabled ?? true,
-    ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
     ...(options.freshMs === undefined ? {} : { staleTime: options.freshMs }),
     ...(options.keep ? { placeholderData: keepPreviousData } : {}),
     ...(options.isLarge ? LARGE : {}),
   })
 }
 
+/** What the menu counts may be different after any change. */
+const COUNTS: readonly OperationId[] = ['getOverview', 'getOverviewCounts']
+
 /** Changes something by one operation; what the reads named here have shown is then read again. */
 export function useWrite<O extends OperationId>(operation: O, ...reads: OperationId[]) {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: (input: Input<O>) => call(operation, input),
-    onSuccess: () => readAgain(queries, reads),
+    onSuccess: () => {
+      noteChange()
+      void readAgain(queries, COUNTS)
+      return readAgain(queries, reads)
+    },
   })
 }
 

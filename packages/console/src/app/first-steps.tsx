@@ -7,6 +7,7 @@ import { useSession } from '../session/session.tsx'
 
 /** The screens on the way. Elsewhere the bar would only be in the way. */
 const SHOWN_ON = ['/', '/deployments', '/targets', '/sources', '/deploy']
+const FRESH_MS = 60_000
 const ONE = { query: { limit: 1 } }
 
 /** The way from an empty installation to a first deployment: what is done, and what is next. */
@@ -15,7 +16,15 @@ export function FirstSteps() {
   const { pathname } = useLocation()
   const isShown = SHOWN_ON.some((path) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`)))
   const mayDeploy = can('deployments:create') && can('deployments:read') && can('targets:read')
-  const deployments = useRead('listDeployments', ONE, { enabled: isShown && mayDeploy })
+  // Now knows of deployments already.
+  const isNow = pathname === '/'
+  const overview = useRead('getOverview', {}, { enabled: isNow && mayDeploy })
+  const isUnknown =
+    !isNow || (overview.data !== undefined && overview.data.running.length + overview.data.ended.length === 0)
+  const deployments = useRead('listDeployments', ONE, {
+    enabled: isShown && mayDeploy && isUnknown,
+    freshMs: FRESH_MS,
+  })
   const isEmpty = isShown && deployments.data?.meta.total === 0
   const targets = useRead('listTargets', ONE, { enabled: isEmpty })
   const kind = useUsualKind(isEmpty)

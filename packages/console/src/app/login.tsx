@@ -2,6 +2,7 @@ import { Anchor, Button, Center, Divider, Loader, Paper, Stack, Text, Title } fr
 import type { Answer } from '@slipway/client'
 import { useEffect, useState } from 'react'
 import { useRead } from '../api/queries.ts'
+import { setPageTitle } from '../components/page-title.ts'
 import { startAddress } from './login-address.ts'
 import { LoginFailure } from './login-failure.tsx'
 import { PasswordLogin } from './password-login.tsx'
@@ -18,9 +19,7 @@ const UNKNOWN: Answer<'listLoginProviders'> = { password_login: true, providers:
 /** A button for each provider, and e-mail and password. */
 export function Login({ wasLoggedIn, onDone }: Props) {
   const ways = useRead('listLoginProviders', {})
-  useEffect(() => {
-    document.title = 'Log in · Slipway'
-  }, [])
+  useEffect(() => setPageTitle('Log in'), [])
   const known = ways.data ?? (ways.error === null ? null : UNKNOWN)
   return (
     <Center mih="100vh" p="md" component="main">

@@ -1,14 +1,14 @@
-import { Badge, NavLink, ScrollArea, Text } from '@mantine/core'
+import { Badge, Group, NavLink, ScrollArea, Text } from '@mantine/core'
 import { Link, useLocation } from '@tanstack/react-router'
-import { useRead } from '../api/queries.ts'
-import { counted } from '../components/counted.ts'
 import { useSession } from '../session/session.tsx'
-import { visibleScreens } from './navigation.ts'
+import { type Screen, visibleScreens } from './navigation.ts'
+import { type Counts, useCounts } from './use-counts.ts'
 
 /** The screens that the user may see, in groups. */
 export function Menu({ onChosen }: { onChosen: () => void }) {
   const { can } = useSession()
   const { pathname } = useLocation()
+  const counts = useCounts()
   const isCurrent = (path: string) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`))
   return (
     <ScrollArea pb="md">
@@ -25,7 +25,7 @@ export function Menu({ onChosen }: { onChosen: () => void }) {
               label={label}
               title={`g ${key}`}
               py={5}
-              rightSection={path === '/queue' && <ToApprove />}
+              rightSection={<Badges path={path} counts={counts} />}
               active={isCurrent(path)}
               aria-current={isCurrent(path) ? 'page' : undefined}
               onClick={onChosen}
@@ -37,25 +37,38 @@ export function Menu({ onChosen }: { onChosen: () => void }) {
   )
 }
 
-const EVERY_MS = 30_000
+/** The counts of the menu, beside the screens that show what they count. */
+const BADGES: Partial<Record<Screen['path'], { count: keyof Counts; words: string; isUrgent?: true }[]>> = {
+  '/deployments': [{ count: 'running', words: 'running' }],
+  '/queue': [
+    { count: 'pending', words: 'waiting' },
+    { count: 'to_approve', words: 'to approve', isUrgent: true },
+  ],
+}
 
-/** How many requests wait for an approval that the user may give. It shares the list that the queue and Now read. */
-function ToApprove() {
-  const { can } = useSession()
-  const enabled = can('deployments:approve')
-  const pending = useRead('listPending', { query: { status: 'pending' } }, { enabled, everyMs: EVERY_MS })
-  const count = pending.data?.filter(({ can_approve }) => can_approve).length ?? 0
-  if (count === 0) return null
+/** Nothing for a count that is zero or not known. */
+function Badges({ path, counts }: { path: Screen['path']; counts: Counts | undefined }) {
+  const shown = (BADGES[path] ?? []).flatMap((badge) => {
+    const number = counts?.[badge.count] ?? 0
+    return number === 0 ? [] : [{ ...badge, number }]
+  })
+  if (shown.length === 0) return null
   return (
-    <Badge
-      variant="filled"
-      color="#a8460b"
-      c="white"
-      autoContrast={false}
-      title={`${counted(count, 'request')} to approve`}
-    >
-      {count.toLocaleString()}
-      <span className="visually-hidden"> to approve</span>
-    </Badge>
+    <Group gap={4} wrap="nowrap">
+      {shown.map(({ count, words, isUrgent, number }) => (
+        <Badge
+          key={count}
+          variant="filled"
+          color={isUrgent ? '#a8460b' : 'gray.7'}
+          c="white"
+          autoContrast={false}
+          px={6}
+          title={`${number.toLocaleString()} ${words}`}
+        >
+          {number.toLocaleString()}
+          <span className="visually-hidden"> {words}</span>
+        </Badge>
+      ))}
+    </Group>
   )
 }

@@ -1,27 +1,32 @@
 import '@mantine/spotlight/styles.css'
 import { Box } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { Spotlight, type SpotlightStore, useSpotlight } from '@mantine/spotlight'
+import { createSpotlight, Spotlight, type SpotlightStore, useSpotlight } from '@mantine/spotlight'
 import { useEffect, useState } from 'react'
 import { ErrorAlert } from '../components/error-alert.tsx'
 import { usePaletteEntries } from './palette-entries.ts'
 
 interface Props {
-  store: SpotlightStore
+  /** How often it was asked for. Each time it opens. */
+  asked: number
   /** Shows the keyboard shortcuts. */
   onHelp: () => void
 }
 
 /** Ctrl-K: goes to a screen, or to a record by its name, or does something. */
-export function Palette({ store, onHelp }: Props) {
+export function Palette({ asked, onHelp }: Props) {
+  // Not Mantine's global palette: the next user must not find what the one before has typed.
+  const [[store, { open }]] = useState(createSpotlight)
   const [text, setText] = useState('')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it opens each time
+  useEffect(() => open(), [asked, open])
   return (
     <Spotlight.Root
       store={store}
       query={text}
       onQueryChange={setText}
-      // Also from an input, where someone may be typing.
-      tagsToIgnore={[]}
+      // The frame opens it: this code may not be there yet.
+      shortcut={null}
       attributes={{ content: { 'aria-label': 'Go to' } }}
       // Mantine's dimmed description of the selected entry is too pale for WCAG AA.
       styles={{ actionDescription: { opacity: 1 } }}
@@ -35,7 +40,13 @@ const SEARCH_DELAY_MS = 150
 const LIST_ID = 'palette-list'
 const idOf = (index: number) => `palette-${index}`
 
-function Choices({ store, text, onHelp }: Props & { text: string }) {
+interface ChoicesProps {
+  store: SpotlightStore
+  text: string
+  onHelp: () => void
+}
+
+function Choices({ store, text, onHelp }: ChoicesProps) {
   const [searched] = useDebouncedValue(text, SEARCH_DELAY_MS)
   const { entries, error, isSearching } = usePaletteEntries(text, searched, onHelp)
   const { selected } = useSpotlight(store)

@@ -1,4 +1,4 @@
-import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { client } from '../api/client.ts'
 import { ErrorAlert } from '../components/error-alert.tsx'
@@ -89,9 +89,6 @@ export function PasswordLogin({ isFocused, onDone }: Props) {
         <Button type="submit" loading={busy}>
           {giveCode === null ? 'Log in' : 'Confirm'}
         </Button>
-        <Text size="xs" c="dimmed">
-          The first administrator's e-mail and password are in .slipway/settings.env after make run.
-        </Text>
       </Stack>
     </form>
   )

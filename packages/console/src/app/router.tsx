@@ -1,7 +1,10 @@
-import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
 import { ErrorAlert } from '../components/error-alert.tsx'
 import { Empty, Page } from '../components/page.tsx'
 import type { Search } from '../components/use-address.ts'
+import { Now } from '../screens/now/now.tsx'
+import { lazyScreen } from './lazy.tsx'
 import { Shell } from './shell.tsx'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
@@ -13,17 +16,12 @@ const textOnly = (search: Record<string, unknown>): Search =>
       .map(([name, value]) => [name, String(value)]),
   )
 
-// Each screen is a file of its own that is loaded when it is first shown.
-const screen = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
-  createRoute({
-    getParentRoute: () => root,
-    path,
-    validateSearch: textOnly,
-    component: lazyRouteComponent(load as () => Promise<Record<string, () => React.ReactNode>>, name),
-  })
+const screen = <N extends string>(path: string, load: () => Promise<Record<N, ComponentType>>, name: N) =>
+  createRoute({ getParentRoute: () => root, path, validateSearch: textOnly, component: lazyScreen(load, name) })
 
 const routes = [
-  screen('/', () => import('../screens/now/now.tsx'), 'Now'),
+  // The first screen comes with the frame: fewer requests.
+  createRoute({ getParentRoute: () => root, path: '/', validateSearch: textOnly, component: Now }),
   screen('/deployments', () => import('../screens/deployments/deployments.tsx'), 'Deployments'),
   screen('/deployments/$id', () => import('../screens/deployment/deployment.tsx'), 'Deployment'),
   screen('/deploy', () => import('../screens/deploy/deploy.tsx'), 'Deploy'),

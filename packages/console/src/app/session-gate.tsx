@@ -3,7 +3,10 @@ import { AuthenticationError, PermissionError } from '@slipway/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useMemo } from 'react'
 import { client, onSessionEnd } from '../api/client.ts'
+import { usePulse, useReadEvery, useReturnOfServer } from '../api/live.ts'
+import { isOfSilence } from '../api/server-news.ts'
 import { ErrorAlert } from '../components/error-alert.tsx'
+import { Silence } from '../components/silence.tsx'
 import { askedOf } from '../session/right-question.ts'
 import { type Session, SessionProvider, type User } from '../session/session.tsx'
 import { Login } from './login.tsx'
@@ -15,10 +18,14 @@ interface Current {
   user: User
   /** The permissions that the user has in a scope only. */
   scoped: readonly string[]
+  scopedReadAt: number
 }
 
 /** Also finds out that roles have changed, or that the session is over while nothing else is read. */
 const READ_EVERY_MS = 60_000
+const RETRY_MS = 1_000
+/** Each permission in a scope is a call. */
+const SCOPED_EVERY_MS = 600_000
 
 /** Shows what is inside to a user who is logged in, and the login to everybody else. The address stays. */
 export function SessionGate({ children }: { children: ReactNode }) {
@@ -28,18 +35,25 @@ export function SessionGate({ children }: { children: ReactNode }) {
     queryFn: async () => {
       const user = await client.call('getCurrentUser')
       const before = queries.getQueryData<Current>(CURRENT_USER)
+      const isSame = before !== undefined && before.user.id === user.id && rightsOf(before.user) === rightsOf(user)
       // What one user has read is not for the next one.
       if (before !== undefined && before.user.id !== user.id) {
         queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== CURRENT_USER[0] })
-      } else if (before !== undefined && rightsOf(before.user) !== rightsOf(user)) {
+      } else if (before !== undefined && !isSame) {
         void queries.invalidateQueries({ queryKey: ['askRight'] })
       }
-      return { user, scoped: await scopedPermissions(user) }
+      if (before !== undefined && isSame && Date.now() - before.scopedReadAt < SCOPED_EVERY_MS)
+        return { ...before, user }
+      return { user, scoped: await scopedPermissions(user), scopedReadAt: Date.now() }
     },
-    retry: false,
+    // A silent server says nothing about the session.
+    retry: (_count, error) => isOfSilence(error),
+    retryDelay: RETRY_MS,
     staleTime: READ_EVERY_MS,
-    refetchInterval: READ_EVERY_MS,
   })
+  useReadEvery('getCurrentUser', READ_EVERY_MS, true)
+  usePulse()
+  useReturnOfServer()
   useEffect(() => {
     const readAgain = () => void queries.refetchQueries({ queryKey: CURRENT_USER }, { cancelRefetch: false })
     const isKnown = () => queries.getQueryState(CURRENT_USER)?.status === 'success'
@@ -78,7 +92,12 @@ export function SessionGate({ children }: { children: ReactNode }) {
       if (window.location.pathname === LOGIN_PATH) window.history.replaceState(null, '', wantedPath(window.location))
       await current.refetch()
     }
-    return <Login wasLoggedIn={known !== undefined} onDone={onDone} />
+    return (
+      <>
+        <Silence />
+        <Login wasLoggedIn={known !== undefined} onDone={onDone} />
+      </>
+    )
   }
   // An account that is not active any more is refused even its own record.
   if (session === null || current.error instanceof PermissionError)
@@ -108,15 +127,18 @@ function onOtherTab(listener: () => void): () => void {
 
 function Starting({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
   return (
-    <Center mih="100vh" p="md" component="main">
-      {error === null ? (
-        <Loader aria-label="Loading" />
-      ) : (
-        <Stack maw={520}>
-          <ErrorAlert error={error} />
-          <Button onClick={onRetry}>Try again</Button>
-        </Stack>
-      )}
-    </Center>
+    <>
+      <Silence />
+      <Center mih="100vh" p="md" component="main">
+        {error === null ? (
+          <Loader aria-label="Loading" />
+        ) : (
+          <Stack maw={520}>
+            <ErrorAlert error={error} />
+            <Button onClick={onRetry}>Try again</Button>
+          </Stack>
+        )}
+      </Center>
+    </>
   )
 }

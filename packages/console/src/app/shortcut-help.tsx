@@ -1,4 +1,5 @@
 import { Kbd, Modal, Stack, Switch, Table } from '@mantine/core'
+import { useEffect, useState } from 'react'
 import { useSession } from '../session/session.tsx'
 import { visibleScreens } from './navigation.ts'
 import { useSingleKeys } from './shortcuts.ts'
@@ -17,9 +18,12 @@ const GENERAL: [string[], string][] = [
 export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { can } = useSession()
   const [isOn, setOn] = useSingleKeys()
+  // Mantine gives the focus back only if the dialog was closed at first.
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => setOpen(opened), [opened])
   const screens = visibleScreens(can).map(({ key, label }): [string[], string] => [['g', key], label])
   return (
-    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts">
+    <Modal opened={isOpen} onClose={onClose} title="Keyboard shortcuts">
       <Stack>
         <Switch
           label="Shortcuts without Ctrl"

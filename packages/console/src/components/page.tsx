@@ -1,16 +1,17 @@
 import { Code, CopyButton, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
+import { focusTitle } from './arrival.ts'
+import { setPageTitle } from './page-title.ts'
 
 /** The frame of every screen: its title, what can be done, and the command line that does the same. */
 export function Page(props: { title: string; actions?: ReactNode; command?: string | undefined; children: ReactNode }) {
   const { title, actions, command, children } = props
-  useEffect(() => {
-    document.title = `${title} · Slipway`
-  }, [title])
+  useEffect(() => setPageTitle(title), [title])
+  useEffect(focusTitle, [])
   return (
     <Stack gap="md">
       <Group justify="space-between" align="center">
-        <Title order={1} size="h3">
+        <Title order={1} size="h3" tabIndex={-1}>
           {title}
         </Title>
         <Group gap="xs">{actions}</Group>

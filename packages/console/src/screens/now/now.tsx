@@ -1,6 +1,8 @@
 import { Button, SimpleGrid, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
+import { useRead } from '../../api/queries.ts'
+import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.tsx'
 import { FreezesNow } from './freezes-now.tsx'
@@ -10,10 +12,9 @@ import { RecentFailures } from './recent-failures.tsx'
 import { RunningNow } from './running-now.tsx'
 import { Slots } from './slots.tsx'
 
-/** What an engineer on call wants to know first: what runs, what waits and why, what holds it, and what failed. */
+/** What an engineer on call wants to know first: what waits and why, what holds it, what runs, and what failed. */
 export function Now() {
   const { can } = useSession()
-  useLive('listDeployments')
   if (!can('deployments:read')) {
     return (
       <Page title="Now">
@@ -35,16 +36,31 @@ export function Now() {
         )
       }
     >
-      <Stack gap="md">
-        <RunningNow />
-        <SimpleGrid cols={{ base: 1, md: 2 }}>
-          <RecentFailures />
-          <QueueNow />
-          {can('instances:read') && <Slots />}
-          {can('freezes:read') && <FreezesNow />}
-        </SimpleGrid>
-        <LatestDeployments />
-      </Stack>
+      <Overview />
     </Page>
+  )
+}
+
+/** An answer keeps the objects of the one before that have not changed, and so each part that shows them. */
+function Overview() {
+  useLive('getOverview')
+  const overview = useRead('getOverview', {})
+  return (
+    <Loaded read={overview}>
+      {({ counts, running, ended, failures, queue, slots, freezes }) => (
+        <Stack gap="md">
+          <SimpleGrid cols={{ base: 1, md: freezes === null ? 1 : 2 }}>
+            <QueueNow queue={queue} />
+            {freezes !== null && <FreezesNow freezes={freezes} />}
+          </SimpleGrid>
+          <RunningNow running={running} total={counts.running} />
+          <SimpleGrid cols={{ base: 1, md: slots === null ? 1 : 2 }}>
+            <RecentFailures failures={failures} />
+            {slots !== null && <Slots slots={slots} />}
+          </SimpleGrid>
+          <LatestDeployments ended={ended} />
+        </Stack>
+      )}
+    </Loaded>
   )
 }
