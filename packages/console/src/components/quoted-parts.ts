@@ -10,6 +10,3 @@ export function quotedParts(sentence: string): QuotedPart[] {
     .map((text, index) => ({ text, isCode: index % 2 === 1 && index < pieces.length - 1 }))
     .filter(({ text }) => text !== '')
 }
-
-/** The sentence where only text fits. */
-export const withoutQuotes = (sentence: string): string => sentence.replaceAll('`', '')

@@ -11,9 +11,10 @@ const ROLLBACKS: Record<Schema<'RollbackStrategy'>, string> = {
   all_executed: 'after a failure every target is rolled back',
 }
 
+type Strategy = Pick<Schema<'CreateDeployment'>, 'target_mode' | 'failure_strategy' | 'rollback_strategy'>
+
 /** How a deployment runs, as a sentence. */
-export function strategyOf(request: Schema<'CreateDeployment'>): string {
-  const { target_mode = 'sequential', failure_strategy, rollback_strategy } = request
+export function strategyOf({ target_mode = 'sequential', failure_strategy, rollback_strategy }: Strategy): string {
   const failure = FAILURES[failure_strategy ?? 'stop_on_first_failure']
   return `${modeOf(target_mode)}; ${failure}; ${ROLLBACKS[rollback_strategy ?? 'none']}.`
 }
