@@ -14,14 +14,33 @@ export function resolvedVariables(
   return mask(mergeValues(...actions, plan.shared_variables, plan.override_variables), plan.sensitive)
 }
 
-export function targetSummary(targets: readonly Pick<PlanTargetRecord, 'status'>[]): {
+export interface TargetSummary {
   total: number
   online: number
   offline: number
   stale: number
-} {
+  /** The one with the most targets first. Null: they have none. */
+  environments: { id: string | null; name: string | null; count: number }[]
+}
+
+/** Targets by status and environment. `names`: of environments, by id. */
+export function targetSummary(
+  targets: readonly (Pick<PlanTargetRecord, 'status'> & { environment_id: string | null })[],
+  names: ReadonlyMap<string, string>,
+): TargetSummary {
   const count = (status: PlanTargetRecord['status']) => targets.filter((target) => target.status === status).length
-  return { total: targets.length, online: count('online'), offline: count('offline'), stale: count('stale') }
+  const counts = new Map<string | null, number>()
+  for (const { environment_id: id } of targets) counts.set(id, (counts.get(id) ?? 0) + 1)
+  const environments = [...counts]
+    .map(([id, count]) => ({ id, name: id === null ? null : (names.get(id) ?? null), count }))
+    .sort((one, other) => other.count - one.count || (one.name ?? '').localeCompare(other.name ?? ''))
+  return {
+    total: targets.length,
+    online: count('online'),
+    offline: count('offline'),
+    stale: count('stale'),
+    environments,
+  }
 }
 
 /** Every version in the plan. A redeploy uses the same versions. */

@@ -306,13 +306,27 @@ describe('buildPlan', () => {
       'Target "t1" is offline: its steps will fail',
       'Action "start name": {{ nothing }} has no value on 1 of 2 targets and is left as it stands',
     ])
-    expect(targetSummary([...targets, target('t3')])).toEqual({ total: 3, online: 1, offline: 1, stale: 1 })
+    const places = ['e', 'f', 'e', null]
+    const placed = [...targets, target('t3'), target('t4')].map((one, index) => ({
+      ...one,
+      environment_id: places[index] ?? null,
+    }))
+    expect(targetSummary(placed, new Map([['e', 'staging']]))).toEqual({
+      total: 4,
+      online: 2,
+      offline: 1,
+      stale: 1,
+      environments: [
+        { id: 'e', name: 'staging', count: 2 },
+        { id: 'f', name: null, count: 1 },
+        { id: null, name: null, count: 1 },
+      ],
+    })
   })
 
   test('does not warn of a new target that no probe has reached yet', () => {
     const targets = [target('t1', { status: 'offline', awaits_probe: true, variables: { nothing: 'x' } })]
     expect(buildPlan(input({ targets })).warnings).toEqual([])
-    expect(targetSummary(targets)).toEqual({ total: 1, online: 0, offline: 1, stale: 0 })
   })
 
   test('names up to a hundred offline targets and counts the others', () => {

@@ -11,8 +11,9 @@ export {
   type Start,
   type Wait,
 } from './admit.ts'
+export { type GroupBefore, requestsAhead } from './ahead.ts'
 export { hasScopedAuthor } from './author.ts'
-export { type Blocker, type BlockerCode, blockersOf, groupBlockersOf, type HeldTarget } from './blockers.ts'
+export { type Blocker, type BlockerCode, blockersOf, groupBlockersOf, type HeldTarget, isParked } from './blockers.ts'
 export type { Slot } from './bookings.ts'
 export { endingOf } from './endings.ts'
 export {

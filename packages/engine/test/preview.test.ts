@@ -1,6 +1,14 @@
 import { expect, test } from '@jest/globals'
 import { FreezeSet } from '@slipway/domain'
-import { type Asked, admit, previewStart, type Snapshot, type StartRequest } from '../src/index.ts'
+import {
+  type Asked,
+  admit,
+  type GroupBefore,
+  previewStart,
+  requestsAhead,
+  type Snapshot,
+  type StartRequest,
+} from '../src/index.ts'
 import { arrival, freezeOf, held, instance, NOW, snapshot, target } from './worlds.ts'
 
 const asked: Asked = {
@@ -58,4 +66,29 @@ test('a preview tells a refusal for held targets, and freezes that the caller ov
 test('a deployment that nothing blocks starts now', () => {
   const world = snapshot({ instances: [instance('i', 1)] })
   expect(previewed(world, arrival('r'))).toEqual({ blockers: [], earliest_start: NOW, freezes: [], others: [] })
+})
+
+test('only requests that compete for slots or targets are ahead, and frozen ones are not', () => {
+  const labelled = (zone: string) => instance(zone, 0, { labels: { zone } })
+  const world = snapshot({
+    instances: [labelled('a'), labelled('b')],
+    freezes: new FreezeSet([freezeOf('x')]),
+  })
+  const { subject } = arrival('r')
+  const inZone = (zone: string) => ({ match_labels: { zone } })
+  const before = (more: Partial<GroupBefore>): GroupBefore => {
+    return { tenant_id: null, subject, selector: inZone('a'), count: 0, sharing: 0, ...more }
+  }
+  const groups = [
+    before({ count: 1 }),
+    before({ selector: null, count: 10 }),
+    before({ selector: inZone('b'), count: 100, sharing: 3 }),
+    before({ tenant_id: 'x', subject: { ...subject, tenant_id: 'x' }, count: 1_000 }),
+  ]
+  expect(requestsAhead(world, { tenant_id: null, selector: inZone('a') }, groups)).toBe(14)
+  // No instance has the labels: both wait for the same one to join.
+  const absent = { selector: inZone('c'), count: 2 }
+  expect(requestsAhead(world, { tenant_id: null, selector: inZone('c') }, [before(absent), before({ count: 5 })])).toBe(
+    2,
+  )
 })

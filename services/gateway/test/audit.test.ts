@@ -80,6 +80,10 @@ describe('the list', () => {
 
   test('is filtered by each field and by all fields together', async () => {
     expect((await list(`${ours}&action=target.create`)).numbers).toEqual(upTo60((n) => n % 2 === 0))
+    expect((await list(`${ours}&exclude_action=target.create,auth.refresh`)).numbers).toEqual(
+      upTo60((n) => n % 2 === 1),
+    )
+    expect((await list(`${ours}&exclude_action=target.create,deployment.cancel`)).meta.total).toBe(0)
     expect((await list(`${ours}&resource_type=deployment`)).numbers).toEqual(upTo60((n) => n % 2 === 1))
     expect((await list(`${ours}&resource_id=r-3`)).numbers).toEqual(upTo60((n) => n % 10 === 3))
     expect((await list(`actor_id=${uuidv7()}`)).meta.total).toBe(0)

@@ -444,6 +444,14 @@ describe('GET /targets/{id}/releases', () => {
     ])
   })
 
+  test('a deployment in the list tells its targets, and the versions that it replaced on them', async () => {
+    await gateway.database.query(`UPDATE deployments SET api_key_name = 'ci' WHERE id = $1`, [id('web 1.1.0')])
+    const { data } = (await admin.send('listDeployments', '/deployments?search=web&limit=100')).body
+    const shown = (name: string) => data.find((one: { id: string }) => one.id === id(name))
+    expect(shown('web 1.1.0')).toMatchObject({ previous_versions: ['1.0.0'], api_key_name: 'ci', target_count: 1 })
+    expect(shown('web 1.0.0')).toMatchObject({ previous_versions: [], api_key_name: null })
+  })
+
   test('shows which release another one brings back', async () => {
     await create('createTarget', '/targets', { name: 'returns', ...{ connection: { type: 'simulated' } } })
     ids['shuttle'] = uuidv7()

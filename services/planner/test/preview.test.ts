@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { type CommandReply, compile, PreviewTable } from '@slipway/contracts'
 import { uuidv7 } from '@slipway/runtime'
-import { OTHER_VERSIONS } from '@slipway/testing'
+import { addPending, OTHER_VERSIONS } from '@slipway/testing'
 import {
   ADMIN,
   addEnvironment,
@@ -129,6 +129,25 @@ describe('a preview tells what keeps the deployment from starting', () => {
     await database.query('DELETE FROM leases')
     const free = await rig.previewed(request)
     expect(free).toMatchObject({ blockers: [], earliest_start: free.plan.created_at, warnings: [] })
+  })
+
+  test('how many targets are in which environment, and how many requests are ahead of it', async () => {
+    const [staging, production] = [await addEnvironment(database), await addEnvironment(database)]
+    const places = [staging, production, production, null]
+    const target_ids: string[] = []
+    for (const environment_id of places) target_ids.push((await addTarget(database, { environment_id })).id)
+    const request = { action_id: (await addSource(database)).id, target_ids }
+    await heartbeat(database, 0)
+    await database.query('UPDATE instances SET capacity = 0')
+    await addPending(database)
+    await addPending(database, { priority: -50 })
+    const { target_summary, queue } = await rig.previewed(request)
+    expect(target_summary.environments.map(({ id, count }) => [id, count])).toEqual([
+      [production, 2],
+      ...[staging, null].map((id) => [id, 1]).sort(),
+    ])
+    expect(queue).toEqual({ ahead: 1 })
+    await database.query('DELETE FROM pending_requests')
   })
 
   test('also a hold of a target, and what its policy does', async () => {

@@ -5,11 +5,12 @@ import type { Context } from './context.ts'
 import { findKey } from './keys.ts'
 import { take } from './lists.ts'
 import { UUID } from './records.ts'
-import { parseIntegerBetween, parseTimestamp } from './values.ts'
+import { collect, parseIntegerBetween, parseTimestamp } from './values.ts'
 import { addListAction } from './watching.ts'
 
 interface AuditOptions {
   action?: string
+  excludeAction?: string[]
   resourceType?: string
   resource?: string
   actor?: string
@@ -24,6 +25,7 @@ export function addAudit(program: Command): void {
     .command('audit')
     .description('show audit records of changes and refusals, newest first')
     .option('--action <name>', 'only this action, for example deployment.create')
+    .option('--exclude-action <name>', 'not this action, for example auth.refresh (repeatable)', collect(String))
     .option('--resource-type <type>', 'only changes of this kind of record, for example deployment')
     .option('--resource <id>', 'only changes of this record')
     .option('--actor <id>', 'only changes by this user')
@@ -54,10 +56,11 @@ function getOutcome({ details: { code, reason } }: Item<'listAuditLogs'>): strin
 }
 
 async function listAuditRecords({ client, output }: Context, options: AuditOptions): Promise<void> {
-  const { action: name, resourceType, resource, actor, from, to } = options
+  const { action: name, excludeAction, resourceType, resource, actor, from, to } = options
   const apiKey = options.apiKey === undefined ? undefined : await findKeyId(client, options.apiKey)
   const filters = {
     action: name,
+    exclude_action: excludeAction?.join(','),
     resource_type: resourceType,
     resource_id: resource,
     actor_id: actor,

@@ -1194,6 +1194,8 @@ export interface components {
             action_version: string | null;
             /** @description Whether failed commands are analysed */
             analysis_enabled: boolean;
+            /** @description The name of the API key with which it was asked for; null: a person asked */
+            api_key_name: string | null;
             /** @description The users who approved it before it started, by rules of its environments; empty if nobody had to */
             approved_by: components["schemas"]["GivenApproval"][];
             /** @description The reason that the user gave; null: none */
@@ -1230,6 +1232,8 @@ export interface components {
             id: string;
             /** @description The plan with the states of its steps; null in the answers of a cancel and a redeploy */
             plan: components["schemas"]["PlanView"] | null;
+            /** @description The versions of the source that it replaced, the most frequent first, by the first 25 targets that it reached */
+            previous_versions: string[];
             /** @description Share of the steps that have ended. It never falls */
             progress: number;
             /** @description The deployed sequence; null for other sources */
@@ -1255,6 +1259,8 @@ export interface components {
             started_at: string | null;
             /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change. No deployment is shown as `pending` or `queued`: before its start there is a pending request */
             state: components["schemas"]["DeploymentState"];
+            /** @description Targets of the plan */
+            target_count: number;
             /** @description The tenant that the deployment is for; null: none */
             tenant_id: string | null;
             /** @description Its name */
@@ -1271,6 +1277,8 @@ export interface components {
             action_name: string | null;
             /** @description The deployed version of it */
             action_version: string | null;
+            /** @description The name of the API key with which it was asked for; null: a person asked */
+            api_key_name: string | null;
             /** @description When it ended; null: not yet */
             completed_at: string | null;
             /** @description Steps whose command succeeded */
@@ -1293,6 +1301,8 @@ export interface components {
              * @description UUID of the deployment
              */
             id: string;
+            /** @description The versions of the source that it replaced, the most frequent first, by the first 25 targets that it reached */
+            previous_versions: string[];
             /** @description Share of the steps that have ended. It never falls */
             progress: number;
             /** @description The deployed sequence; null for other sources */
@@ -1313,6 +1323,8 @@ export interface components {
             started_at: string | null;
             /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change. No deployment is shown as `pending` or `queued`: before its start there is a pending request */
             state: components["schemas"]["DeploymentState"];
+            /** @description Targets of the plan */
+            target_count: number;
             /** @description The steps on this target. Failed are those that have ever failed */
             target_steps: {
                 /** @description Steps whose command succeeded */
@@ -1343,6 +1355,8 @@ export interface components {
             action_name: string | null;
             /** @description The deployed version of it */
             action_version: string | null;
+            /** @description The name of the API key with which it was asked for; null: a person asked */
+            api_key_name: string | null;
             /** @description When it ended; null: not yet */
             completed_at: string | null;
             /** @description Steps whose command succeeded */
@@ -1365,6 +1379,8 @@ export interface components {
              * @description UUID of the deployment
              */
             id: string;
+            /** @description The versions of the source that it replaced, the most frequent first, by the first 25 targets that it reached */
+            previous_versions: string[];
             /** @description Share of the steps that have ended. It never falls */
             progress: number;
             /** @description The deployed sequence; null for other sources */
@@ -1385,6 +1401,8 @@ export interface components {
             started_at: string | null;
             /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change. No deployment is shown as `pending` or `queued`: before its start there is a pending request */
             state: components["schemas"]["DeploymentState"];
+            /** @description Targets of the plan */
+            target_count: number;
             /** @description The tenant that the deployment is for; null: none */
             tenant_id: string | null;
             /** @description Its name */
@@ -2862,6 +2880,11 @@ export interface components {
             plan: components["schemas"]["PlanView"];
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             plan_hash: string;
+            /** @description Its place in the queue */
+            queue: {
+                /** @description Waiting requests that would start before it and compete with it, for its targets or for slots of the same instances. 0 if it would start at once, or not wait in the queue */
+                ahead: number;
+            };
             /** @description What is in force now on the targets of the plan */
             replaces: components["schemas"]["Replacement"][];
             /** @description Name of the source */
@@ -2870,8 +2893,17 @@ export interface components {
             source_type: components["schemas"]["SourceType"];
             /** @description The version that would be deployed */
             source_version: string;
-            /** @description The targets by status */
+            /** @description The targets by status and environment */
             target_summary: {
+                /** @description The targets by their environment: the one with the most first */
+                environments: {
+                    /** @description Targets in it */
+                    count: number;
+                    /** @description The environment; null: the targets have none */
+                    id: string | null;
+                    /** @description Its name */
+                    name: string | null;
+                }[];
                 /** @description Those that are offline */
                 offline: number;
                 /** @description Those that are online */
@@ -3023,6 +3055,8 @@ export interface components {
             action_version: string | null;
             /** @description Whether failed commands are analysed */
             analysis_enabled: boolean;
+            /** @description The name of the API key with which it was asked for; null: a person asked */
+            api_key_name: string | null;
             /** @description The users who approved it before it started, by rules of its environments; empty if nobody had to */
             approved_by: components["schemas"]["GivenApproval"][];
             /** @description The reason that the user gave; null: none */
@@ -3059,6 +3093,8 @@ export interface components {
             id: string;
             /** @description The plan with the states of its steps; null in the answers of a cancel and a redeploy */
             plan: components["schemas"]["PlanView"] | null;
+            /** @description The versions of the source that it replaced, the most frequent first, by the first 25 targets that it reached */
+            previous_versions: string[];
             /** @description Share of the steps that have ended. It never falls */
             progress: number;
             /** @description The deployed sequence; null for other sources */
@@ -3084,6 +3120,8 @@ export interface components {
             started_at: string | null;
             /** @description Where the deployment stands. `success`, `failed`, `cancelled` and `rolled_back` are final and never change. No deployment is shown as `pending` or `queued`: before its start there is a pending request */
             state: components["schemas"]["DeploymentState"];
+            /** @description Targets of the plan */
+            target_count: number;
             /** @description The tenant that the deployment is for; null: none */
             tenant_id: string | null;
             /** @description Its name */
@@ -4762,6 +4800,8 @@ export interface operations {
                 api_key_id?: string;
                 /** @description In place of `page`, to read the whole list: `start`, and then `meta.next_cursor` of each answer. The next page begins after the last entry of the answer, whatever was created or deleted meanwhile */
                 cursor?: string;
+                /** @description No records of these actions, at most 50, separated by commas */
+                exclude_action?: string;
                 /** @description From this moment on */
                 from?: string;
                 /** @description Entries on a page, 1 to 100; 50 when omitted. A value out of range becomes the nearest */

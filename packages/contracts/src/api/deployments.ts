@@ -262,6 +262,13 @@ export const DeploymentSummary = Strict({
   environment_id: NullableRef('environment', 'The environment that the deployment names; null: none'),
   environment_name: NullableText('Its name', 'production'),
   triggered_by: triggeredBy,
+  api_key_name: NullableText('The name of the API key with which it was asked for; null: a person asked', null),
+  target_count: Count('Targets of the plan', 2),
+  previous_versions: describe(
+    Type.Array(Type.String(), { maxItems: 3 }),
+    'The versions of the source that it replaced, the most frequent first, by the first 25 targets that it reached',
+    ['1.0.0'],
+  ),
   created_at: Moment('When it was created'),
   started_at: NullableMoment('When it got a slot of an instance', MOMENTS.created),
   completed_at: NullableMoment('When it ended; null: not yet', MOMENTS.ended),
@@ -442,8 +449,27 @@ export const Preview = Strict({
       online: Count('Those that are online', 1),
       offline: Count('Those that are offline', 0),
       stale: Count('Those that are stale', 1),
+      environments: describe(
+        Type.Array(
+          Strict({
+            id: NullableRef('environment', 'The environment; null: the targets have none'),
+            name: NullableText('Its name', 'production'),
+            count: Count('Targets in it', 2),
+          }),
+        ),
+        'The targets by their environment: the one with the most first',
+      ),
     },
-    { description: 'The targets by status' },
+    { description: 'The targets by status and environment' },
+  ),
+  queue: Strict(
+    {
+      ahead: Count(
+        'Waiting requests that would start before it and compete with it, for its targets or for slots of the same instances. 0 if it would start at once, or not wait in the queue',
+        0,
+      ),
+    },
+    { description: 'Its place in the queue' },
   ),
   variables: describe(Variables, 'Values that hold for all targets; sensitive ones are `***`', { version: '1.1.0' }),
   source_type: SourceType,

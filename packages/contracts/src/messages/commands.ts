@@ -24,6 +24,8 @@ export const Caller = Strict({
   may_override_freezes: Type.Boolean(),
   /** The API key of the request. It limits what the user may do. */
   key_id: Type.Optional(Uuid),
+  /** Its name, for people. */
+  key_name: Type.Optional(Type.String()),
   /** Whether the rights of the user depend on what is touched. The planner finds out, and has checked the rights in any case. */
   has_scope: Type.Optional(Type.Boolean()),
   /** The address of the request, for the audit log. */

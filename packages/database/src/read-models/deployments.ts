@@ -13,6 +13,21 @@ function sourceFields(type: SourceType): Record<string, string> {
 export const withProgress = (deployments: string) =>
   `${deployments} d LEFT JOIN run_progress p ON p.deployment_id = d.id`
 
+/** SQL: one more than the last index. The primary key finds it at once; counting would read every row of a large plan. */
+const TARGET_COUNT =
+  'coalesce((SELECT t.target_index + 1 FROM deployment_targets t WHERE t.deployment_id = d.id ORDER BY t.target_index DESC LIMIT 1), 0)'
+
+/**
+ * SQL: the versions that a deployment replaced. Of a few targets: a list of large deployments must not read all their releases. Of
+ * releases that everybody who sees the deployment may see, because lists of all tenants show it, too.
+ */
+const PREVIOUS_VERSIONS = `(SELECT coalesce(json_agg(v.version), '[]') FROM (
+    SELECT b.source_version AS version FROM (
+      SELECT r.target_id, r.replaced_deployment_id FROM releases r WHERE r.deployment_id = d.id LIMIT 25) r
+      JOIN releases b ON b.deployment_id = r.replaced_deployment_id AND b.target_id = r.target_id
+     WHERE d.tenant_id IS NULL OR b.tenant_id = d.tenant_id
+     GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 3) v)`
+
 /** The fields of a deployment summary, with an SQL expression for each. */
 export const SUMMARY: Record<string, string> = {
   id: 'd.id',
@@ -31,6 +46,9 @@ export const SUMMARY: Record<string, string> = {
   environment_id: 'd.environment_id',
   environment_name: 'd.environment_name',
   triggered_by: 'd.triggered_by',
+  api_key_name: 'd.api_key_name',
+  target_count: TARGET_COUNT,
+  previous_versions: PREVIOUS_VERSIONS,
   created_at: isoTime('d.created_at'),
   started_at: isoTime('d.started_at'),
   completed_at: isoTime('d.completed_at'),

@@ -1,5 +1,5 @@
 import type { Preview, Static } from '@slipway/contracts'
-import type { InstanceSelector } from '@slipway/domain'
+import type { FreezeSubject, InstanceSelector } from '@slipway/domain'
 import {
   type Asked,
   admit,
@@ -7,13 +7,18 @@ import {
   type Decision,
   type Instance,
   isNew,
+  isParked,
   type PreviewedStart,
   previewStart,
+  requestsAhead,
+  type Snapshot,
+  type StartRequest,
 } from '@slipway/engine'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import { LOST_AFTER_SECONDS } from '../snapshot/fragments.ts'
 import type { NewRequest } from '../snapshot/read-round.ts'
 import { readShown } from '../snapshot/read-shown.ts'
+import { PARKED } from '../snapshot/rules.sql.ts'
 import { type Queryable, statement } from '../sql/statement.ts'
 import { array, int8, jsonb, nullable, uuid } from '../sql/types.ts'
 import { blockerItem } from './pending.ts'
@@ -34,8 +39,29 @@ const findPlaceOfNew = statement({
          + 1 AS position`,
 })
 
+/** The requests of the queue before a rank, in the groups that freezes and pools treat alike. */
+const findBefore = statement({
+  name: 'database.previewed-start.find-before',
+  parameters: { rank: int8, replaced: array(uuid), targets: array(uuid) },
+  row: {
+    tenant_id: nullable(uuid),
+    subject: jsonb<FreezeSubject>(),
+    selector: nullable(jsonb<InstanceSelector>()),
+    count: int8,
+    sharing: int8,
+  },
+  sql: `SELECT p.tenant_id, p.freeze_subject AS subject, p.instance_selector AS selector, g.count, g.sharing
+      FROM (SELECT r.freeze_key, (array_agg(r.id))[1] AS id, count(*) AS count,
+                   count(*) FILTER (WHERE r.wants_targets AND r.id IN (
+                     SELECT n.request_id FROM pending_targets n WHERE n.target_id = ANY (:targets))) AS sharing
+              FROM pending_requests r
+             WHERE r.status = 'pending' AND r.rank < ${PARKED} AND r.rank <= :rank AND r.id <> ALL (:replaced)
+             GROUP BY r.freeze_key) g
+      JOIN pending_requests p ON p.id = g.id`,
+})
+
 /** The fields of a preview about the start. */
-export type ShownStart = Pick<Static<typeof Preview>, 'blockers' | 'earliest_start'>
+export type ShownStart = Pick<Static<typeof Preview>, 'blockers' | 'earliest_start' | 'queue'>
 
 export interface ReadStart extends Pick<PreviewedStart, 'freezes' | 'others'> {
   start: ShownStart
@@ -65,11 +91,29 @@ export async function readPreviewedStart(db: Queryable, request: NewRequest): Pr
     start: {
       blockers: blockers.map(blockerItem),
       earliest_start: earliest_start?.toISOString() ?? null,
+      queue: { ahead: await countAhead(db, snapshot, decision.request, blockersIn(decision)) },
     },
     ...sentences,
     now,
     instances,
   }
+}
+
+/** See `requestsAhead`. A request that starts at once has none before it, and a parked one stands in no queue. */
+async function countAhead(
+  db: Queryable,
+  snapshot: Snapshot,
+  request: StartRequest,
+  blockers: ReturnType<typeof blockersIn>,
+): Promise<number> {
+  if (blockers.length === 0 || isParked(blockers)) return 0
+  const { rank, arrival, targets } = request
+  const before = await findBefore.all(db, {
+    rank,
+    replaced: arrival?.older.map(({ id }) => id) ?? [],
+    targets: targets.map(({ id }) => id),
+  })
+  return requestsAhead(snapshot, request, before)
 }
 
 /** The place that the request would have among those of its pool, and the time of a run. Only for one that waits for a slot. */

@@ -32,6 +32,7 @@ const DEPLOYMENT = {
   total_steps: int4,
   triggered_by: text,
   triggered_by_id: uuid,
+  api_key_name: nullable(text),
   request_id: nullable(text),
   source_deployment_id: nullable(uuid),
   freeze_override: nullable(text),

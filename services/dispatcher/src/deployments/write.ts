@@ -121,6 +121,7 @@ function deploymentRow({
     total_steps: targets.length * actions.length,
     triggered_by: command.caller.username,
     triggered_by_id: command.caller.user_id,
+    api_key_name: command.caller.key_name ?? null,
     request_id,
     source_deployment_id: command.source_deployment_id,
     freeze_override: command.freeze_override?.reason ?? null,

@@ -1,4 +1,4 @@
-import { type Columns, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { array, type Columns, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { isoTime, jsonObject, ownSql } from '@slipway/database/read-models'
 
 /** SQL: the id of the API key that acted. The index `audit_records_api_key_idx` has this expression. */
@@ -24,6 +24,7 @@ const RECORD = jsonObject({
 const filter = {
   tenant_id: nullable(uuid),
   action: nullable(text),
+  exclude_actions: nullable(array(text)),
   resource_type: nullable(text),
   resource_id: nullable(text),
   actor_id: nullable(uuid),
@@ -32,6 +33,7 @@ const filter = {
   to: nullable(timestamptz),
 }
 const FILTER = `${ownSql('r')} AND (:action::text IS NULL OR r.action = :action)
+       AND (:exclude_actions::text[] IS NULL OR r.action <> ALL (:exclude_actions))
        AND (:resource_type::text IS NULL OR r.resource_type = :resource_type)
        AND (:resource_id::text IS NULL OR r.resource_id = :resource_id)
        AND (:actor_id::uuid IS NULL OR r.actor_id = :actor_id)

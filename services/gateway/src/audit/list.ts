@@ -12,6 +12,7 @@ export async function listAuditLogs(db: Queryable, { caller, query }: Call<'list
   const page = parsePage(query, ORDER)
   const {
     action = null,
+    exclude_action,
     resource_type = null,
     resource_id = null,
     actor_id = null,
@@ -22,6 +23,7 @@ export async function listAuditLogs(db: Queryable, { caller, query }: Call<'list
   const filter = {
     tenant_id: caller.tenant_id,
     action,
+    exclude_actions: exclude_action?.split(',') ?? null,
     resource_type,
     resource_id,
     actor_id,

@@ -37,7 +37,7 @@ export const messageCaller = (caller: CallingUser) => ({
   user_id: caller.user_id,
   username: caller.username,
   ...freezeCaller(caller),
-  ...(caller.api_key === undefined ? {} : { key_id: caller.api_key.id }),
+  ...(caller.api_key === undefined ? {} : { key_id: caller.api_key.id, key_name: caller.api_key.name }),
   ip: caller.client_ip,
 })
 

@@ -18,6 +18,7 @@ import {
   secretLimitProblem,
   selectTargets,
   strictProblem,
+  type TargetSummary,
   type TouchedByDeployment,
   targetSummary,
   validationProblem,
@@ -53,7 +54,7 @@ export interface Planned {
   pools: PoolSelection
   /** With repeated ids, as the request has them. */
   selection: CommandBody<'deployment.start'>['selection']
-  target_summary: ReturnType<typeof targetSummary>
+  target_summary: TargetSummary
 }
 
 /** With `only_changed`: what the request asks for is in force on every target. */
@@ -167,7 +168,10 @@ export async function planRequest(
       version_requirement: request.version_requirement ?? null,
       ...(request.only_changed ? { unchanged_target_ids: [...leftOut] } : {}),
     },
-    target_summary: targetSummary(chosen),
+    target_summary: targetSummary(
+      chosen,
+      namesOf(environment === null ? (environments?.values() ?? []) : [environment]),
+    ),
   }
 }
 
@@ -258,6 +262,9 @@ function resolve(
 }
 
 type Environments = ReadonlyMap<string, EnvironmentRecord>
+
+const namesOf = (environments: Iterable<EnvironmentRecord>) =>
+  new Map([...environments].map(({ id, name }) => [id, name]))
 
 /** The environments of the targets, by id. They count for a request that names none. */
 async function environmentsOf(

@@ -37,6 +37,7 @@ export function previewOf({ planned, start, plan_hash, plans }: Previewed): Prev
     warnings: start.warnings,
     blockers: start.blockers,
     earliest_start: start.earliest_start,
+    queue: start.queue,
     target_summary: planned.target_summary,
     variables,
     source_type: plan.source.type,

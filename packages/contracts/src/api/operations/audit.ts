@@ -27,6 +27,13 @@ export function auditOperations(others: Record<string, Operation>) {
       query: Strict({
         ...PageQuery,
         action: Type.Optional(describe(literals(actions), 'Only records of this action', 'deployment.create')),
+        exclude_action: Type.Optional(
+          Type.String({
+            pattern: '^[a-z_]+[.][a-z0-9_]+(,[a-z_]+[.][a-z0-9_]+){0,49}$',
+            description: 'No records of these actions, at most 50, separated by commas',
+            examples: ['auth.refresh,auth.login'],
+          }),
+        ),
         resource_type: Type.Optional(
           describe(literals(resourceTypes), 'Only records about this kind of record', 'deployment'),
         ),
