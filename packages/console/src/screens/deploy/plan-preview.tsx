@@ -1,13 +1,10 @@
 import { Alert, Anchor, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
-import { useLive } from '../../api/live.ts'
-import { useRead } from '../../api/queries.ts'
 import { counted } from '../../components/counted.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
 import { Page } from '../../components/page.tsx'
-import { useSession } from '../../session/session.tsx'
 import { Replacements } from '../releases/replacements.tsx'
 import { Blockers } from './blockers.tsx'
 import { FilledFrom } from './deploy-form.tsx'
@@ -17,7 +14,7 @@ import type { Previewed } from './previewed.ts'
 import { ResolvedVariables } from './resolved-variables.tsx'
 import { StartDeployment } from './start-deployment.tsx'
 import { strategyOf } from './strategy-text.ts'
-import { summary } from './target-count.tsx'
+import { inEnvironments, summary } from './target-count.tsx'
 
 interface Props {
   previewed: Previewed
@@ -46,6 +43,7 @@ export function PlanPreview({ previewed, last, isPreviewing, error, onPreview, o
             With the same versions and values. Starting would run it again.
           </Alert>
         )}
+        <SeveralEnvironments environments={target_summary.environments} />
         <Text>
           The {source_type} {source_name} in version {source_version} runs on {summary(target_summary)}
           {plan.environment_name === null ? '' : `, environment ${plan.environment_name}`}
@@ -53,7 +51,7 @@ export function PlanPreview({ previewed, last, isPreviewing, error, onPreview, o
         </Text>
         {last !== null && <FilledFrom deployment={last} />}
         <Text size="sm">{strategyOf(request)}</Text>
-        <QueuePlace priority={request.priority ?? 0} />
+        <QueuePlace {...preview.queue} />
         <Blockers previewed={previewed} />
         {warnings.length > 0 && (
           <Alert color="yellow" title={warnings.length === 1 ? 'Warning' : `${warnings.length} warnings`} role="status">
@@ -111,21 +109,26 @@ const isAllUnchanged = ({ request, plan: { unchanged_targets, target_summary } }
 const allOf = (total: number) =>
   total === 1 ? 'The target already has' : `All ${counted(total, 'target')} already have`
 
-/** Where in the queue a request with this priority would stand now. The warnings say whether it would be queued at all. */
-function QueuePlace({ priority }: { priority: number }) {
-  const { can } = useSession()
-  useLive('listPending')
-  const pending = useRead('listPending', { query: { status: 'pending' } }, { enabled: can('deployments:read') })
-  if (pending.data === undefined) return null
-  const before = pending.data.filter((request) => request.position !== undefined && request.priority >= priority).length
-  if (before === 0) return <Text size="sm">No request in the queue comes before it.</Text>
+/** The waiting requests that compete with it for the same targets or slots. */
+function QueuePlace({ ahead }: Previewed['plan']['queue']) {
+  if (ahead === 0) return <Text size="sm">No request in the queue comes before it.</Text>
   return (
     <Text size="sm">
-      {before === 1 ? '1 request' : `${before.toLocaleString()} requests`} in the{' '}
+      {counted(ahead, 'request')} in the{' '}
       <Anchor component={Link} to="/queue" size="sm">
         queue
       </Anchor>{' '}
-      would come before it: its place would be about {(before + 1).toLocaleString()}.
+      for the same targets or slots {ahead === 1 ? 'comes' : 'come'} before it.
     </Text>
+  )
+}
+
+/** Targets of several environments at once are rarely meant. */
+function SeveralEnvironments({ environments }: Pick<Previewed['plan']['target_summary'], 'environments'>) {
+  if (environments.length < 2) return null
+  return (
+    <Alert color="red" title={inEnvironments(environments)} role="status">
+      One deployment would change all of them. Choose an environment in the form if you do not mean this.
+    </Alert>
   )
 }

@@ -1,5 +1,5 @@
 import { Loader, Text } from '@mantine/core'
-import { PermissionError, ValidationError } from '@slipway/client'
+import { type Answer, PermissionError, ValidationError } from '@slipway/client'
 import { counted } from '../../components/counted.ts'
 import type { Counting } from './counting.ts'
 
@@ -10,20 +10,40 @@ export function TargetCount({ counting }: { counting: Counting }) {
     <Text size="sm" role="status">
       {!isReady && 'Choose a source and targets to see how many targets this selects.'}
       {isReady && error !== null && reasonOf(error)}
-      {isReady && error === null && preview !== undefined && <>Selects {summary(preview.target_summary)} </>}
+      {isReady && error === null && preview !== undefined && <Selected summary={preview.target_summary} />}
       {isBusy && <Loader role="img" size="xs" ml="xs" aria-label="Counting targets" />}
     </Text>
   )
 }
 
-interface Summary {
-  total: number
-  online: number
-  stale: number
-  offline: number
+type Summary = Answer<'previewDeployment'>['target_summary']
+
+function Selected({ summary: found }: { summary: Summary }) {
+  const { environments } = found
+  return (
+    <>
+      Selects {summary(found)}
+      {environments.length > 1 && (
+        <Text span fw={600} size="sm">
+          : {inEnvironments(environments)}
+        </Text>
+      )}{' '}
+    </>
+  )
 }
 
-export function summary({ total, online, stale, offline }: Summary): string {
+/** "6 in production, 2 in staging". */
+export const inEnvironments = (environments: Summary['environments']): string =>
+  environments
+    .map(({ name, count }) => `${count.toLocaleString()} in ${name === null ? 'no environment' : name}`)
+    .join(', ')
+
+export function summary({
+  total,
+  online,
+  stale,
+  offline,
+}: Pick<Summary, 'total' | 'online' | 'stale' | 'offline'>): string {
   const states = Object.entries({ online, stale, offline }).filter(([, count]) => count > 0)
   const detail = states.map(([state, count]) => `${count.toLocaleString()} ${state}`).join(', ')
   return `${counted(total, 'target')}${detail === '' ? '' : ` (${detail})`}`
