@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { changeWords, startedBy } from '../src/components/deployment-words.ts'
 import { inBulk } from '../src/components/in-bulk.ts'
-import { directionOf, nextSort } from '../src/components/sorting.ts'
+import { directionOf, nextSort, sortQuery } from '../src/components/sorting.ts'
 import { movedPositions } from '../src/screens/environments/move.ts'
 import { aheadOf, type Cell, environmentsOf, type Line, type Row } from '../src/screens/releases/matrix-layout.ts'
 
@@ -16,6 +16,8 @@ test('a click on a head sorts in its first direction, then in the other one, the
     directionOf('name', '-name'),
     directionOf('name', 'names'),
   ]).toEqual(['ascending', 'descending', null])
+  const asked = ['name', '-name', 'size', undefined]
+  expect(asked.map((sort) => sortQuery(['name'], sort))).toEqual([{ sort: 'name' }, { sort: '-name' }, {}, {}])
 })
 
 test('a deployment says what it changed, on how many targets, and who started it', () => {

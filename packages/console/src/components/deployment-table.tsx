@@ -12,6 +12,7 @@ type Deployment = Item<'listDeployments'>
 export const DEPLOYMENT_COLUMNS: readonly Column<Deployment>[] = [
   {
     head: 'What',
+    sort: 'source_name',
     copied: sourceName,
     cell: (deployment) => (
       <Anchor component={Link} to={`/deployments/${deployment.id}`} size="sm" fw={500}>
@@ -28,7 +29,7 @@ export const DEPLOYMENT_COLUMNS: readonly Column<Deployment>[] = [
   },
   { head: 'Steps', width: 124, cell: (deployment) => <Steps deployment={deployment} /> },
   { head: 'By', width: 92, cell: startedBy },
-  { head: 'Created', width: 112, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+  { head: 'Created', sort: '-created_at', width: 112, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
   { head: 'Duration', width: 88, cell: (deployment) => duration(deployment.duration_ms ?? elapsed(deployment)) },
 ]
 

@@ -12,3 +12,10 @@ export function nextSort(sort: string, current: string | undefined): string | un
   if (current === sort) return reversed(sort)
   return current === reversed(sort) ? undefined : sort
 }
+
+/** The sort of an address for the query of a list. What the list cannot sort by is left out. */
+export function sortQuery<C extends string>(columns: readonly C[], asked: string | undefined): { sort?: C | `-${C}` } {
+  const column = columns.find((one) => asked === one || asked === `-${one}`)
+  if (column === undefined) return {}
+  return { sort: asked === column ? column : `-${column}` }
+}

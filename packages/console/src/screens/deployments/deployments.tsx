@@ -5,6 +5,7 @@ import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { DEPLOYMENT_COLUMNS } from '../../components/deployment-table.tsx'
 import { ListScreen } from '../../components/list-screen.tsx'
+import { sortQuery } from '../../components/sorting.ts'
 import { filtersOf, useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 import { deploymentsCommand } from '../releases/commands.ts'
@@ -14,12 +15,14 @@ import { DeploymentFilters, FILTERS } from './deployment-filters.tsx'
 const LIVE_PAGES = 20
 type Query = NonNullable<Input<'listDeployments'>['query']>
 
+const SORTED = ['created_at', 'source_name'] as const
+
 export function Deployments() {
   const { search, change, page, listQuery } = useAddress()
   const { can } = useSession()
   useLive(...(Number(page) <= LIVE_PAGES ? (['listDeployments'] as const) : []))
   const filters = filtersOf(search, FILTERS)
-  const query: Query = { ...filters, ...listQuery }
+  const query: Query = { ...filters, ...listQuery, ...sortQuery(SORTED, search['sort']) }
   const deployments = useRead('listDeployments', { query }, { keep: true })
   return (
     <ListScreen

@@ -7,6 +7,7 @@ import { ListScreen } from '../../components/list-screen.tsx'
 import { Named } from '../../components/named.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { RecordButtons } from '../../components/row-buttons.tsx'
+import { sortQuery } from '../../components/sorting.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useAddress } from '../../components/use-address.ts'
 import { VariableNames } from '../../components/variable-names.tsx'
@@ -17,10 +18,18 @@ import { ruleSentences } from './rules-words.ts'
 
 type Environment = Item<'listEnvironments'>
 
+const SORTED = ['position', 'name'] as const
+
 export function Environments() {
-  const { listQuery } = useAddress()
+  const { search, listQuery } = useAddress()
   const { can } = useSession()
-  const environments = useRead('listEnvironments', { query: listQuery }, { keep: true })
+  // Elsewhere the neighbours of a row are not those of its position.
+  const isInOrder = search['sort'] === undefined && search['search'] === undefined
+  const environments = useRead(
+    'listEnvironments',
+    { query: { ...listQuery, ...sortQuery(SORTED, search['sort']) } },
+    { keep: true },
+  )
   return (
     <ListScreen
       title="Environments"
@@ -33,10 +42,11 @@ export function Environments() {
       columns={[
         {
           head: 'Name',
+          sort: 'name',
           copied: ({ name }) => name,
           cell: ({ name, description }) => <Named name={name}>{description}</Named>,
         },
-        { head: 'Position', width: 84, cell: ({ position }) => position ?? '–' },
+        { head: 'Position', sort: 'position', width: 84, cell: ({ position }) => position ?? '–' },
         { head: 'Tenant', width: 120, cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} /> },
         {
           head: 'Rules',
@@ -59,7 +69,7 @@ export function Environments() {
           deletion={['deleteEnvironment', 'listEnvironments']}
           question={`The environment ${name} and its variables are deleted. Slipway refuses this while a record belongs to the environment.`}
         >
-          {position !== null && can('environments:update') && (
+          {isInOrder && position !== null && can('environments:update') && (
             <MoveButtons id={id} name={name} listed={environments.data?.data ?? []} />
           )}
         </RecordButtons>

@@ -7,6 +7,7 @@ import { ListScreen } from '../../components/list-screen.tsx'
 import { Named } from '../../components/named.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { RecordButtons } from '../../components/row-buttons.tsx'
+import { sortQuery } from '../../components/sorting.ts'
 import { useAddress } from '../../components/use-address.ts'
 import { useRight } from '../../session/use-right.ts'
 import { FreezeCalendar } from './freeze-calendar.tsx'
@@ -15,13 +16,19 @@ import { type Freeze, formatMoment, formatWindow, nextWindow, presentWindow } fr
 
 const TICK_MS = 10_000
 
+const SORTED = ['name', 'start_time'] as const
+
 export function Freezes() {
-  const { listQuery } = useAddress()
+  const { search, listQuery } = useAddress()
   const createRight = useRight('freezes:create')
   const [now, setNow] = useState(Date.now)
   useInterval(() => setNow(Date.now()), TICK_MS, { autoInvoke: true })
   useLive('listFreezes')
-  const freezes = useRead('listFreezes', { query: listQuery }, { keep: true })
+  const freezes = useRead(
+    'listFreezes',
+    { query: { ...listQuery, ...sortQuery(SORTED, search['sort']) } },
+    { keep: true },
+  )
   return (
     <ListScreen
       title="Freezes"
@@ -35,6 +42,7 @@ export function Freezes() {
       columns={[
         {
           head: 'Name',
+          sort: 'name',
           cell: ({ name, description, created_by }) => (
             <Named name={name}>
               {description && <div>{description}</div>}

@@ -5,6 +5,7 @@ import { useRead } from '../../api/queries.ts'
 import { ListScreen } from '../../components/list-screen.tsx'
 import { Named } from '../../components/named.tsx'
 import { RecordName } from '../../components/record-select.tsx'
+import { sortQuery } from '../../components/sorting.ts'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useAddress } from '../../components/use-address.ts'
@@ -12,10 +13,16 @@ import { InstanceActions } from './instance-actions.tsx'
 import { JoinTokens } from './join-tokens.tsx'
 import { Labels } from './labels.tsx'
 
+const SORTED = ['name', 'created_at'] as const
+
 export function Instances() {
-  const { listQuery } = useAddress()
+  const { search, listQuery } = useAddress()
   useLive('listInstances')
-  const instances = useRead('listInstances', { query: listQuery }, { keep: true })
+  const instances = useRead(
+    'listInstances',
+    { query: { ...listQuery, ...sortQuery(SORTED, search['sort']) } },
+    { keep: true },
+  )
   return (
     <ListScreen
       title="Instances"
@@ -25,7 +32,7 @@ export function Instances() {
       read={instances}
       below={<JoinTokens />}
       columns={[
-        { head: 'Name', copied: ({ name }) => name, cell: ({ name }) => <Named name={name} /> },
+        { head: 'Name', sort: 'name', copied: ({ name }) => name, cell: ({ name }) => <Named name={name} /> },
         { head: 'Status', width: 90, cell: ({ status }) => <StateBadge state={status} /> },
         { head: 'Slots in use', width: 170, cell: (instance) => <Slots instance={instance} /> },
         { head: 'Version', width: 90, cell: ({ version }) => version },

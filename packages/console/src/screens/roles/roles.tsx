@@ -3,17 +3,20 @@ import { useRead } from '../../api/queries.ts'
 import { curlCommand } from '../../components/commands.ts'
 import { ListScreen } from '../../components/list-screen.tsx'
 import { RecordButtons } from '../../components/row-buttons.tsx'
+import { sortQuery } from '../../components/sorting.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 import { useMayChangeRole } from './may-change.ts'
 import { RoleForm } from './role-form.tsx'
 
+const SORTED = ['name', 'created_at'] as const
+
 export function Roles() {
-  const { listQuery } = useAddress()
+  const { search, listQuery } = useAddress()
   const { user } = useSession()
   const mayChange = useMayChangeRole()
-  const roles = useRead('listRoles', { query: listQuery }, { keep: true })
+  const roles = useRead('listRoles', { query: { ...listQuery, ...sortQuery(SORTED, search['sort']) } }, { keep: true })
   return (
     <ListScreen
       title="Roles"
@@ -27,6 +30,7 @@ export function Roles() {
       columns={[
         {
           head: 'Name',
+          sort: 'name',
           cell: ({ name, built_in }) => (
             <Group gap="xs">
               <Text size="sm" fw={600}>

@@ -6,25 +6,29 @@ import { Empty } from '../../components/page.tsx'
 import { RecordList } from '../../components/record-list.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
 import { searchQuery } from '../../components/search-query.ts'
+import { sortQuery } from '../../components/sorting.ts'
 import { KIND_LABELS, type Kind, OPERATIONS } from '../../components/source-kinds.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
 
 const LIMIT = 50
+const SORTED = ['name', 'updated_at'] as const
 
 interface Props {
   kind: Kind
   search: string
+  sort: string | undefined
   page: string
   onSearch: (text: string | undefined) => void
+  onSort: (sort: string | undefined) => void
   onPage: (page: number) => void
   onCreate: () => void
 }
 
 /** The sources of one kind, newest first. */
-export function SourceList({ kind, search, page, onSearch, onPage, onCreate }: Props) {
+export function SourceList({ kind, search, sort, page, onSearch, onSort, onPage, onCreate }: Props) {
   const { can } = useSession()
-  const query = { page, limit: LIMIT, ...searchQuery(search) }
+  const query = { page, limit: LIMIT, ...searchQuery(search), ...sortQuery(SORTED, sort) }
   const sources = useRead(OPERATIONS[kind].list, { query }, { keep: true })
   return (
     <Stack gap="sm">
@@ -37,10 +41,13 @@ export function SourceList({ kind, search, page, onSearch, onPage, onCreate }: P
         {(data) => (
           <DataTable
             label={KIND_LABELS[kind]}
+            name={KIND_LABELS[kind]}
+            sorting={{ value: sort, onChange: onSort }}
             rows={data}
             columns={[
               {
                 head: 'Name',
+                sort: 'name',
                 copied: ({ name }) => name,
                 cell: ({ id, name }) => (
                   <Anchor component={Link} size="sm" fw={500} to={`/sources/${kind}s/${id}`}>
@@ -61,7 +68,12 @@ export function SourceList({ kind, search, page, onSearch, onPage, onCreate }: P
                   </Text>
                 ),
               },
-              { head: 'Changed', width: 112, cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
+              {
+                head: 'Changed',
+                sort: '-updated_at',
+                width: 112,
+                cell: ({ updated_at }) => <TimeAgo at={updated_at} />,
+              },
             ]}
             actions={can('deployments:create') ? (source) => <DeployButton kind={kind} {...source} /> : undefined}
           />

@@ -35,7 +35,10 @@ export function Sources() {
         )
       }
     >
-      <Tabs value={kind} onChange={(chosen) => change({ kind: chosen ?? undefined, search: undefined })}>
+      <Tabs
+        value={kind}
+        onChange={(chosen) => change({ kind: chosen ?? undefined, search: undefined, sort: undefined })}
+      >
         <Tabs.List>
           {KINDS.filter((one) => can(`${one}s:read`)).map((one) => (
             <Tabs.Tab key={one} value={one} rightSection={<Count total={totals[one]} />}>
@@ -48,8 +51,10 @@ export function Sources() {
             key={kind}
             kind={kind}
             search={search['search'] ?? ''}
+            sort={search['sort']}
             page={page}
             onSearch={(text) => change({ search: text })}
+            onSort={(sort) => change({ sort })}
             onPage={toPage}
             onCreate={() => create(kind)}
           />

@@ -13,16 +13,17 @@ import { useRight } from '../../session/use-right.ts'
 type Target = Item<'listTargets'>
 
 export const COLUMNS: readonly Column<Target>[] = [
-  { head: 'Name', copied: ({ name }) => name, cell: (target) => <TargetName target={target} /> },
-  { head: 'Status', width: 164, cell: (target) => <TargetStatus target={target} /> },
+  { head: 'Name', sort: 'name', copied: ({ name }) => name, cell: (target) => <TargetName target={target} /> },
+  { head: 'Status', sort: 'status', width: 164, cell: (target) => <TargetStatus target={target} /> },
   { head: 'Connection', width: 98, cell: ({ connection }) => connection.type },
   {
     head: 'Environment',
+    sort: 'environment_name',
     width: 150,
     cell: ({ environment_id }) => <RecordName kind="environment" id={environment_id} />,
   },
   { head: 'Tags', width: 220, cell: ({ tags }) => <FirstTags tags={tags} /> },
-  { head: 'Last seen', width: 100, cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
+  { head: 'Last seen', sort: '-last_seen_at', width: 100, cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
 ]
 
 function TargetName({ target: { id, name, description } }: { target: Target }) {

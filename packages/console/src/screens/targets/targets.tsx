@@ -5,6 +5,7 @@ import { useRead } from '../../api/queries.ts'
 import { shellQuoted } from '../../components/commands.ts'
 import { ListScreen } from '../../components/list-screen.tsx'
 import { RecordSelect } from '../../components/record-select.tsx'
+import { sortQuery } from '../../components/sorting.ts'
 import { TagFilter } from '../../components/tags.tsx'
 import { type Search, useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
@@ -23,6 +24,8 @@ const STATUSES: Record<string, Pick<Query, 'status' | 'enabled'>> = {
   disabled: { enabled: 'false' },
 }
 
+const SORTED = ['name', 'status', 'environment_name', 'last_seen_at'] as const
+
 export function Targets() {
   const { search: address, listQuery } = useAddress()
   const { can } = useSession()
@@ -31,6 +34,7 @@ export function Targets() {
   const { tag, environment, status } = address
   const query: Query = {
     ...listQuery,
+    ...sortQuery(SORTED, address['sort']),
     ...(tag === undefined ? {} : { tag }),
     ...(environment === undefined ? {} : { environment_id: environment }),
     ...(status === undefined ? {} : STATUSES[status]),

@@ -3,16 +3,23 @@ import { useRead } from '../../api/queries.ts'
 import { ListScreen } from '../../components/list-screen.tsx'
 import { Named } from '../../components/named.tsx'
 import { RecordButtons } from '../../components/row-buttons.tsx'
+import { sortQuery } from '../../components/sorting.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useAddress } from '../../components/use-address.ts'
 import { VariableNames } from '../../components/variable-names.tsx'
 import { useSession } from '../../session/session.tsx'
 import { TenantForm } from './tenant-form.tsx'
 
+const SORTED = ['name', 'created_at'] as const
+
 export function Tenants() {
-  const { listQuery } = useAddress()
+  const { search, listQuery } = useAddress()
   const { can, user } = useSession()
-  const tenants = useRead('listTenants', { query: listQuery }, { keep: true })
+  const tenants = useRead(
+    'listTenants',
+    { query: { ...listQuery, ...sortQuery(SORTED, search['sort']) } },
+    { keep: true },
+  )
   return (
     <ListScreen
       title="Tenants"
@@ -26,6 +33,7 @@ export function Tenants() {
       columns={[
         {
           head: 'Name',
+          sort: 'name',
           copied: ({ name }) => name,
           cell: ({ name, description }) => <Named name={name}>{description}</Named>,
         },

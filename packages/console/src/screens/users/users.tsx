@@ -8,6 +8,7 @@ import { ListScreen } from '../../components/list-screen.tsx'
 import { Named } from '../../components/named.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { RecordButtons } from '../../components/row-buttons.tsx'
+import { sortQuery } from '../../components/sorting.ts'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useAddress } from '../../components/use-address.ts'
@@ -17,10 +18,12 @@ import { UserForm } from './user-form.tsx'
 
 type User = Item<'listUsers'>
 
+const SORTED = ['name', 'created_at'] as const
+
 export function Users() {
   const { search, change, listQuery } = useAddress()
   const { can, user: self } = useSession()
-  const users = useRead('listUsers', { query: listQuery }, { keep: true })
+  const users = useRead('listUsers', { query: { ...listQuery, ...sortQuery(SORTED, search['sort']) } }, { keep: true })
   const text = search['search']
   return (
     <ListScreen
@@ -46,13 +49,19 @@ export function Users() {
         )
       }
       columns={[
-        { head: 'User', cell: (user) => <UserName user={user} /> },
+        { head: 'User', sort: 'name', cell: (user) => <UserName user={user} /> },
         { head: 'E-mail', copied: ({ email }) => email, cell: (user) => <Email user={user} /> },
         { head: 'Logs in with', width: 120, cell: loginOf },
         { head: 'Status', width: 110, wraps: true, cell: (user) => <Status user={user} /> },
         { head: 'Roles', wraps: true, cell: (user) => <RoleWords user={user} /> },
         { head: 'Tenant', width: 120, cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
-        { head: 'Created', isExtra: true, width: 112, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+        {
+          head: 'Created',
+          sort: '-created_at',
+          isExtra: true,
+          width: 112,
+          cell: ({ created_at }) => <TimeAgo at={created_at} />,
+        },
       ]}
       actions={({ id, email, username }, open) => (
         <RecordButtons

@@ -10,6 +10,7 @@ import { ListScreen } from '../../components/list-screen.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { RecordButtons } from '../../components/row-buttons.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
+import { sortQuery } from '../../components/sorting.ts'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
@@ -17,13 +18,19 @@ import { WebhookForm } from './webhook-form.tsx'
 
 type Webhook = Item<'listWebhooks'>
 
+const SORTED = ['url', 'created_at'] as const
+
 export function WebhookList() {
-  const { listQuery } = useAddress()
+  const { search, listQuery } = useAddress()
   const { can } = useSession()
   const [secret, setSecret] = useState<string | null>(null)
   // Slipway disables a webhook that fails for too long.
   useLive('listWebhooks')
-  const webhooks = useRead('listWebhooks', { query: listQuery }, { keep: true })
+  const webhooks = useRead(
+    'listWebhooks',
+    { query: { ...listQuery, ...sortQuery(SORTED, search['sort']) } },
+    { keep: true },
+  )
   const form = (webhook: Webhook | null, onClose: () => void) => (
     <WebhookForm
       webhook={webhook}
@@ -48,6 +55,7 @@ export function WebhookList() {
         columns={[
           {
             head: 'URL',
+            sort: 'url',
 
             cell: ({ id, url }) => (
               <Anchor component={Link} to="/webhooks" search={{ webhook: id } as never} size="sm" fw={600}>
