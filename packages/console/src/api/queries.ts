@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-query'
 import { client } from './client.ts'
 import { noteChange, useReadEvery } from './live.ts'
+import { NAMES_KEY } from './names.ts'
 
 // An input may be left out where every part of it is optional. The compiler cannot see that a given one always fits.
 const call = <O extends OperationId>(operation: O, input: Input<O>): Promise<Answer<O>> =>
@@ -53,6 +54,7 @@ export function useWrite<O extends OperationId>(operation: O, ...reads: Operatio
     onSuccess: () => {
       noteChange()
       void readAgain(queries, COUNTS)
+      void queries.invalidateQueries({ queryKey: NAMES_KEY })
       return readAgain(queries, reads)
     },
   })

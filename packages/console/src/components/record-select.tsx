@@ -1,6 +1,8 @@
 import { Code, Select, type SelectProps } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { nameQuery } from '../api/names.ts'
 import { useRead } from '../api/queries.ts'
 import { useSession } from '../session/session.tsx'
 import { searchQuery } from './search-query.ts'
@@ -31,10 +33,9 @@ interface NameProps {
 /** The name of a record; its id for users who may not read it, and for a deleted record. */
 export function RecordName({ kind, id, none = '–' }: NameProps) {
   const { can } = useSession()
-  const { get, permission } = KINDS[kind]
-  const record = useRead(get, { params: { id: id ?? '' } }, { enabled: id !== null && can(permission) })
+  const name = useQuery(nameQuery(kind, id ?? '', id !== null && can(KINDS[kind].permission)))
   if (id === null) return none
-  return record.data ? nameOf(record.data) : <Code>{id}</Code>
+  return name.data ?? <Code>{id}</Code>
 }
 
 interface Props extends Pick<SelectProps, 'flex'> {
