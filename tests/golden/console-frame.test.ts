@@ -14,7 +14,7 @@ test('without a network one banner says so, what was read stays, and a screen th
   const code = /\/assets\/tenants-/
   await page.route(code, (route) => route.abort())
   await visitor.login(stage.account, '/environments', 'Environments')
-  const row = page.getByRole('cell', { name: 'lighthouse', exact: true })
+  const row = page.getByRole('row', { name: /lighthouse/ })
   await row.waitFor()
 
   await context.setOffline(true)

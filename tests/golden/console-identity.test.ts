@@ -84,3 +84,16 @@ test('the login page says why a login with a provider failed', async () => {
   await visitor.giveCredentials(stage.account)
   await visitor.heading('Now')
 })
+
+test('the audit log leaves out refreshes of sessions unless asked', async () => {
+  const visitor = await stage.login('/', 'Now')
+  const { page } = visitor
+  // Each page begins with a refresh.
+  await visitor.open('/audit')
+  const action = (name: string) => page.getByRole('button', { name, exact: true }).first()
+  await action('auth.login').waitFor()
+  expect(await action('auth.refresh').count()).toBe(0)
+  await page.getByRole('switch', { name: 'Show refreshes of sessions' }).click()
+  await action('auth.refresh').waitFor()
+  expect(new URL(page.url()).search).toBe('?refreshes=shown')
+})

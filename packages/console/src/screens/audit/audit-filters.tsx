@@ -1,4 +1,4 @@
-import { Button, Group, Select } from '@mantine/core'
+import { Button, Group, Select, Switch } from '@mantine/core'
 import { RecordSelect } from '../../components/record-select.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
 import { TimeInput } from '../../components/time-input.tsx'
@@ -7,6 +7,9 @@ import { useSession } from '../../session/session.tsx'
 import { ACTION_GROUPS, RESOURCE_TYPES } from './actions.ts'
 
 export const FILTERS = ['action', 'resource_type', 'resource_id', 'actor_id', 'api_key_id', 'from', 'to'] as const
+
+/** Of the parameter `refreshes`. */
+export const SHOWN = 'shown'
 
 interface Props {
   search: Search
@@ -55,6 +58,12 @@ export function AuditFilters({ search, onChange }: Props) {
       />
       <TimeInput label="From" value={search['from']} onChange={(from) => onChange({ from })} />
       <TimeInput label="Before" value={search['to']} onChange={(to) => onChange({ to })} />
+      <Switch
+        label="Show refreshes of sessions"
+        mb={8}
+        checked={search['refreshes'] === SHOWN}
+        onChange={(event) => onChange({ refreshes: event.currentTarget.checked ? SHOWN : undefined })}
+      />
       {isFiltered && (
         <Button variant="default" onClick={() => onChange(withoutFilters(FILTERS))}>
           Remove filters

@@ -5,18 +5,18 @@ import { useSession } from '../../session/session.tsx'
 import type { AuditQuery } from './actions.ts'
 import { AuditChain } from './audit-chain.tsx'
 import { auditColumns, DETAILS } from './audit-columns.tsx'
-import { AuditFilters, FILTERS } from './audit-filters.tsx'
+import { AuditFilters, FILTERS, SHOWN } from './audit-filters.tsx'
 
 export function Audit() {
   const { search, change, page } = useAddress()
   const { user } = useSession()
   const filters = filtersOf(search, FILTERS)
-  const query = { ...filters, page, limit: 50 } as AuditQuery
+  const query = { ...filters, ...excluded(search), page, limit: 50 } as AuditQuery
   const records = useRead('listAuditLogs', { query }, { keep: true })
   return (
     <ListScreen
       title="Audit"
-      command={commandFor(filters)}
+      command={commandFor({ ...filters, ...excluded(search) })}
       record="record"
       // The chain covers all tenants.
       top={user.tenant_id === null && <AuditChain />}
@@ -31,7 +31,13 @@ export function Audit() {
   )
 }
 
-const OPTIONS: Record<(typeof FILTERS)[number], string> = {
+/** Each tab refreshes its session every few minutes: without this, nothing else is on the first pages. */
+const REFRESH = 'auth.refresh'
+
+const excluded = ({ refreshes, action }: Search) =>
+  refreshes === SHOWN || action === REFRESH ? {} : { exclude_action: REFRESH }
+
+const OPTIONS = {
   action: '--action',
   resource_type: '--resource-type',
   resource_id: '--resource',
@@ -39,9 +45,10 @@ const OPTIONS: Record<(typeof FILTERS)[number], string> = {
   api_key_id: '--api-key',
   from: '--from',
   to: '--to',
+  exclude_action: '--exclude-action',
 }
 
 function commandFor(filters: Search): string {
-  const options = FILTERS.flatMap((name) => (filters[name] ? [OPTIONS[name], filters[name]] : []))
+  const options = Object.entries(OPTIONS).flatMap(([name, option]) => (filters[name] ? [option, filters[name]] : []))
   return ['slipway audit', ...options].join(' ')
 }
