@@ -89,6 +89,7 @@ export const LogLines = memo((props: Props) => {
     rows.getVirtualItemForOffset(shown.scrollTop + shown.clientHeight / 2)?.index ?? 0
   const onScroll = ({ currentTarget: shown }: UIEvent<HTMLDivElement>) => {
     middle.current = part + rowInMiddle(shown)
+    shown.toggleAttribute('data-sideways', shown.scrollLeft > 0)
     const moved = shown.scrollTop - scrollTop.current
     // Less than a pixel: the frame is where it was put.
     if (Math.abs(moved) < 1) return

@@ -2,6 +2,7 @@ import { Anchor, Stack, Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
+import { QuotedText } from '../../components/quoted-text.tsx'
 import { sourceName } from '../../components/source-name.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { Section } from './section.tsx'
@@ -37,7 +38,7 @@ function CauseEntry({ group: { summary, count, deployments } }: { group: Group }
   return (
     <div>
       <Text size="sm" fw={600}>
-        {count.toLocaleString()} × {summary}
+        {count.toLocaleString()} × <QuotedText text={summary} />
       </Text>
       {deployments.map((deployment) => (
         <Text key={deployment.id} size="sm">
