@@ -245,7 +245,7 @@ function Cell<T>({ column: { head, cell, wraps, copied }, row }: { column: Colum
     <Table.Td role="cell" data-label={head} className={classOf(wraps, text)}>
       <div className="data-table-cell">
         <div className="data-table-text">{cell(row)}</div>
-        {text !== null && <Copy what={head} text={text} />}
+        {text !== null && <Copy text={text} />}
       </div>
     </Table.Td>
   )
@@ -254,7 +254,7 @@ function Cell<T>({ column: { head, cell, wraps, copied }, row }: { column: Colum
 const classOf = (wraps: boolean | undefined, copied: string | null) =>
   wraps ? 'data-table-wraps' : copied === null ? undefined : 'data-table-name'
 
-function Copy({ what, text }: { what: string; text: string }) {
+function Copy({ text }: { text: string }) {
   return (
     <CopyButton value={text}>
       {({ copied, copy }) => (
@@ -264,7 +264,7 @@ function Copy({ what, text }: { what: string; text: string }) {
           color="gray"
           size="xs"
           onClick={copy}
-          aria-label={copied ? 'Copied' : `Copy: ${what.toLowerCase()}`}
+          aria-label={copied ? 'Copied' : `Copy ${text}`}
           title={copied ? 'Copied' : 'Copy'}
         >
           {copied ? '✓' : <CopyIcon />}
