@@ -71,6 +71,9 @@ const asJson = (deployments: string, order = NEWEST_FIRST) =>
 const BY_END = 'd.completed_at IS NULL, coalesce(d.completed_at, d.created_at), d.id'
 const BY_END_REVERSED = 'd.completed_at IS NULL DESC, coalesce(d.completed_at, d.created_at) DESC, d.id DESC'
 
+/** A condition that stands twice in a statement would make it long. */
+const inOneLine = (sql: string) => sql.replaceAll(/\s*\n\s*/g, ' ')
+
 /** SQL: the ids of the page by end. The index has those that have ended, and few others run. */
 const pageByEnd = (where: string, direction: 'ASC' | 'DESC') => `
       SELECT k.id FROM (
@@ -92,8 +95,8 @@ const SORTS = {
   created_at: { order: 'd.created_at, d.id', ids: (where: string) => pageInOrder(where, 'd.created_at, d.id') },
   source_name: { order: BY_SOURCE, ids: (where: string) => pageInOrder(where, BY_SOURCE) },
   '-source_name': { order: BY_SOURCE_REVERSED, ids: (where: string) => pageInOrder(where, BY_SOURCE_REVERSED) },
-  completed_at: { order: BY_END, ids: (where: string) => pageByEnd(where, 'ASC') },
-  '-completed_at': { order: BY_END_REVERSED, ids: (where: string) => pageByEnd(where, 'DESC') },
+  completed_at: { order: BY_END, ids: (where: string) => pageByEnd(inOneLine(where), 'ASC') },
+  '-completed_at': { order: BY_END_REVERSED, ids: (where: string) => pageByEnd(inOneLine(where), 'DESC') },
 } as const
 
 export type SortedBy = keyof typeof SORTS
