@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { type Failure, groupFailures } from '../src/overview/failures.ts'
+import { explainFailure, type Failure, groupFailures as group } from '../src/overview/failures.ts'
 import type { Cause } from '../src/overview/overview.sql.ts'
 import { queueReasons } from '../src/overview/queue.ts'
 import { slotsOf } from '../src/overview/slots.ts'
@@ -20,6 +20,8 @@ const failure = (id: string, cause: Partial<Cause> | null, analysis_enabled = tr
   analysis_enabled,
   cause: cause && { ...CAUSE, ...cause },
 })
+
+const groupFailures = (failures: Failure[], most: number) => group(failures.map(explainFailure), most)
 
 test('failures of one fingerprint are one group, the most frequent first, with the summary of the newest', () => {
   const failures = [

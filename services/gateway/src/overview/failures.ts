@@ -9,6 +9,14 @@ export interface Failure {
   cause: Cause | null
 }
 
+/** What the first failed command of a deployment says. */
+export interface ExplainedFailure {
+  /** The deployment. */
+  id: string
+  fingerprint: string | null
+  summary: string
+}
+
 export interface FailureGroup {
   fingerprint: string | null
   summary: string
@@ -20,27 +28,27 @@ export interface FailureGroup {
 const UNEXPLAINED = { fingerprint: null, summary: 'No failed command explains it' }
 
 /** The failures of the same kind together, the most frequent kind first; of equally many, the one that came first. */
-export function groupFailures(failures: readonly Failure[], most: number): FailureGroup[] {
+export function groupFailures(failures: readonly ExplainedFailure[], most: number): FailureGroup[] {
   const groups = new Map<string, FailureGroup>()
-  for (const failure of failures) {
-    const { fingerprint, summary } = explanationOf(failure)
+  for (const { id, fingerprint, summary } of failures) {
     const key = JSON.stringify(fingerprint === null ? [summary] : fingerprint)
     const group = groups.get(key) ?? { fingerprint, summary, count: 0, ids: [] }
     group.count += 1
-    group.ids.push(failure.id)
+    group.ids.push(id)
     groups.set(key, group)
   }
   return [...groups.values()].sort((one, other) => other.count - one.count).slice(0, most)
 }
 
-function explanationOf({ analysis_enabled, cause }: Failure): Pick<FailureGroup, 'fingerprint' | 'summary'> {
-  if (cause === null) return UNEXPLAINED
-  if (cause.summary !== null) return { fingerprint: cause.fingerprint, summary: cause.summary }
+/** Analyses a failure without a stored analysis, unless its deployment asked for none. */
+export function explainFailure({ id, analysis_enabled, cause }: Failure): ExplainedFailure {
+  if (cause === null) return { id, ...UNEXPLAINED }
+  if (cause.summary !== null) return { id, fingerprint: cause.fingerprint, summary: cause.summary }
   if (analysis_enabled) {
     const { exit_code, error_message, failure_reason: reason, completed_at } = cause
     const tails = { stdout_tail: cause.stdout_tail ?? '', stderr_tail: cause.stderr_tail ?? '' }
     const { analysis } = analyse({ exit_code, error_message, reason, subject: null, ...tails }, completed_at)
-    return { fingerprint: analysis.fingerprint, summary: analysis.summary }
+    return { id, fingerprint: analysis.fingerprint, summary: analysis.summary }
   }
-  return { fingerprint: null, summary: cause.error_message ?? `${cause.action_name ?? 'a command'} failed` }
+  return { id, fingerprint: null, summary: cause.error_message ?? `${cause.action_name ?? 'a command'} failed` }
 }

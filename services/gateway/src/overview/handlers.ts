@@ -7,7 +7,8 @@ import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../handler.ts'
 import { type FailureGroup, groupFailures } from './failures.ts'
 import { freezesOf } from './freezes.ts'
-import { findCounts, findEnded, findFailures, findInstanceSlots, findRunning } from './overview.sql.ts'
+import { KnownFailures } from './known-failures.ts'
+import { findCounts, findEnded, findFailed, findInstanceSlots, findRunning } from './overview.sql.ts'
 import { queueReasons } from './queue.ts'
 import { slotsOf } from './slots.ts'
 
@@ -16,30 +17,30 @@ const MOST_FAILURES = 2_000
 const MOST_INSTANCES = 1_000
 const DAY_MS = 86_400_000
 
-export const overviewHandlers = ({
-  database,
-  keys,
-}: Dependencies): HandlersOf<'getOverview' | 'getOverviewCounts'> => ({
-  getOverview: {
-    async handle({ caller }) {
-      const { at, ...overview } = await database.snapshot((tx) => readOverview({ db: tx, keys }, caller))
-      const { failures } = overview
-      const since = new Date(at.getTime() - DAY_MS).toISOString()
-      return {
-        status: 200,
-        body: { at: at.toISOString(), ...overview, failures: { since, ...failures } },
-        // The clock alone makes no new answer.
-        same: overview,
-      }
+export function overviewHandlers({ database, keys }: Dependencies): HandlersOf<'getOverview' | 'getOverviewCounts'> {
+  const known = new KnownFailures()
+  return {
+    getOverview: {
+      async handle({ caller }) {
+        const { at, ...overview } = await database.snapshot((tx) => readOverview({ db: tx, keys, known }, caller))
+        const { failures } = overview
+        const since = new Date(at.getTime() - DAY_MS).toISOString()
+        return {
+          status: 200,
+          body: { at: at.toISOString(), ...overview, failures: { since, ...failures } },
+          // The clock alone makes no new answer.
+          same: overview,
+        }
+      },
     },
-  },
-  getOverviewCounts: {
-    async handle({ caller }) {
-      const { at, counts } = await readCountsAlone(database, caller)
-      return { status: 200, body: { at: at.toISOString(), counts }, same: counts }
+    getOverviewCounts: {
+      async handle({ caller }) {
+        const { at, counts } = await readCountsAlone(database, caller)
+        return { status: 200, body: { at: at.toISOString(), counts }, same: counts }
+      },
     },
-  },
-})
+  }
+}
 
 const mayApprove = (caller: CallingUser) => may(caller, 'deployments:approve').allowed
 
@@ -64,22 +65,25 @@ const withCounts = ({ at, running, pending, failed }: RowOf<typeof findCounts>, 
   counts: { running, pending, to_approve, failed },
 })
 
-type Reading = Pick<Dependencies, 'keys'> & { db: Queryable }
+type Context = Pick<Dependencies, 'keys'> & { db: Queryable }
+type Reading = Context & { known: KnownFailures }
 
 /** A fixed number of statements, however much there is. The queue comes last, because its decisions look at all tenants. */
-async function readOverview({ db, keys }: Reading, caller: CallingUser) {
+async function readOverview({ db, keys, known }: Reading, caller: CallingUser) {
   const { tenant_id } = caller
   const limits = OVERVIEW_LIMITS
   const [running, ended, failed, instances, freezes] = await Promise.all([
     findRunning.all(db, { tenant_id, most: limits.running }),
     findEnded.all(db, { tenant_id, most: limits.ended }),
-    findFailures.all(db, { tenant_id, most: MOST_FAILURES }),
+    findFailed.all(db, { tenant_id, most: MOST_FAILURES }),
     may(caller, 'instances:read').allowed ? findInstanceSlots.all(db, { tenant_id, most: MOST_INSTANCES }) : null,
     may(caller, 'freezes:read').allowed ? readFreezes(db) : null,
   ])
   const viewer = pendingViewer(caller)
-  const groups = await withDeployments({ db, keys }, viewer, groupFailures(failed, limits.failures))
   const { at, counts } = await readCounts(db, caller)
+  const ids = failed.map(({ id }) => id)
+  const kinds = groupFailures(await known.explain(db, ids, at), limits.failures)
+  const groups = await withDeployments({ db, keys }, viewer, kinds)
   const { first_estimated_start, waiting } = await readQueueNow(db, viewer)
   return {
     at,
@@ -99,7 +103,7 @@ async function readOverview({ db, keys }: Reading, caller: CallingUser) {
 
 /** The groups with the list items of their newest deployments, read in one statement. */
 async function withDeployments(
-  context: Reading,
+  context: Context,
   viewer: ReturnType<typeof pendingViewer>,
   groups: readonly FailureGroup[],
 ) {

@@ -1,4 +1,4 @@
-import { bool, int4, int8, json, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { array, bool, int4, int8, json, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { INSTANCE_STATUS, jsonObject, ownSql, SUMMARY, visibleSql, withProgress } from '@slipway/database/read-models'
 import type { CommandFailureReason } from '@slipway/domain'
 
@@ -74,18 +74,25 @@ export interface Cause {
   stderr_tail: string | null
 }
 
+/** The newest failures of a day, by an index alone. */
+export const findFailed = statement({
+  name: 'gateway.overview.find-failed',
+  planEachCall: true,
+  parameters: { ...viewer, most: int8 },
+  row: { id: uuid },
+  sql: `SELECT d.id FROM deployments d WHERE ${FAILED} ORDER BY ${ENDED_ORDER} LIMIT :most`,
+})
+
 /**
- * The newest failures of a day, each with the first command that failed. Commands without a result, which were lost or killed, count
+ * Deployments, each with the first command that failed. Commands without a result, which were lost or killed, count
  * where no other failed. Of each deployment, an index finds the one result; steps are read only if there is none.
  */
 export const findFailures = statement({
   name: 'gateway.overview.find-failures',
-  planEachCall: true,
-  parameters: { ...viewer, most: int8 },
+  parameters: { ids: array(uuid) },
   row: { id: uuid, analysis_enabled: bool, cause: nullable(json<Cause>()) },
   sql: `SELECT d.id, d.analysis_enabled, CASE WHEN f.action_index IS NOT NULL THEN ${CAUSE} END AS cause
-      FROM (SELECT d.id, d.completed_at, d.analysis_enabled FROM deployments d WHERE ${FAILED}
-             ORDER BY d.completed_at DESC, d.id DESC LIMIT :most) d
+      FROM deployments d
       LEFT JOIN run_progress p ON p.deployment_id = d.id
       LEFT JOIN LATERAL (
         (SELECT r.target_index, r.action_index, r.error_message, s.failure_reason, r.exit_code, r.completed_at, r.analysis,
@@ -100,7 +107,7 @@ export const findFailures = statement({
             AND (SELECT true FROM command_results r WHERE r.deployment_id = d.id AND r.status = 'failed' LIMIT 1) IS NULL
           ORDER BY s.started_at, s.target_index, s.action_index LIMIT 1)) f ON true
       LEFT JOIN deployment_actions a ON a.deployment_id = d.id AND a.action_index = f.action_index
-     ORDER BY d.completed_at DESC, d.id DESC`,
+     WHERE d.id = ANY (:ids)`,
 })
 
 /** An index counts the runs of each instance. */
