@@ -152,7 +152,7 @@ test('a grid can be filtered by failures and by name, and used by keyboard', asy
   await grid.press('Control+End')
   await grid.getByRole('rowheader', { name: 'rack-00200' }).waitFor()
   await grid.press('Enter')
-  await page.getByRole('dialog').getByText('rack-00200').waitFor()
+  await page.getByRole('dialog').getByText('rack-00200', { exact: true }).waitFor()
   await page.keyboard.press('Escape')
   await page.getByText(/^failed 1$/i).click()
   await showsOnly('rack-00151')

@@ -10,6 +10,7 @@ const GENERAL: [string[], string][] = [
   [['j'], 'next row'],
   [['k'], 'previous row'],
   [['Enter'], 'open the row'],
+  [['F3'], 'next match in a log; with Shift, the previous one'],
   [['Esc'], 'close a dialog'],
   [['?'], 'this list'],
 ]

@@ -42,7 +42,11 @@ export function Trusts({ accountId, mayChange, command }: Props) {
                   head: 'Claims',
                   wraps: true,
                   width: 300,
-                  cell: ({ claims }) => <Code block>{claimLines(claims).join('\n')}</Code>,
+                  cell: ({ claims }) => (
+                    <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+                      {claimLines(claims).join('\n')}
+                    </Code>
+                  ),
                 },
                 { head: 'By', width: 120, cell: ({ created_by }) => <RecordName kind="user" id={created_by} /> },
                 { head: 'Created', width: 112, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
