@@ -20,14 +20,14 @@ export const DEPLOYMENT_COLUMNS: readonly Column<Deployment>[] = [
       </Anchor>
     ),
   },
-  { head: 'State', width: 104, cell: ({ state }) => <StateBadge state={state} /> },
-  { head: 'Change', width: 168, cell: changeWords },
+  { head: 'State', width: 100, cell: ({ state }) => <StateBadge state={state} /> },
+  { head: 'Change', width: 196, cell: changeWords },
   {
     head: 'Environment',
     width: 132,
     cell: ({ tenant_name, environment_name }) => [tenant_name, environment_name].filter(Boolean).join(' / ') || '–',
   },
-  { head: 'Steps', width: 124, cell: (deployment) => <Steps deployment={deployment} /> },
+  { head: 'Steps', width: 112, cell: (deployment) => <Steps deployment={deployment} /> },
   { head: 'By', width: 92, cell: startedBy },
   { head: 'Created', sort: '-created_at', width: 112, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
   { head: 'Duration', width: 88, cell: (deployment) => duration(deployment.duration_ms ?? elapsed(deployment)) },

@@ -39,7 +39,8 @@ export function FreezeCalendar({ freezes, now }: { freezes: Freeze[]; now: numbe
       {rows.length === 0 ? (
         <Text size="sm">No freeze has a window in these days.</Text>
       ) : (
-        <Table.ScrollContainer minWidth={900}>
+        // The keyboard scrolls it, because nothing inside of it takes the focus.
+        <Table.ScrollContainer minWidth={900} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
           <Table layout="fixed" withColumnBorders highlightOnHover={false}>
             <Table.Thead>
               <Table.Tr>
