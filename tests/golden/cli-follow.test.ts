@@ -108,6 +108,10 @@ describe('the log of an ended deployment', () => {
     expect(json.map((one) => JSON.parse(one).message)).toEqual(wanted)
   })
 
+  test('can be printed raw, as its commands wrote it', async () => {
+    expect(await cli.succeed('logs', id, '--raw', '--search', 'line 4', '--target', 'one')).toBe('line 4\nline 40\n')
+  })
+
   test('is found by the beginning of the id of its deployment', async () => {
     expect(lines(await cli.succeed('logs', id.slice(0, 23), '--from', '39'))).toEqual(['line 40'])
   })

@@ -1,7 +1,9 @@
+import { pipeline } from 'node:stream/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { isFinalState, type LogFilter, type Schema } from '@slipway/client'
 import type { StreamLog } from '@slipway/contracts'
 import { type Command, Option } from 'commander'
+import { UsageError } from '../exit-code.ts'
 import { DeploymentView } from '../terminal/watch.ts'
 import { type Context, provideContext } from './context.ts'
 import { findId } from './records.ts'
@@ -34,6 +36,14 @@ export function addLogs(program: Command): void {
         .choices(Object.keys(STREAMS))
         .conflicts('follow'),
     )
+    .addOption(
+      new Option('--raw', 'print the output alone, with its colours, as the commands wrote it').conflicts([
+        'follow',
+        'tail',
+        'since',
+        'timestamps',
+      ]),
+    )
     .action(provideContext(showLogs))
 }
 
@@ -43,6 +53,7 @@ interface LogOptions {
   tail?: number
   since?: string
   timestamps?: boolean
+  raw?: boolean
   search?: string
   target?: string[]
   action?: string
@@ -78,6 +89,7 @@ async function showLogOf(context: Context, id: string, options: LogOptions, sign
   // The server filters by one target.
   const target_id = targets.length === 1 ? targets[0] : undefined
   const filter = omitUndefined({ target_id, action_id, step_id, level, stream, search })
+  if (options.raw) return await printRaw(context, id, { ...filter, from: options.from, signal }, targets.length)
   const isLive = follow === true && !isFinalState(deployment.state)
   try {
     let { from } = options
@@ -93,6 +105,18 @@ async function showLogOf(context: Context, id: string, options: LogOptions, sign
   } finally {
     screen.end()
   }
+}
+
+/** Prints the output as the server sends it, no faster than it is taken. */
+async function printRaw(
+  { client, io }: Context,
+  id: string,
+  query: LogFilter & { from: number; signal: AbortSignal },
+  targetCount: number,
+): Promise<void> {
+  if (targetCount > 1) throw new UsageError('--raw takes one --target: call it once for each target')
+  const { body } = await client.openLogText(id, { ...query, raw: 'true' })
+  if (body !== null) await pipeline(body, io.stdout, { end: false })
 }
 
 interface StoredLines {
