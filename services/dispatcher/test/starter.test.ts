@@ -108,3 +108,15 @@ test('a refused, broken, late or repeated start does not stop the other starts o
   const { rows } = await database.query('SELECT deployment_id FROM leases ORDER BY deployment_id')
   expect(rows.map(({ deployment_id }) => deployment_id)).toEqual([alone, good, last].map((each) => each.command_id))
 })
+
+test('a deployment keeps the name of the API key of its request', async () => {
+  await addInstance(database, 2)
+  const start = createStarter({ database: asDispatcher, logger })
+  const [byKey, byPerson] = [startCommand(catalog), startCommand(catalog)]
+  const commands = [{ ...byKey, caller: { ...byKey.caller, key_name: 'ci' } }, byPerson]
+  for (const command of commands) await start(command, { request_id: null, deadline: '9999-01-01T00:00:00Z' })
+  const { rows } = await database.query('SELECT api_key_name FROM deployments WHERE id = ANY ($1) ORDER BY id', [
+    commands.map(({ command_id }) => command_id),
+  ])
+  expect(rows).toEqual([{ api_key_name: 'ci' }, { api_key_name: null }])
+})
