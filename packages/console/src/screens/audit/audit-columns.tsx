@@ -10,12 +10,12 @@ type AuditRecord = Item<'listAuditLogs'>
 
 /** A click on actor, API key, action or resource filters by it. */
 export const auditColumns = (onFilter: (changed: Search) => void): Column<AuditRecord>[] => [
-  { head: 'When', width: 210, cell: ({ at }) => <span style={ONE_LINE}>{exactTime(at)}</span> },
+  { head: 'When', width: 240, cell: ({ at }) => <span style={ONE_LINE}>{exactTime(at)}</span> },
   { head: 'Actor', cell: (record) => <Actor record={record} onFilter={onFilter} /> },
-  { head: 'Address', width: 120, cell: ({ actor_ip }) => actor_ip ?? '–' },
-  { head: 'Action', width: 200, cell: ({ action }) => <Filter onClick={() => onFilter({ action })}>{action}</Filter> },
-  { head: 'Resource', cell: (record) => <Resource record={record} onFilter={onFilter} /> },
-  { head: 'Outcome', width: 160, cell: ({ details }) => <Outcome details={details} /> },
+  { head: 'Address', width: 110, cell: ({ actor_ip }) => actor_ip ?? '–' },
+  { head: 'Action', width: 175, cell: ({ action }) => <Filter onClick={() => onFilter({ action })}>{action}</Filter> },
+  { head: 'Resource', width: 215, cell: (record) => <Resource record={record} onFilter={onFilter} /> },
+  { head: 'Outcome', width: 150, wraps: true, cell: ({ details }) => <Outcome details={details} /> },
 ]
 
 export const DETAILS: Details<AuditRecord> = {
@@ -68,11 +68,11 @@ function Filter({ onClick, children }: { onClick: () => void; children: React.Re
 function Outcome({ details: { outcome, code } }: Pick<AuditRecord, 'details'>) {
   if (outcome !== 'refused' && outcome !== 'failed') return 'done'
   return (
-    <Group gap={6} wrap="nowrap">
+    <Group gap={6}>
       <Text size="sm" fw={600}>
         {outcome}
       </Text>
-      {typeof code === 'string' && <Code>{code}</Code>}
+      {typeof code === 'string' && <Code style={{ overflowWrap: 'anywhere' }}>{code}</Code>}
     </Group>
   )
 }
