@@ -79,16 +79,21 @@ export function usePulse(): void {
   }, [queries])
 }
 
-/** When the server answers again, everything that waits for an answer, or got none, is read at once. */
+/** After so long a silence, no answer comes any more to what was asked before it. */
+const LOST_AFTER_MS = 10_000
+
+/** When the server answers again, everything that got no answer is read at once. */
 export function useReturnOfServer(): void {
   const queries = useQueryClient()
   useEffect(
     () =>
       onServerState(() => {
-        if (serverState().isSilent) return
-        const isWanting: QueryFilters['predicate'] = ({ state }) =>
-          state.error !== null || state.fetchStatus === 'fetching'
-        void queries.refetchQueries({ type: 'active', predicate: isWanting })
+        const { isSilent, lastNewsAt, returnedAt } = serverState()
+        if (isSilent) return
+        const isLost = (returnedAt ?? 0) - (lastNewsAt ?? 0) > LOST_AFTER_MS
+        const isWanting: QueryFilters['predicate'] = ({ state: { error, fetchStatus } }) =>
+          error !== null || (isLost && fetchStatus === 'fetching')
+        void queries.refetchQueries({ type: 'active', predicate: isWanting }, { cancelRefetch: isLost })
       }),
     [queries],
   )

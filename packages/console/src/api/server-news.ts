@@ -3,7 +3,7 @@ import { ConnectionError, NotSlipwayError } from '@slipway/client'
 /** Without an answer for so long, the page says so. */
 const SILENCE_MS = 3_000
 /** A request may take so long in any case. An idle page asks seldom, so the silence may have begun long before. */
-const PATIENCE_MS = 1_500
+const PATIENCE_MS = 2_000
 /** One answer may take its time. Then a probe finds out whether the server answers at all. */
 const PROBE_AFTER_MS = 800
 const PROBE_EVERY_MS = 2_000
