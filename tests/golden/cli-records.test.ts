@@ -68,7 +68,7 @@ describe('records', () => {
       await waitFor(() => watching.stdout().includes(name), { what: name })
     }
     watching.interrupt()
-    expect(await watching.ended).toMatchObject({ code: 130, stdout: expect.stringMatching(/step 2\nstep 1\n$/) })
+    expect(await watching.ended).toMatchObject({ code: 130, stdout: expect.stringMatching(/step 1\nstep 2\n$/) })
   })
 
   test('of targets are taken out of service', async () => {

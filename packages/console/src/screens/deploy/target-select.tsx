@@ -1,14 +1,13 @@
 import { MultiSelect } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
-import { client } from '../../api/client.ts'
 import { useRead } from '../../api/queries.ts'
 
 const LIMIT = 50
 const SEARCH_DELAY_MS = 250
 /** Names of more targets are not read. They appear with their ids. */
 const MAX_NAMED = 100
+const FRESH_MS = 60_000
 
 interface Props {
   /** Only targets of this environment are offered; null: all. */
@@ -62,14 +61,10 @@ const labelOf = ({ name, status, enabled }: { name: string; status: string; enab
   return notes.length === 0 ? name : `${name} (${notes.join(', ')})`
 }
 
-/** The names of the chosen targets, which the found page need not contain. */
-function useTargetNames(ids: readonly string[]): Map<string, string> {
-  const targets = useQueries({
-    queries: ids.slice(0, MAX_NAMED).map((id) => ({
-      queryKey: ['getTarget', { params: { id } }],
-      queryFn: () => client.call('getTarget', { params: { id } }),
-      staleTime: 60_000,
-    })),
-  })
-  return new Map(targets.flatMap(({ data }, index) => (data ? [[ids[index] ?? data.id, labelOf(data)] as const] : [])))
+/** The names of the chosen targets, which the found page need not contain. One call reads them all. */
+function useTargetNames(chosen: readonly string[]): Map<string, string> {
+  const ids = chosen.slice(0, MAX_NAMED)
+  const query = { ids: ids.join(','), limit: MAX_NAMED }
+  const targets = useRead('listTargets', { query }, { enabled: ids.length > 0, freshMs: FRESH_MS, keep: true })
+  return new Map(targets.data?.data.map((target) => [target.id, labelOf(target)]))
 }
