@@ -59,6 +59,8 @@ export async function makeData(api) {
     production: await idOf(api, '/environments', 'production'),
     staging: await idOf(api, '/environments', 'staging'),
   }
+  await api.call('PATCH', `/environments/${environments.staging}`, { position: 1 })
+  await api.call('PATCH', `/environments/${environments.production}`, { position: 2 })
   await addTargets(api, environments)
   const storefront = await idOf(api, '/solutions', 'storefront')
   const payments = await idOf(api, '/solutions', 'payments')

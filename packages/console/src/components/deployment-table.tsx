@@ -20,17 +20,17 @@ export const DEPLOYMENT_COLUMNS: readonly Column<Deployment>[] = [
       </Anchor>
     ),
   },
-  { head: 'State', width: 100, cell: ({ state }) => <StateBadge state={state} /> },
-  { head: 'Change', width: 196, cell: changeWords },
+  { head: 'State', width: 112, cell: ({ state }) => <StateBadge state={state} /> },
+  { head: 'Change', width: 190, cell: changeWords },
   {
     head: 'Environment',
     width: 132,
     cell: ({ tenant_name, environment_name }) => [tenant_name, environment_name].filter(Boolean).join(' / ') || '–',
   },
-  { head: 'Steps', width: 112, cell: (deployment) => <Steps deployment={deployment} /> },
-  { head: 'By', width: 92, cell: startedBy },
-  { head: 'Created', sort: '-created_at', width: 112, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
-  { head: 'Duration', width: 88, cell: (deployment) => duration(deployment.duration_ms ?? elapsed(deployment)) },
+  { head: 'Steps', width: 148, cell: (deployment) => <Steps deployment={deployment} /> },
+  { head: 'By', width: 88, cell: startedBy },
+  { head: 'Created', sort: '-created_at', width: 104, cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+  { head: 'Duration', width: 84, cell: (deployment) => duration(deployment.duration_ms ?? elapsed(deployment)) },
 ]
 
 /** Deployments with their progress, the newest first. */
