@@ -61,12 +61,12 @@ test('a rollback that failed is tried again, and other failures lead to the rele
 
 describe('a rollback of several targets', () => {
   const target = (id: string, hasFailed: boolean, ...entries: Entry[]) => ({
-    ...{ id, name: id, hasFailed },
+    ...{ id, name: id, hasFailed, isWhole: true, inForce: entries.findLast((entry) => !entry.failed)?.id ?? null },
     history: historyOf(...entries),
   })
 
   test('has a group for each release that it brings back, the largest first', () => {
-    const groups = planRollback([
+    const { groups } = planRollback([
       target('new', false, a),
       target('one', false, a, b),
       target('broken', true, a, { ...b, failed: true }),
@@ -80,7 +80,24 @@ describe('a rollback of several targets', () => {
   })
 
   test('tries a rollback that failed again', () => {
-    const [group] = planRollback([target('one', true, a, b, c, { ...back('b2', 'b'), failed: true })])
-    expect(group?.deployment_id).toBe('b')
+    const { groups } = planRollback([target('one', true, a, b, c, { ...back('b2', 'b'), failed: true })])
+    expect(groups[0]?.deployment_id).toBe('b')
+  })
+
+  test.each<[string, boolean, Entry[]]>([
+    ['the same release many times', false, [a, { ...b }, { id: 'b2', contents: 'b' }, { id: 'b3', contents: 'b' }]],
+    ['a repetition of an older one', false, [a, b, c, back('b2', 'b')]],
+    ['failures alone', false, [a, b, { ...c, failed: true }, { ...d, failed: true }]],
+  ])('asks for more of a history that does not tell: %s', (_, hasFailed, entries) => {
+    const whole = target('one', hasFailed, ...entries)
+    const part = { ...whole, history: whole.history.slice(0, 2), isWhole: false }
+    expect(planRollback([part])).toEqual({ groups: [], open: ['one'] })
+    expect(planRollback([whole]).open).toEqual([])
+  })
+
+  test('after failures alone, the release in force is known without its history', () => {
+    const whole = target('one', true, a, b, { ...c, failed: true }, { ...d, failed: true })
+    const part = { ...whole, history: whole.history.slice(0, 2), isWhole: false }
+    expect(planRollback([part]).groups).toMatchObject([{ deployment_id: 'b' }])
   })
 })

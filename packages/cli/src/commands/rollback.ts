@@ -75,10 +75,17 @@ async function readRollback(context: Context, source: string, options: RollbackO
     environment_id: environment === undefined ? undefined : await findId(client, 'environment', environment),
     tenant_id: tenant === undefined ? undefined : await findId(client, 'tenant', tenant),
     tag: tag && `${tag.key}=${tag.value}`,
-    target_ids: target && (await Promise.all(target.map((name) => findId(client, 'target', name)))).join(','),
   })
   const query = { ...(await findSourceOrDeployment(context, source, kind)), ...filter }
-  return await client.call('getRollback', { query })
+  const rollback = await client.call('getRollback', { query })
+  if (target === undefined) return rollback
+  const chosen = new Set(await Promise.all(target.map((name) => findId(client, 'target', name))))
+  return {
+    groups: rollback.groups
+      .map((group) => ({ ...group, targets: group.targets.filter(({ id }) => chosen.has(id)) }))
+      .filter(({ targets }) => targets.length > 0),
+    running: rollback.running.filter(({ target_id }) => chosen.has(target_id)),
+  }
 }
 
 async function findSourceOrDeployment(context: Context, source: string, kind: SourceKind | undefined) {

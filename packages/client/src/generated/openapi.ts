@@ -6615,7 +6615,7 @@ export interface operations {
                 solution_id?: string;
                 /** @description Only targets with this tag: `KEY=VALUE`, or `KEY` alone for every value */
                 tag?: string;
-                /** @description Only these targets, by UUID, separated by commas */
+                /** @description Only these targets, by UUID, at most 100, separated by commas */
                 target_ids?: string;
                 /** @description Only releases for this tenant */
                 tenant_id?: string;

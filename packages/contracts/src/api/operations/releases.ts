@@ -80,8 +80,8 @@ export const releaseOperations = {
       tag: Type.Optional(TagFilter),
       target_ids: Type.Optional(
         describe(
-          Type.String({ maxLength: 4_000, pattern: '^[0-9a-fA-F-]{36}(,[0-9a-fA-F-]{36})*$' }),
-          'Only these targets, by UUID, separated by commas',
+          Type.String({ format: 'id-list' }),
+          'Only these targets, by UUID, at most 100, separated by commas',
           STORY.target,
         ),
       ),
