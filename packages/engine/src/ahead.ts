@@ -1,3 +1,4 @@
+import { poolName } from '@slipway/domain'
 import { groupBlockersOf, type RequestGroup } from './blockers.ts'
 import { instancesOf, type PoolUser } from './pools.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -18,7 +19,7 @@ export function requestsAhead(snapshot: Snapshot, request: PoolUser, before: rea
   const competesForSlots = (group: GroupBefore) =>
     instancesOf(snapshot.instances, group).some((instance) => own.has(instance)) ||
     // Both wait for the same instances to join.
-    JSON.stringify(group.selector) === JSON.stringify(request.selector)
+    poolName(group.selector) === poolName(request.selector)
   return before
     .filter((group) => groupBlockersOf(snapshot, group, snapshot.now).every(({ code }) => code !== 'freeze'))
     .reduce((sum, group) => sum + (competesForSlots(group) ? group.count : group.sharing), 0)

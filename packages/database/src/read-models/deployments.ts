@@ -23,7 +23,8 @@ const TARGET_COUNT =
  */
 const PREVIOUS_VERSIONS = `(SELECT coalesce(json_agg(v.version), '[]') FROM (
     SELECT b.source_version AS version FROM (
-      SELECT r.target_id, r.replaced_deployment_id FROM releases r WHERE r.deployment_id = d.id LIMIT 25) r
+      SELECT r.target_id, r.replaced_deployment_id FROM releases r WHERE r.deployment_id = d.id
+       ORDER BY r.target_id LIMIT 25) r
       JOIN releases b ON b.deployment_id = r.replaced_deployment_id AND b.target_id = r.target_id
      WHERE d.tenant_id IS NULL OR b.tenant_id = d.tenant_id
      GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 3) v)`

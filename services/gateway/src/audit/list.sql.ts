@@ -47,6 +47,14 @@ export const countRecords = statement({
   sql: `SELECT count(*) AS total FROM audit_records r WHERE ${FILTER}`,
 })
 
+/** How many records have one of these actions, of all tenants. An index has both columns. */
+export const countActions = statement({
+  name: 'gateway.audit.count-actions',
+  parameters: { actions: array(text) },
+  row: { total: int8 },
+  sql: `SELECT count(*) AS total FROM audit_records r WHERE r.action = ANY (:actions)`,
+})
+
 const NEWEST_FIRST = 'r.at DESC, r.number DESC'
 
 /** A page of records, newest first. */

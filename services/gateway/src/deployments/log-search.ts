@@ -65,5 +65,6 @@ export async function searchLogBefore({
     next = Math.max(reached, first)
     if (!hasTime()) break
   }
-  return { lines, next }
+  // Retention may have dropped the lines before `before` meanwhile.
+  return { lines, next: Math.max(next, first) }
 }

@@ -3,6 +3,8 @@ import type { Answer } from '@slipway/http'
 
 const NOT_MODIFIED = 304
 const TAG_LENGTH = 22
+/** Longer texts have no tag, in characters: hashing them would hold up other requests, and no client keeps them. */
+const MAX_LENGTH = 500_000
 
 /**
  * Tags the answer of a read, and answers 304 without body if the client has the same one already. The tag is weak: the clock of an answer
@@ -11,7 +13,7 @@ const TAG_LENGTH = 22
 export function tagged(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const { status, headers, same } = answer
   const text = status === 200 ? textOf(answer) : null
-  if (text === null) return answer
+  if (text === null || text.length > MAX_LENGTH) return answer
   const etag = tagOf(same === undefined ? text : JSON.stringify(same))
   const withTag = { ...headers, ETag: etag }
   if (hasTag(ifNoneMatch, etag)) return { status: NOT_MODIFIED, headers: withTag }

@@ -29,7 +29,10 @@ export function overviewHandlers({ database, keys }: Dependencies): HandlersOf<'
           status: 200,
           body: { at: at.toISOString(), ...overview, failures: { since, ...failures } },
           // The clock alone makes no new answer.
-          same: overview,
+          same: {
+            ...overview,
+            queue: { ...overview.queue, first_estimated_start: minuteOf(overview.queue.first_estimated_start) },
+          },
         }
       },
     },
@@ -41,6 +44,9 @@ export function overviewHandlers({ database, keys }: Dependencies): HandlersOf<'
     },
   }
 }
+
+/** An estimate moves with the clock. */
+const minuteOf = (time: string | null) => time?.slice(0, 'yyyy-mm-ddThh:mm'.length)
 
 const mayApprove = (caller: CallingUser) => may(caller, 'deployments:approve').allowed
 
