@@ -105,22 +105,27 @@ test('a form is filled from a deployment without its version, its secrets, and t
   expect(formFromDeployment(deployment, null)).toMatchObject({ tenantId: 'mine' })
 })
 
-test('secrets of the earlier deployment are asked for until they are typed, and are never stored', () => {
-  const filled = { ...form, asked: ['token', 'gone'], values: {} }
-  expect(askedAgain(filled, VARIABLES)).toEqual(['token'])
-  expect(askedAgain({ ...filled, values: { token: 'new' } }, VARIABLES)).toEqual([])
-  const stored = withoutSecrets({ ...form, asked: [] }, new Set(['token']))
-  expect(stored.values).not.toHaveProperty('token')
-  expect(stored.asked).toEqual(['token'])
+test('secrets of the earlier deployment are asked for until they are typed, and only what is no secret is stored', () => {
+  const filled = { ...form, asked: ['token'], values: {} }
+  expect(askedAgain(filled)).toEqual(['token'])
+  expect(askedAgain({ ...filled, values: { token: 'new' } })).toEqual([])
+  const stored = withoutSecrets({ ...form, asked: [] }, new Set(['colour']))
+  expect(stored.values).toEqual({ colour: 'red' })
+  expect(stored.asked).toEqual(expect.arrayContaining(['token', 'copies']))
 })
 
-test('a link to a place takes strategy, targets and variables of the last deployment there, and its own version', () => {
+test('values of the earlier deployment that the version does not declare are repeated as they were', () => {
+  const filled = { ...form, repeated: { colour: 'red', retries: 3 } }
+  expect(deploymentRequest(filled, VARIABLES, [])?.variables).toMatchObject({ colour: 'red', retries: 3 })
+})
+
+test('a link to a place takes strategy, tags and variables of the last deployment there, and its own version and tenant', () => {
   const config = {
     target_ids: ['one'],
     target_tags: [],
     variables: { colour: 'red' },
     environment_id: 'staging',
-    tenant_id: null,
+    tenant_id: 'other',
     target_mode: 'parallel',
     failure_strategy: 'stop_on_first_failure',
     rollback_strategy: 'none',
@@ -128,13 +133,18 @@ test('a link to a place takes strategy, targets and variables of the last deploy
   }
   const last = { config, plan: null, source_type: 'action', action_id: 'source' } as never
   const search = { kind: 'action', id: 'source', version: '2.0.0', environment: 'staging' }
+  // The last deployment may have been a retry on one target.
   expect(formFromPlace({ search, ownTenant: null, last })).toMatchObject({
-    ...{ version: '2.0.0', targetsBy: 'ids', targetIds: ['one'], environmentId: 'staging' },
+    ...{ version: '2.0.0', targetsBy: 'environment', targetIds: [], environmentId: 'staging', tenantId: null },
     ...{ values: { colour: 'red' }, targetMode: 'parallel' },
   })
-  expect(formFromPlace({ search, ownTenant: null })).toMatchObject({ targetsBy: 'environment', values: {} })
-  const named = { ...search, targets: 'two' }
-  expect(formFromPlace({ search: named, ownTenant: null, last }).targetIds).toEqual(['two'])
+  const tag = { key: 'role', value: 'web' }
+  const byTag = { config: { ...config, target_ids: [], target_tags: [tag] }, source_type: 'action' } as never
+  expect(formFromPlace({ search, ownTenant: null, last: byTag })).toMatchObject({ targetsBy: 'tags', tags: [tag] })
+  const named = { ...search, targets: 'two', tenant: 'acme' }
+  expect(formFromPlace({ search: named, ownTenant: null, last })).toMatchObject({
+    ...{ targetsBy: 'ids', targetIds: ['two'], tenantId: 'acme' },
+  })
 })
 
 test('the command quotes what a shell would read, and leaves secrets out', () => {

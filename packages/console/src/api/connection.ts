@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { isAnswer, ServerNews, type ServerState } from './server-news.ts'
 
 const PROBE_TIMEOUT_MS = 4_000
+const ASK_AGAIN_MS = 1_500
 
 const news = new ServerNews({
   probe: async () => {
@@ -31,7 +32,12 @@ document.addEventListener('visibilitychange', () =>
   isInView() ? serverState().isSilent && news.asked() : news.pause(),
 )
 // A browser may err when it says that it is offline: it is a reason to ask.
-window.addEventListener('offline', () => isInView() && news.asked())
+window.addEventListener('offline', () => {
+  const ask = () => isInView() && news.asked()
+  ask()
+  // An answer that was on its way ends the first question.
+  setTimeout(ask, ASK_AGAIN_MS)
+})
 
 export const serverState = (): ServerState => news.state
 

@@ -17,6 +17,8 @@ interface Props extends ButtonProps {
   version?: string | undefined
   /** A deployment whose versions are taken, of all parts. */
   versionsOf?: string | undefined
+  /** The tenant that it is for. */
+  tenantId?: string | null
   'aria-label'?: string
 }
 
@@ -27,10 +29,12 @@ const DEBOUNCE_MS = 250
  * Leads to the preview of a deployment in an environment that the user chooses from a list. The form is filled in as in the last
  * deployment of the source there.
  */
-export function DeployTo({ kind, id, version, versionsOf, ...button }: Props) {
-  const { can } = useSession()
+export function DeployTo({ kind, id, version, versionsOf, tenantId, ...button }: Props) {
+  const { can, user } = useSession()
   const may = useRight('deployments:create', { kind: 'deployment', environment_id: null, source: { type: kind, id } })
-  const what = { kind, id, version, versions_of: versionsOf }
+  // The server adds the tenant of the user.
+  const tenant = tenantId === user.tenant_id ? undefined : (tenantId ?? undefined)
+  const what = { kind, id, version, versions_of: versionsOf, tenant }
   if (!may.allowed) {
     return (
       <DeniedButton because={may.because} {...button}>
@@ -49,7 +53,13 @@ export function DeployTo({ kind, id, version, versionsOf, ...button }: Props) {
 }
 
 interface ChoiceProps {
-  what: { kind: Kind; id: string; version: string | undefined; versions_of: string | undefined }
+  what: {
+    kind: Kind
+    id: string
+    version: string | undefined
+    versions_of: string | undefined
+    tenant: string | undefined
+  }
   button: ButtonProps
 }
 

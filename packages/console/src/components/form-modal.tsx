@@ -56,6 +56,8 @@ export function FormModal({ title, submitLabel, writes, onSubmit, onClose, child
     if (!busy && may.allowed) onSubmit()
   }
   const leave = () => {
+    // What is on its way would go on unseen.
+    if (busy) return
     if (entriesOf(form.current) === initial.current) onClose()
     else setLeaving(!isLeaving)
   }
@@ -74,7 +76,7 @@ export function FormModal({ title, submitLabel, writes, onSubmit, onClose, child
             <Discard onKeep={() => setLeaving(false)} onDiscard={onClose} />
           ) : (
             <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
+              <Button variant="default" disabled={busy} onClick={onClose}>
                 {dismissLabel}
               </Button>
               {may.allowed ? (

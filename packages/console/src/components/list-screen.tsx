@@ -144,10 +144,10 @@ interface ChosenProps<T> {
 /** How many records of the page are chosen, and what can be done with them. Those of other pages are left out. */
 function Chosen<T extends { id: string }>({ records, ids, onChange, bulk }: ChosenProps<T>) {
   const chosen = records.filter(({ id }) => ids.has(id))
-  if (chosen.length === 0) return null
   const clear = () => onChange(new Set())
   return (
-    <Group gap="xs" role="toolbar" aria-label="With the selected ones">
+    // Hidden, not absent: a dialog of an act stays when its records leave a filtered list.
+    <Group gap="xs" role="toolbar" aria-label="With the selected ones" hidden={chosen.length === 0}>
       <Text size="sm" fw={600} role="status">
         {chosen.length.toLocaleString()} of {records.length.toLocaleString()} on this page selected
       </Text>

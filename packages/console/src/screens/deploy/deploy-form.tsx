@@ -33,7 +33,8 @@ interface Props {
 export function DeployForm({ form, planned, last, refusal, onChange, onPreview }: Props) {
   const { request, problem, counting, source, variables } = planned
   const right = useFormRight(form, counting.error)
-  const asked = askedAgain(form, variables)
+  const asked = askedAgain(form)
+  const undeclared = asked.filter((name) => variables.every((variable) => variable.name !== name))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (request !== null && problem === null && right.allowed) onPreview()
@@ -54,6 +55,17 @@ export function DeployForm({ form, planned, last, refusal, onChange, onPreview }
             <Alert color="orange" title="The preview needs a secret" role="status">
               The last deployment had {asked.length === 1 ? 'a secret' : 'secrets'} in {asked.join(', ')}. Type{' '}
               {asked.length === 1 ? 'it' : 'them'} below, or leave {asked.length === 1 ? 'it' : 'them'} out.
+              {undeclared.length > 0 && (
+                <Group mt="xs">
+                  <Button
+                    size="compact-sm"
+                    variant="default"
+                    onClick={() => onChange({ asked: form.asked.filter((name) => !undeclared.includes(name)) })}
+                  >
+                    Leave {undeclared.join(', ')} out
+                  </Button>
+                </Group>
+              )}
             </Alert>
           )}
           <PlaceFields form={form} onChange={onChange} />

@@ -4,12 +4,14 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { ErrorAlert } from '../../components/error-alert.tsx'
+import { newKey } from '../../components/new-key.ts'
 import { Page } from '../../components/page.tsx'
 import type { Search } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 import { deployCommand } from './deploy-command.ts'
 import { DeployForm } from './deploy-form.tsx'
-import { keepDraft, newKey, readDraft } from './drafts.ts'
+import { keepDraft, readDraft } from './drafts.ts'
+import { environmentTargetsKey } from './environment-targets.ts'
 import type { Form } from './form.ts'
 import { NothingToDeploy, unchangedTargets } from './only-changed.tsx'
 import { PlanPreview } from './plan-preview.tsx'
@@ -33,7 +35,7 @@ export function DeploySteps({ start, last }: Props) {
   const planned = usePlannedForm(form)
   const { request, variables } = planned
   const isPreview = search['step'] === 'preview'
-  const canPreview = request !== null && planned.problem === null
+  const canPreview = planned.isSettled && request !== null && planned.problem === null
 
   const preview = usePreview(request, isPreview && canPreview)
   const unchanged = unchangedTargets(preview.error)
@@ -42,11 +44,12 @@ export function DeploySteps({ start, last }: Props) {
 
   const go = (changes: Search, replace: boolean) =>
     navigate({ to: '/deploy', search: { ...search, ...changes } as never, replace })
-  const secrets = new Set(variables.filter(({ sensitive }) => sensitive).map(({ name }) => name))
+  const open = planned.declared.data && new Set(variables.flatMap(({ name, sensitive }) => (sensitive ? [] : [name])))
   const change = (changes: Partial<Form>) => {
     const next = { ...form, ...changes }
     setForm(next)
-    keepDraft(place, next, secrets)
+    keepDraft(place, next, open ?? null)
+    setRefusal(null)
   }
   useEffect(() => {
     if (!mustFill) return
@@ -56,7 +59,10 @@ export function DeploySteps({ start, last }: Props) {
 
   const toPreview = async () => {
     const draft = search['draft'] ?? newKey()
-    keepDraft({ ...place, id: draft }, form, secrets)
+    keepDraft({ ...place, id: draft }, form, open ?? null)
+    setRefusal(null)
+    // Targets may have come or gone since the form was opened.
+    await queries.invalidateQueries({ queryKey: environmentTargetsKey(form.environmentId) })
     // Back leads to this form, so its address names the draft, too.
     if (search['draft'] === undefined) await go({ draft }, true)
     await go({ draft, step: 'preview' }, false)

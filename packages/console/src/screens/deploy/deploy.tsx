@@ -21,14 +21,15 @@ export function Deploy() {
       </Page>
     )
   }
-  const { step: _, draft: _draft, ...asked } = search
+  const { step: _, draft = '', ...asked } = search
   // A link with other values starts again with these values.
-  return <Begun key={JSON.stringify(asked)} search={asked} />
+  return <Begun key={JSON.stringify(asked)} search={asked} draft={draft} />
 }
 
-function Begun({ search }: { search: Search }) {
+function Begun({ search, draft }: { search: Search; draft: string }) {
   const { form, last, error } = useStartForm(search)
-  if (form !== null) return <DeploySteps start={form} last={last} />
+  // Another draft is another form.
+  if (form !== null) return <DeploySteps key={draft} start={form} last={last} />
   return (
     <Page title="Deploy">
       {error === null ? <Skeleton h={120} aria-busy="true" aria-label="Loading" /> : <ErrorAlert error={error} />}

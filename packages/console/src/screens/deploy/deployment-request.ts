@@ -1,6 +1,6 @@
 import type { Schema } from '@slipway/client'
 import type { Form, Pair } from './form.ts'
-import { givenValues, placeholderValues, type Variable } from './variable-values.ts'
+import { givenValues, placeholderValues, undeclaredValues, type Variable } from './variable-values.ts'
 
 type Request = Schema<'CreateDeployment'>
 
@@ -29,6 +29,7 @@ export function deploymentRequest(
   return {
     ...selection,
     variables: {
+      ...undeclaredValues(form, variables),
       ...valuesOf(form.otherVariables),
       ...givenValues(
         variables.filter((variable) => !isPrompted(variable)),

@@ -12,14 +12,18 @@ interface Place {
 const storageKey = ({ userId, id }: Place) => `deploy-form:${userId}:${id}`
 const cacheKey = (id: string) => ['deployForm', id]
 
-/** Keeps a form for Back and for a reload. A reload loses the secrets, because the browser may write its storage to disk. */
-export function keepDraft(place: Place, form: Form, secrets: ReadonlySet<string>): void {
+/**
+ * Keeps a form for Back and for a reload. A reload loses the secrets, because the browser may write its storage to disk.
+ * @param open the variables that are no secrets; null: not known yet, so nothing is stored
+ */
+export function keepDraft(place: Place, form: Form, open: ReadonlySet<string> | null): void {
   const { queries, id } = place
   if (id === undefined) return
   queries.setQueryDefaults(['deployForm'], { gcTime: Number.POSITIVE_INFINITY })
   queries.setQueryData(cacheKey(id), form)
+  if (open === null) return
   try {
-    sessionStorage.setItem(storageKey(place), JSON.stringify(withoutSecrets(form, secrets)))
+    sessionStorage.setItem(storageKey(place), JSON.stringify(withoutSecrets(form, open)))
   } catch {
     // Without storage, or with a full one, a reload begins with the form of the address.
   }
@@ -35,15 +39,11 @@ export function readDraft(place: Place): Form | null {
 }
 
 /** Secrets that were typed are asked for again. */
-export function withoutSecrets(form: Form, secrets: ReadonlySet<string>): Form {
-  const typed = Object.entries(form.values).filter(([name, value]) => secrets.has(name) && value.length > 0)
+export function withoutSecrets(form: Form, open: ReadonlySet<string>): Form {
+  const closed = Object.entries(form.values).filter(([name, value]) => !open.has(name) && value.length > 0)
   return {
     ...form,
-    values: Object.fromEntries(Object.entries(form.values).filter(([name]) => !secrets.has(name))),
-    asked: [...new Set([...form.asked, ...typed.map(([name]) => name)])],
+    values: Object.fromEntries(Object.entries(form.values).filter(([name]) => open.has(name))),
+    asked: [...new Set([...form.asked, ...closed.map(([name]) => name)])],
   }
 }
-
-/** `crypto.randomUUID` does not exist on pages without HTTPS. */
-export const newKey = (): string =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

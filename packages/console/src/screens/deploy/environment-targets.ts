@@ -6,10 +6,12 @@ const PAGE = 100
 const MAX_TARGETS = 10_000
 const FRESH_MS = 30_000
 
+export const environmentTargetsKey = (environmentId: string | null) => ['listTargets', 'ids', environmentId]
+
 /** The ids of the enabled targets of an environment. */
 export function useEnvironmentTargets(environmentId: string | null) {
   return useQuery({
-    queryKey: ['listTargets', 'ids', environmentId],
+    queryKey: environmentTargetsKey(environmentId),
     queryFn: async () => {
       const ids: string[] = []
       const query = { environment_id: environmentId ?? '', limit: PAGE }

@@ -29,6 +29,8 @@ export interface Form {
   matchAll: boolean
   values: Record<string, RawValue>
   otherVariables: Pair[]
+  /** The values of the deployment that filled the form, without secrets. Those that the version does not declare are sent as they are. */
+  repeated: Record<string, unknown>
   /** Secrets of the deployment that filled the form. The API does not show them, so they must be typed again or left out. */
   asked: string[]
   environmentId: string | null
@@ -61,6 +63,7 @@ export type ChangeForm = (changes: Partial<Form>) => void
 export function formFromAddress(search: Search): Form {
   const targetIds = [...new Set((search['targets'] ?? '').split(',').filter((id) => id !== ''))]
   const environmentId = search['environment'] ?? null
+  const tenantId = search['tenant'] ?? null
   return {
     kind: parseKind(search['kind']) ?? 'solution',
     sourceId: search['id'] ?? null,
@@ -72,9 +75,10 @@ export function formFromAddress(search: Search): Form {
     matchAll: false,
     values: {},
     otherVariables: [],
+    repeated: {},
     asked: [],
     environmentId,
-    tenantId: null,
+    tenantId,
     targetMode: 'sequential',
     batchSize: 1,
     failureStrategy: 'stop_on_first_failure',
@@ -101,12 +105,18 @@ interface Sources {
   promotion?: Answer<'getPromotion'> | undefined
 }
 
-/** The form of a link that names source and environment: strategy, targets and variables are those of the last deployment there. */
+/**
+ * The form of a link that names source and environment: strategy, tags and variables are those of the last deployment there. Without
+ * tags it is for all targets of the environment: the last deployment may have been a retry on a few.
+ */
 export function formFromPlace({ search, ownTenant, last, versionsOf, promotion }: Sources): Form {
   const asked = formFromAddress(search)
   const filled = last === undefined ? asked : formFromDeployment(last, ownTenant)
   return {
     ...filled,
+    targetsBy: filled.targetsBy === 'tags' ? 'tags' : asked.targetsBy,
+    targetIds: [],
+    tenantId: asked.tenantId,
     kind: asked.kind,
     sourceId: asked.sourceId,
     version: asked.version,
@@ -153,6 +163,7 @@ export function formFromDeployment(deployment: Answer<'getDeployment'>, ownTenan
     targetIds: [...targetIds],
     ...(byTag ? { tags: [{ row: 0, ...tag }] } : {}),
     values: Object.fromEntries(given.map(([name, value]) => [name, rawValue(value)])),
+    repeated: Object.fromEntries(given),
     asked: variables.flatMap(([name, value]) => (value === SECRET ? [name] : [])),
     environmentId: config.environment_id,
     tenantId: config.tenant_id === ownTenant ? null : config.tenant_id,

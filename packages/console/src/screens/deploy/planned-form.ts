@@ -49,6 +49,8 @@ export function usePlannedForm(form: Form): PlannedForm {
   if (answer !== undefined && (counted?.for !== versionKey || counted.version !== answer)) {
     setCounted({ for: versionKey, version: answer })
   }
+  // Without a source there is nothing to declare. After a failed read the form says so, and there is no preview.
+  const isKnown = sourceId === null || source.error !== null || declared.data !== undefined || declared.error !== null
   return {
     source: known,
     version,
@@ -57,13 +59,13 @@ export function usePlannedForm(form: Form): PlannedForm {
     environmentTotal: environmentId === null ? undefined : inEnvironment.data?.length,
     counting,
     request: deploymentRequest(form, variables, inEnvironment.data ?? []),
-    problem: problemOf(form, variables),
-    isSettled: !source.isLoading && !declared.isLoading && !inEnvironment.isLoading,
+    problem: declared.error === null ? problemOf(form, variables) : 'The variables of the source are not known.',
+    isSettled: !source.isLoading && !inEnvironment.isLoading && isKnown,
   }
 }
 
 function problemOf(form: Form, variables: readonly Variable[]): string | null {
-  const secret = askedAgain(form, variables)[0]
+  const [secret] = askedAgain(form)
   if (secret !== undefined) return `Type the secret ${secret} again, or leave it out.`
   const wrong = variables.find((variable) => valueProblem(variable, form.values[variable.name]) !== null)
   return wrong === undefined ? null : `Correct the value of ${wrong.name}.`

@@ -20,16 +20,26 @@ interface Started {
 export function useStartForm(search: Search): Started {
   const { can, user } = useSession()
   const [started, setStarted] = useState<Started | null>(null)
-  const { from, id = '', environment, from_environment, versions_of } = search
+  const { from, id = '', environment, tenant, from_environment, versions_of } = search
   const kind = parseKind(search['kind']) ?? 'solution'
   const isLast = from === undefined && search['as'] === 'last' && environment !== undefined && can('deployments:read')
 
   const newest = useRead(
     'listDeployments',
-    { query: { [`${kind}_id`]: id, environment_id: environment ?? '', limit: 1 } },
+    {
+      query: {
+        [`${kind}_id`]: id,
+        environment_id: environment ?? '',
+        ...(tenant === undefined ? {} : { tenant_id: tenant }),
+        limit: 1,
+      },
+    },
     { enabled: isLast },
   )
-  const lastId = from ?? (isLast ? newest.data?.data[0]?.id : undefined)
+  const [found] = newest.data?.data ?? []
+  // The values of one tenant are not for another one.
+  const isOfTenant = found?.tenant_id === (tenant ?? user.tenant_id)
+  const lastId = from ?? (isLast && isOfTenant ? found?.id : undefined)
   const last = useRead('getDeployment', { params: { id: lastId ?? '' } }, { enabled: lastId !== undefined })
   const versions = useRead(
     'getDeployment',
@@ -49,8 +59,9 @@ export function useStartForm(search: Search): Started {
     { enabled: from_environment !== undefined && environment !== undefined },
   )
   const reads = [newest, last, versions, promotion]
-  const isReading = reads.some(({ isLoading }) => isLoading) || (lastId !== undefined && last.data === undefined)
-  const error = reads.find((read) => read.error !== null)?.error ?? null
+  // An answer of before may be old: another deployment may have come since.
+  const isReading = reads.some(({ isFetching }) => isFetching) || (lastId !== undefined && last.data === undefined)
+  const error = reads.find((read) => read.error !== null)?.error ?? missingPromotion(promotion.data)
   // An answer that comes later must not change what the user has typed meanwhile.
   if (started === null && error === null && !isReading) {
     const filled = { search, ownTenant: user.tenant_id, last: last.data, versionsOf: versions.data }
@@ -61,4 +72,10 @@ export function useStartForm(search: Search): Started {
     setStarted({ form, last: last.data ?? null, error: null })
   }
   return started ?? { form: null, last: null, error }
+}
+
+/** Without a version that may go on, the form would take the newest one, which nobody asked for. */
+function missingPromotion(promotion: Answer<'getPromotion'> | undefined): Error | null {
+  if (promotion === undefined || promotion.deployment_id !== null) return null
+  return new Error(`There is no version to promote: ${promotion.blockers.join('; ')}`)
 }

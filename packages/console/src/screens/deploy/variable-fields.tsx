@@ -1,10 +1,10 @@
-import { Fieldset, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
+import { Anchor, Fieldset, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import type { ChangeForm, Form } from './form.ts'
 import { PairRows } from './pair-rows.tsx'
 import type { PlannedForm } from './planned-form.ts'
 import { VariableField } from './variable-field.tsx'
-import { askedAgain } from './variable-values.ts'
+import { askedAgain, undeclaredValues, type Variable } from './variable-values.ts'
 
 interface Props {
   form: Form
@@ -17,7 +17,7 @@ interface Props {
 /** An input for each variable that the source declares, and rows for others. */
 export function VariableFields({ form, onChange, planned: { declared, version }, error }: Props) {
   const variables = declared.data ?? []
-  const asked = askedAgain(form, variables)
+  const asked = askedAgain(form)
   return (
     <Fieldset legend="Variables">
       <Stack>
@@ -38,6 +38,7 @@ export function VariableFields({ form, onChange, planned: { declared, version },
             />
           ))}
         </SimpleGrid>
+        <RepeatedValues form={form} variables={variables} onChange={onChange} />
         <PairRows
           rows={form.otherVariables}
           onChange={(rows) => onChange({ otherVariables: rows })}
@@ -47,5 +48,25 @@ export function VariableFields({ form, onChange, planned: { declared, version },
         />
       </Stack>
     </Fieldset>
+  )
+}
+
+/** Values of the earlier deployment without a field of their own. */
+function RepeatedValues({
+  form,
+  variables,
+  onChange,
+}: Pick<Props, 'form' | 'onChange'> & { variables: readonly Variable[] }) {
+  const names = Object.keys(undeclaredValues(form, variables))
+  if (names.length === 0) return null
+  const leaveOut = () =>
+    onChange({ repeated: Object.fromEntries(Object.entries(form.repeated).filter(([name]) => !names.includes(name))) })
+  return (
+    <Text size="sm">
+      Repeats values that this version does not declare: {names.join(', ')}.{' '}
+      <Anchor component="button" type="button" size="sm" onClick={leaveOut}>
+        Leave these values out
+      </Anchor>
+    </Text>
   )
 }

@@ -62,10 +62,21 @@ export function placeholderValues(variables: readonly Variable[]): Record<string
   )
 }
 
-/** The secrets of the earlier deployment that are neither typed again nor left out. The version may not declare all of them. */
-export function askedAgain(
-  { asked, values }: Pick<Form, 'asked' | 'values'>,
+/** The values of the earlier deployment that the version does not declare. Scripts and templates may use them all the same. */
+export function undeclaredValues(
+  { repeated }: Pick<Form, 'repeated'>,
   variables: readonly Variable[],
-): string[] {
-  return asked.filter((name) => variables.some((variable) => variable.name === name) && !isGiven(values[name]))
+): Record<string, unknown> {
+  const declared = new Set(variables.map(({ name }) => name))
+  return Object.fromEntries(Object.entries(repeated).filter(([name]) => !declared.has(name)))
+}
+
+/** The secrets of the earlier deployment that are neither typed again nor left out. */
+export function askedAgain({
+  asked,
+  values,
+  otherVariables,
+}: Pick<Form, 'asked' | 'values' | 'otherVariables'>): string[] {
+  const others = new Set(otherVariables.map(({ key }) => key))
+  return asked.filter((name) => !isGiven(values[name]) && !others.has(name))
 }

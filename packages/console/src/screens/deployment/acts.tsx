@@ -33,7 +33,7 @@ export function Acts({ deployment }: { deployment: Deployment }) {
     <Group gap="xs">
       {state !== 'success' && <Redeploy id={id} may={mayRepeat} onlyFailed />}
       {state === 'success' && sourceId !== null && (
-        <DeployTo kind={source_type} id={sourceId} versionsOf={id} size="xs" />
+        <DeployTo kind={source_type} id={sourceId} versionsOf={id} tenantId={deployment.config.tenant_id} size="xs" />
       )}
       {sourceId !== null && (
         <RollBack

@@ -3,6 +3,7 @@ import { isFinalState } from '@slipway/client'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { client } from '../../api/client.ts'
+import { useServerState } from '../../api/connection.ts'
 import { readAgain, useRead } from '../../api/queries.ts'
 import { countLines } from './log-reads.ts'
 import { LogStore } from './log-store.ts'
@@ -38,9 +39,12 @@ export function useFollowedDeployment(id: string) {
 
   // A browser has six connections to a server without HTTP/2: tabs that nobody looks at give theirs back.
   const isInView = useDocumentVisibility() === 'visible'
+  const { returnedAt } = useServerState()
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what has stopped begins again when the server is back
   useEffect(() => {
     if (!isInView) return
+    setError(null)
     const ending = new AbortController()
     let reading: ReturnType<typeof setTimeout> | undefined
     const readFailures = () => {
@@ -87,7 +91,7 @@ export function useFollowedDeployment(id: string) {
       ending.abort()
       clearTimeout(reading)
     }
-  }, [id, log, steps, queries, isInView])
+  }, [id, log, steps, queries, isInView, returnedAt])
 
   const shown = useRef<string | undefined>(undefined)
   shown.current = detail.data?.state

@@ -1,5 +1,6 @@
 import type { LogFilter } from '@slipway/client'
 import { useEffect, useState } from 'react'
+import { useServerState } from '../../api/connection.ts'
 import { findLines, type LogLine } from './log-reads.ts'
 import type { LogStore } from './log-store.ts'
 
@@ -20,6 +21,8 @@ const NOTHING: Found = { lines: [], looked: 0, error: null }
 export function useFoundLines(id: string, log: LogStore, filter: LogFilter | null): Found {
   const [found, setFound] = useState<Found>(NOTHING)
   const serialized = filter === null ? null : JSON.stringify(filter)
+  const { returnedAt } = useServerState()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what has stopped begins again when the server is back
   useEffect(() => {
     setFound(NOTHING)
     if (serialized === null) return
@@ -45,7 +48,7 @@ export function useFoundLines(id: string, log: LogStore, filter: LogFilter | nul
       if (!signal.aborted) setFound((before) => ({ ...before, error }))
     })
     return () => ending.abort()
-  }, [id, log, serialized])
+  }, [id, log, serialized, returnedAt])
   return found
 }
 

@@ -1,4 +1,6 @@
+import { useDocumentVisibility } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
+import { useServerState } from '../../api/connection.ts'
 import { useChanges } from './changes.ts'
 import { type LogLine, lastLinesOf } from './log-reads.ts'
 import type { LogStore } from './log-store.ts'
@@ -17,6 +19,10 @@ interface StepTail {
 export function useStepTail(id: string, step: string, log: LogStore): StepTail {
   useChanges(log.changes)
   const [lines, setLines] = useState<readonly LogLine[] | null>(null)
+  // Lines that came while the tab was hidden, or the server silent, are only stored.
+  const isInView = useDocumentVisibility() === 'visible'
+  const { returnedAt } = useServerState()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reads again when it is looked at and when the server is back
   useEffect(() => {
     const ending = new AbortController()
     const known = new Map<number, LogLine>()
@@ -45,7 +51,7 @@ export function useStepTail(id: string, step: string, log: LogStore): StepTail {
       stop()
       clearTimeout(showing)
     }
-  }, [id, step, log])
+  }, [id, step, log, isInView, returnedAt])
   const unfinished = log.partialLines.filter((line) => line.step === step)
   return { text: [...(lines ?? []), ...unfinished].map(({ text }) => text).join('\n'), isRead: lines !== null }
 }

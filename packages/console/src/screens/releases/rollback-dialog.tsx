@@ -2,7 +2,7 @@ import { Alert, List, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { type Answer, isNothingToDeploy, type Schema } from '@slipway/client'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { client } from '../../api/client.ts'
 import { useRead, useWrite } from '../../api/queries.ts'
 import { BlockerList } from '../../components/blocker-list.tsx'
@@ -11,6 +11,7 @@ import { ErrorAlert } from '../../components/error-alert.tsx'
 import { FormModal } from '../../components/form-modal.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
+import { newKey } from '../../components/new-key.ts'
 import { redeployedAddress } from '../../components/redeployed-address.ts'
 import { neededOverrides, overridesOf, refusingOf } from '../../components/refusing.ts'
 import type { Kind } from '../../components/source-kinds.ts'
@@ -55,6 +56,10 @@ export function RollbackDialog({ scope, onClose }: Props) {
   const [reason, setReason] = useState('')
   const redeploy = useWrite('redeployDeployment', 'listDeployments', 'listPending')
   const navigate = useNavigate()
+  const planHash = preview.data?.plan_hash
+  // One key for every attempt at this plan: if an answer is lost, the next attempt returns what already exists.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another plan is another attempt
+  const idempotencyKey = useMemo(newKey, [planHash])
 
   const blockers = preview.data?.blockers ?? []
   const needed = neededOverrides(refusingOf(blockers, {}, Date.now()))
@@ -69,7 +74,7 @@ export function RollbackDialog({ scope, onClose }: Props) {
       ...(needed.length > 0 ? { override_reason: reason.trim() } : {}),
     }
     redeploy.mutate(
-      { params: { id: group.deployment_id }, body },
+      { params: { id: group.deployment_id }, body, idempotencyKey },
       { onSuccess: (answer) => isNothingToDeploy(answer) || void navigate({ to: redeployedAddress(answer) }) },
     )
   }

@@ -21,8 +21,10 @@ interface Props {
 }
 
 /** Asks, acts on each target with its progress, and says what failed and why. What failed can be tried again. */
-export function BulkDialog({ targets, label, question, isReady = true, act, children, onClose }: Props) {
+export function BulkDialog({ targets: chosen, label, question, isReady = true, act, children, onClose }: Props) {
   const queries = useQueryClient()
+  // The list may lose them while they change, if it is filtered.
+  const [targets] = useState(chosen)
   const [running, setRunning] = useState<{ done: number; of: number } | null>(null)
   const [failures, setFailures] = useState<Failure<Target>[] | null>(null)
   const run = async (those: readonly Target[]) => {
