@@ -142,7 +142,7 @@ test('a new password ends the session over typed input, and the next user sees n
   const visitor = await stage.arrive()
   const { page } = visitor
   await visitor.login(account, '/deploy', 'Deploy')
-  const requirement = page.getByRole('combobox', { name: 'Version requirement' })
+  const requirement = page.getByRole('combobox', { name: 'Version', exact: true })
   await requirement.fill('^7.7.7')
 
   const elsewhere = await stage.arrive()
@@ -188,7 +188,8 @@ test('tabs share a session: they renew it at the same time, a logout ends it ove
 
 test('a user sees the screens and buttons that the roles allow, and is locked out when suspended', async () => {
   const menuOf = async ({ page }: Visitor) =>
-    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link').allTextContents()
+    // Without the counts beside them.
+    await page.getByRole('navigation', { name: 'Screens' }).locator('.mantine-NavLink-label').allTextContents()
   const id = await stage.deploy('sleep 600')
   const admin = await stage.login('/users', 'Users')
   const { page } = admin
