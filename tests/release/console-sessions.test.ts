@@ -119,6 +119,8 @@ test('a login with a provider leads to the wanted address, and a failed one says
     await visitor.goTo('Account')
     await visitor.sees('harbour, as sailor')
     await visitor.button('Log out').click()
+    // The logout ends with a navigation, which would abort the next one.
+    await page.getByRole('link', { name: 'Log in with Harbour' }).waitFor()
     visitor.origins.delete(provider.issuer)
   } finally {
     await provider.close()
