@@ -1,24 +1,25 @@
 import { client } from './client.ts'
 
-/** What has a name that other records show, and the list that names many of them in one call. */
-const LISTS = {
-  action: 'listActions',
-  environment: 'listEnvironments',
-  sequence: 'listSequences',
-  solution: 'listSolutions',
-  target: 'listTargets',
-  tenant: 'listTenants',
-  user: 'listUsers',
+/** What has a name that other records show: how it is read, and the permission for that. */
+export const NAMED = {
+  action: { list: 'listActions', get: 'getAction', permission: 'actions:read' },
+  environment: { list: 'listEnvironments', get: 'getEnvironment', permission: 'environments:read' },
+  sequence: { list: 'listSequences', get: 'getSequence', permission: 'sequences:read' },
+  solution: { list: 'listSolutions', get: 'getSolution', permission: 'solutions:read' },
+  target: { list: 'listTargets', get: 'getTarget', permission: 'targets:read' },
+  tenant: { list: 'listTenants', get: 'getTenant', permission: 'tenants:read' },
+  user: { list: 'listUsers', get: 'getUser', permission: 'users:read' },
 } as const
-export type NamedKind = keyof typeof LISTS
+export type NamedKind = keyof typeof NAMED
 
 /** The most that one call names. */
 const MOST = 100
 
-const nameOf = (record: { name: string } | { username: string }) => ('name' in record ? record.name : record.username)
+export const nameOf = (record: { name: string } | { username: string }) =>
+  'name' in record ? record.name : record.username
 
 async function readNames(kind: NamedKind, ids: readonly string[]): Promise<Map<string, string>> {
-  const { data } = await client.call(LISTS[kind], { query: { ids: ids.join(','), limit: MOST } })
+  const { data } = await client.call(NAMED[kind].list, { query: { ids: ids.join(','), limit: MOST } })
   return new Map(data.map((record) => [record.id, nameOf(record)]))
 }
 

@@ -2,29 +2,16 @@ import { Code, Select, type SelectProps } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { nameQuery } from '../api/names.ts'
+import { NAMED, type NamedKind, nameOf, nameQuery } from '../api/names.ts'
 import { useRead } from '../api/queries.ts'
 import { useSession } from '../session/session.tsx'
 import { searchQuery } from './search-query.ts'
 
-const KINDS = {
-  action: { list: 'listActions', get: 'getAction', permission: 'actions:read' },
-  environment: { list: 'listEnvironments', get: 'getEnvironment', permission: 'environments:read' },
-  sequence: { list: 'listSequences', get: 'getSequence', permission: 'sequences:read' },
-  solution: { list: 'listSolutions', get: 'getSolution', permission: 'solutions:read' },
-  target: { list: 'listTargets', get: 'getTarget', permission: 'targets:read' },
-  tenant: { list: 'listTenants', get: 'getTenant', permission: 'tenants:read' },
-  user: { list: 'listUsers', get: 'getUser', permission: 'users:read' },
-} as const
-type Kind = keyof typeof KINDS
-
 const MAX_CHOICES = 50
 const DEBOUNCE_MS = 250
 
-const nameOf = (record: { name: string } | { username: string }) => ('name' in record ? record.name : record.username)
-
 interface NameProps {
-  kind: Kind
+  kind: NamedKind
   id: string | null
   /** Stands where there is no record. */
   none?: string
@@ -33,13 +20,13 @@ interface NameProps {
 /** The name of a record; its id for users who may not read it, and for a deleted record. */
 export function RecordName({ kind, id, none = '–' }: NameProps) {
   const { can } = useSession()
-  const name = useQuery(nameQuery(kind, id ?? '', id !== null && can(KINDS[kind].permission)))
+  const name = useQuery(nameQuery(kind, id ?? '', id !== null && can(NAMED[kind].permission)))
   if (id === null) return none
   return name.data ?? <Code>{id}</Code>
 }
 
 interface Props extends Pick<SelectProps, 'flex'> {
-  kind: Kind
+  kind: NamedKind
   label: string
   description?: string
   placeholder?: string
@@ -53,7 +40,7 @@ interface Props extends Pick<SelectProps, 'flex'> {
 /** A choice of one record by its name, or of none, searched on the server. Shows nothing to users who may not read such records. */
 export function RecordSelect({ kind, placeholder, required = false, value, error, onChange, ...input }: Props) {
   const { can } = useSession()
-  const { list, get, permission } = KINDS[kind]
+  const { list, get, permission } = NAMED[kind]
   const [text, setText] = useState('')
   const [debounced] = useDebouncedValue(text, DEBOUNCE_MS)
   const enabled = can(permission)

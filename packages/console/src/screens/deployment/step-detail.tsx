@@ -1,6 +1,7 @@
 import { Group, Skeleton, Stack, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useRead } from '../../api/queries.ts'
+import { ErrorAlert } from '../../components/error-alert.tsx'
 import { QuotedText } from '../../components/quoted-text.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { duration, TimeAgo } from '../../components/time-ago.tsx'
@@ -80,7 +81,8 @@ function Result({ id, step, state }: Pick<Props, 'id' | 'step' | 'state'>) {
 }
 
 function Tail({ id, step, log }: Pick<Props, 'id' | 'step' | 'log'>) {
-  const { text, isRead } = useStepTail(id, step.id, log)
+  const { text, isRead, error } = useStepTail(id, step.id, log)
+  if (error !== null) return <ErrorAlert error={error} />
   if (!isRead) return <Skeleton h={120} aria-label="Loading" />
   if (text === '') return <Text size="sm">It has written nothing.</Text>
   return <OutputBlock text={text} label={`Last lines of ${step.action_name} on ${step.target_name}`} isFollowed />

@@ -11,14 +11,16 @@ const SHOW_EVERY_MS = 500
 
 interface StepTail {
   text: string
-  /** Whether the stored lines have been read, or could not be. */
   isRead: boolean
+  /** Why the stored lines could not be read. */
+  error: Error | null
 }
 
 /** The last lines of one step, also those that come while it runs, and the line that it has not finished. */
 export function useStepTail(id: string, step: string, log: LogStore): StepTail {
   useChanges(log.changes)
   const [lines, setLines] = useState<readonly LogLine[] | null>(null)
+  const [error, setError] = useState<Error | null>(null)
   // Lines that came while the tab was hidden, or the server silent, are only stored.
   const isInView = useDocumentVisibility() === 'visible'
   const { returnedAt } = useServerState()
@@ -39,13 +41,15 @@ export function useStepTail(id: string, step: string, log: LogStore): StepTail {
       known.set(line.number, line)
       showing ??= setTimeout(show, SHOW_EVERY_MS)
     })
-    void lastLinesOf(id, { step_id: step }, TAIL, ending.signal)
-      .catch(() => [])
-      .then((stored) => {
+    setError(null)
+    lastLinesOf(id, { step_id: step }, TAIL, ending.signal).then(
+      (stored) => {
         if (ending.signal.aborted) return
         for (const line of stored) known.set(line.number, line)
         show()
-      })
+      },
+      (problem: Error) => ending.signal.aborted || setError(problem),
+    )
     return () => {
       ending.abort()
       stop()
@@ -53,5 +57,5 @@ export function useStepTail(id: string, step: string, log: LogStore): StepTail {
     }
   }, [id, step, log, isInView, returnedAt])
   const unfinished = log.partialLines.filter((line) => line.step === step)
-  return { text: [...(lines ?? []), ...unfinished].map(({ text }) => text).join('\n'), isRead: lines !== null }
+  return { text: [...(lines ?? []), ...unfinished].map(({ text }) => text).join('\n'), isRead: lines !== null, error }
 }
