@@ -22,7 +22,16 @@ test.each([
   ['a prompt without a terminal', ['login', '--email', 'a@example.com'], 'give --password-stdin'],
   ['live lines of one stream', ['logs', 'x', '--stream', 'stdout', '--follow'], 'cannot be used with'],
   ['an apply without files', ['apply'], 'required option'],
-  ['--exit-code without --dry-run', ['apply', '-f', folder, '--exit-code'], '--exit-code is for --dry-run'],
+  ['--timeout alone', ['deploy', 'greet', '--timeout', '30m'], "'--timeout <duration>' needs '--wait' or '--follow'"],
+  ['--cancel-on-interrupt alone', ['redeploy', '@last', '--cancel-on-interrupt'], "needs '--wait' or '--follow'"],
+  [
+    'an override without its reason',
+    ['deploy', 'greet', '--override-rules'],
+    "needs '--reason' or '--override-freeze'",
+  ],
+  ['a kind without a source', ['drift', '--kind', 'action'], "'--kind <kind>' needs a source"],
+  ['the options of a parent', ['deployments', 'list', '--kind', 'action'], "'--kind <kind>' needs '--source'"],
+  ['--exit-code without --dry-run', ['apply', '-f', folder, '--exit-code'], "'--exit-code' needs '--dry-run'"],
   ['--prune without a manager', ['apply', '-f', folder, '--prune', '--yes'], 'manager: NAME'],
 ])('%s exits with 2', async (_, args, message) => {
   expect(await runSlipway(NOWHERE, args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })

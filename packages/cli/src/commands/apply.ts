@@ -17,12 +17,13 @@ import type { Output } from '../terminal/output.ts'
 import { confirm, hasTerminal } from '../terminal/prompt.ts'
 import { formatCount } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
+import { addNeeds } from './needs.ts'
 import { collect } from './values.ts'
 
 // Import files/ inside these commands only: it loads every schema of the API, which slows down the start.
 
 export function addApply(program: Command): void {
-  program
+  const command = program
     .command('apply')
     .description('create and change sources, targets, environments, tenants and freezes as in YAML files')
     .requiredOption('-f, --file <path>', 'a file, or a folder with all YAML in it (repeatable)', collect(String))
@@ -40,6 +41,8 @@ export function addApply(program: Command): void {
       'send private keys, passwords, !env and sensitive variables, because their changes cannot be detected',
     )
     .action(provideContext(apply))
+  addNeeds(command, ['--yes'], ['--prune'])
+  addNeeds(command, ['--exit-code'], ['--dry-run'])
   program
     .command('export')
     .description('write the records of the server as YAML for apply, sources in the latest version')
@@ -70,7 +73,6 @@ interface ApplyOptions {
 
 async function apply({ io, client, output }: Context, options: ApplyOptions): Promise<number> {
   const { file, tenant = null, dryRun = false, exitCode, prune, takeOver = false, resendSecrets = false } = options
-  if (exitCode && !dryRun) throw new UsageError('--exit-code is for --dry-run')
   const { loadFileSet } = await import('../files/load.ts')
   const { chooseManager } = await import('../files/manager.ts')
   const { Reconciler } = await import('../files/changes.ts')

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { formatDuration, formatTime } from '../terminal/table.ts'
 import type { Context } from './context.ts'
 import { take } from './lists.ts'
+import { addNeeds } from './needs.ts'
 import { SORT } from './record-commands.ts'
 import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
 import { omitUndefined, parseIntegerBetween, parsePastTime } from './values.ts'
@@ -37,7 +38,7 @@ export interface ListOptions {
 }
 
 export function addListOptions(command: Command): Command {
-  return command
+  return addNeeds(command, ['--kind'], ['--source'])
     .addOption(new Option('--state <state>', 'only those in this state').choices(STATES))
     .option('--search <text>', 'only those with this text in the source name or state')
     .option('--source <name>', 'only those of this solution, sequence or action, by name or id')

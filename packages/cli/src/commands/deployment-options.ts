@@ -1,7 +1,7 @@
 import type { Schema, SlipwayClient } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { UsageError } from '../exit-code.ts'
 import type { Context } from './context.ts'
+import { addNeeds } from './needs.ts'
 import { findId, findSource, SOURCES, type SourceKind } from './records.ts'
 import { DEPLOYMENT_ARGUMENT, withDeployment } from './references.ts'
 import {
@@ -61,6 +61,8 @@ export function addCreateOptions(command: Command): Command {
 /** Adds the options that a redeploy can change. */
 export function addOverrides(command: Command, { environment = true } = {}): Command {
   if (environment) command.option('-e, --environment <name>', 'the environment, by name or id')
+  addNeeds(command, ['--override-rules'], ['--reason', '--override-freeze'])
+  addNeeds(command, ['--reason'], ['--override-rules', '--override-freeze'])
   return command
     .option('-t, --target <name>', 'a target by name or id (repeatable)', collect(String))
     .option('--tag <key=value>', 'targets with this tag (repeatable)', collect(parseTag))
@@ -121,6 +123,8 @@ export function addSelection(command: Command): Command {
         `use the versions of a deployment of the source, also of its sequences and actions: ${DEPLOYMENT_ARGUMENT}`,
       ).conflicts('sourceVersion'),
     )
+  addNeeds(command, ['--all-tags'], ['--tag'])
+  addNeeds(command, ['--tenant'], ['--environment'])
   return addOverrides(command)
     .option('--all-tags', 'only targets with all of the tags; default: any of them')
     .option(
@@ -143,7 +147,6 @@ type Redeploy = Schema<'RedeployDeployment'>
 export async function buildOverrides(client: SlipwayClient, options: Overrides): Promise<Redeploy> {
   const { target, environment } = options
   const reason = options.reason ?? options.overrideFreeze
-  if (options.overrideRules && reason === undefined) throw new UsageError('--override-rules needs --reason TEXT')
   const findTargetId = (name: string) => findId(client, 'target', name)
   return omitUndefined<Redeploy>({
     target_ids: target && (await Promise.all(target.map(findTargetId))),

@@ -1,10 +1,11 @@
 import type { Input, Item } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { EXIT_CODES, UsageError } from '../exit-code.ts'
+import { EXIT_CODES } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { formatCount, formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
+import { addNeeds } from './needs.ts'
 import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
 import { collect, parseDuration } from './values.ts'
 import { runUntilInterrupted } from './wait.ts'
@@ -23,7 +24,7 @@ interface DriftOptions {
 }
 
 export function addDrift(program: Command): void {
-  program
+  const drift = program
     .command('drift')
     .argument('[source]', 'only of this solution, sequence or action, by name or id')
     .description('show what has changed on targets since its deployment; exit code 1 if anything has')
@@ -33,13 +34,13 @@ export function addDrift(program: Command): void {
     .option('-w, --wait', 'wait for checks that run or were asked for')
     .option('--timeout <duration>', 'how long to wait, for example 10m; then the exit code is 5', parseDuration)
     .action(provideContext(showDrift))
+  addNeeds(drift, ['--timeout'], ['--wait'])
+  addNeeds(drift, ['--check'], ['source', '--target'])
+  addNeeds(drift, ['--kind'], ['source'])
 }
 
 async function showDrift(context: Context, source: string | undefined, options: DriftOptions): Promise<number> {
   const { client, output, screen } = context
-  if (options.check && source === undefined && options.target === undefined) {
-    throw new UsageError('--check needs a source or --target: without both, everything would be checked')
-  }
   const ofSource = source === undefined ? {} : await findSourceFilter(client, source, options.kind)
   const targetIds = await findTargets(context, options.target)
   if (options.check) {

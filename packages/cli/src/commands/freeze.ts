@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { EXIT_CODES } from '../exit-code.ts'
 import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
+import { addNeeds } from './needs.ts'
 import { addDeleteCommand, addShowCommand, printRecords } from './record-commands.ts'
 import { findId, findRecord } from './records.ts'
 import { collect, omitUndefined, parseTimestamp } from './values.ts'
@@ -31,7 +32,7 @@ export function addFreeze(program: Command): void {
   addListAction(listing, list)
   addShowCommand(freeze, 'freeze')
   addDeleteCommand(freeze, 'freeze')
-  addScopeOptions(freeze.command('create'))
+  const creation = addScopeOptions(freeze.command('create'))
     .argument('<name>', 'name of the freeze')
     .description('create a freeze; without tenant, environment and solution it applies to all deployments')
     .option(
@@ -45,6 +46,7 @@ export function addFreeze(program: Command): void {
     .option('--time-zone <name>', 'time zone of the recurrence, for example Europe/Berlin')
     .option('--description <text>', 'purpose of the freeze')
     .action(provideContext(create))
+  addNeeds(creation, ['--time-zone'], ['--recurrence'])
   addScopeOptions(freeze.command('check'))
     .option('-t, --target <name>', 'on this target, by name or id (repeatable)', collect(String))
     .description(

@@ -16,6 +16,7 @@ import { summarizeTargets } from '../terminal/results.ts'
 import { formatDuration, formatSteps, formatTable, localizeTimes } from '../terminal/table.ts'
 import { DeploymentView } from '../terminal/watch.ts'
 import type { Context } from './context.ts'
+import { addNeeds } from './needs.ts'
 import { parseDuration } from './values.ts'
 
 export interface WaitOptions {
@@ -34,9 +35,10 @@ const QUEUE_POLL_MS = 1_000
 const AFTER_LAST_LINE = 999_999_999_999_999
 
 export function addWaitOptions(command: Command): Command {
-  return addFollowOptions(
+  const waiting = addFollowOptions(
     command.option('-w, --wait', 'wait until the deployment has ended; the exit code depends on its result'),
   )
+  return addNeeds(waiting, ['--timeout', '--cancel-on-interrupt'], ['--wait', '--follow'])
 }
 
 export function addFollowOptions(command: Command): Command {
