@@ -55,15 +55,15 @@ describe('the exit code', () => {
   })
 
   test('is 3 during a freeze, until the freeze is overridden or deleted', async () => {
-    await cli.succeed('freeze', 'create', 'closing', '-e', 'production', '--start', 'now', '--end', '+1h')
-    const check = async (...args: string[]) => (await cli.run(['freeze', 'check', ...args])).code
+    await cli.succeed('freezes', 'create', 'closing', '-e', 'production', '--start', 'now', '--end', '+1h')
+    const check = async (...args: string[]) => (await cli.run(['freezes', 'check', ...args])).code
     expect([await check(), await check('-t', 'held'), await check('-t', 'one')]).toEqual([7, 7, 0])
     const refused = await cli.run(['deploy', 'greet', '-t', 'held'])
     expectExit(refused, 3)
     expect(refused.stderr).toMatch(/DEPLOYMENT_FROZEN[\s\S]*closing, until .*, by targets held\n/)
     const forced = await cli.run(['deploy', 'greet', '-t', 'held', '--override-freeze', 'a test', '--wait'])
     expectExit(forced, 0)
-    await cli.succeed('freeze', 'delete', 'closing')
+    await cli.succeed('freezes', 'delete', 'closing', '--yes')
     expect(await check()).toBe(0)
   })
 

@@ -122,9 +122,9 @@ test('a person logs in, makes a key for a pipeline and a user, and logs out', as
   const address = `ann-${tenant.username}@example.com`
   const user = ['users', 'create', address, '--username', 'ann', '--role', 'operator', '--password-stdin']
   expectExit(await run(user, 'a password of some length\n'), 0)
-  expectExit(await run(['users', 'change', address, '--status', 'suspended']), 0)
+  expectExit(await run(['users', 'edit', address, '--status', 'suspended']), 0)
   expect((await run(['users', 'list'])).stdout).toMatch(new RegExp(`${address} +ann +suspended +operator`))
-  expectExit(await run(['users', 'delete', address]), 0)
+  expectExit(await run(['users', 'delete', address, '--yes']), 0)
   expect((await run(['audit', '--limit', '20'])).stdout).toMatch(/tenant-\w+ +- +\S+ +user\.delete/)
 
   expectExit(await run(['logout']), 0)

@@ -348,7 +348,7 @@ describe('examples/pipelines', () => {
 
   test('the account for pull requests shows what is in force, and neither previews nor deploys', async () => {
     const env = { SLIPWAY_SERVICE_ACCOUNT: 'shop-preview', ...withGitHub(onPullRequest) }
-    const shown = await shell('slipway where web && slipway matrix && slipway freeze check', env, cwd)
+    const shown = await shell('slipway where web && slipway matrix && slipway freezes check', env, cwd)
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('web-1') })
     for (const subcommand of ['preview', 'deploy']) {
       const ended = await shell(`slipway ${subcommand} web --tag app=web --var revision=abc`, env, cwd)

@@ -14,7 +14,7 @@ describe('what the commands themselves say', () => {
     [['de'], ['deploy', 'deployments']],
     [
       ['pending', ''],
-      ['cancel', 'get', 'list', 'reprioritize', 'show', 'why', 'help'],
+      ['cancel', 'list', 'reprioritize', 'show', 'why', 'help'],
     ],
     [['deploy', 'x', '--failure-strategy', 'c'], ['continue_on_failure']],
     [['deploy', 'x', '--dr'], ['--dry-run']],
@@ -24,6 +24,7 @@ describe('what the commands themselves say', () => {
     ],
     [['completion', 'z'], ['zsh']],
     [['deployments', '--si'], ['--since']],
+    [['pending', '--wai'], ['--waiting-for']],
     [
       ['where', 'x', '--state', 'r'],
       ['rolled_back', 'rollback_failed', 'rolling_back', 'running'],

@@ -70,7 +70,10 @@ test('two contexts of one server have separate logins', async () => {
 
 test('a deleted context cannot be used', async () => {
   await logIn('first', String(one?.url))
-  expect(await run(['context', 'delete', 'first'])).toMatchObject({ code: 0, stderr: 'deleted context first\n' })
+  expect(await run(['contexts', 'delete', 'first', '--yes'])).toMatchObject({
+    code: 0,
+    stderr: 'deleted context first\n',
+  })
   const { code, stderr } = await run(['whoami', '--context', 'first'])
   expect(stderr).toContain('there is no context "first" (there are: none)')
   expect(code).toBe(2)

@@ -96,7 +96,7 @@ test('a service account is created with roles, or with roles in a scope', async 
 })
 
 test('a service account is suspended', async () => {
-  await slipway('service-accounts', 'change', 'ci', '--status', 'suspended')
+  await slipway('service-accounts', 'edit', 'ci', '--status', 'suspended')
   expect(getSent(`PATCH /admin/users/${ACCOUNT}`)).toEqual({ status: 'suspended' })
 })
 
@@ -128,7 +128,7 @@ test('a trust is deleted by its name', async () => {
 })
 
 test('a user may keep the password as the last way in', async () => {
-  await slipway('users', 'change', 'ada@example.com', '--break-glass', 'yes')
+  await slipway('users', 'edit', 'ada@example.com', '--break-glass', 'yes')
   expect(getSent(`PATCH /admin/users/${PERSON}`)).toEqual({ break_glass: true })
 })
 
@@ -147,12 +147,14 @@ test.each([
   ['a role that the user has', ['--environment', 'staging'], { roles: ['user'], role_bindings: [inBoth, inStaging] }],
   ['a role without a scope', [], { roles: ['user', 'deployer'], role_bindings: [inStaging, inBoth] }],
 ])('%s is added to the others', async (_, scope, expected) => {
-  expect(await slipway('bindings', 'add', 'ada@example.com', '--role', 'deployer', ...scope)).toMatchObject({ code: 0 })
+  expect(await slipway('bindings', 'create', 'ada@example.com', '--role', 'deployer', ...scope)).toMatchObject({
+    code: 0,
+  })
   expect(getSent(`PATCH /admin/users/${PERSON}`)).toEqual(expected)
 })
 
 test('a binding is removed by its scope, in any order, and no other one', async () => {
-  const remove = ['bindings', 'remove', 'ada@example.com', '--role', 'deployer']
+  const remove = ['bindings', 'delete', 'ada@example.com', '--role', 'deployer', '--yes']
   const scope = ['--environment', 'production', '--environment', 'staging', '--solution', 'Shop']
   expect(await slipway(...remove, ...scope)).toMatchObject({ code: 0 })
   expect(getSent(`PATCH /admin/users/${PERSON}`)).toEqual({ roles: ['user'], role_bindings: [inStaging] })
@@ -168,7 +170,7 @@ test('a key is limited to environments and solutions', async () => {
 test('--account manages the keys of a service account', async () => {
   expect((await slipway('keys', 'create', 'new', '--account', 'ci')).stdout).toBe('svc_ci\n')
   expect((await slipway('keys', 'list', '--account', 'ci')).stdout).toMatch(/old .* in staging /)
-  expect(await slipway('keys', 'delete', 'old', '--account', 'ci')).toMatchObject({ code: 0 })
+  expect(await slipway('keys', 'delete', 'old', '--account', 'ci', '--yes')).toMatchObject({ code: 0 })
   expect(server.count(`DELETE /admin/users/${ACCOUNT}/api-keys/${KEY}`)).toBe(1)
 })
 

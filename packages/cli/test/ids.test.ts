@@ -78,7 +78,7 @@ test('the beginning of a short id names a record', async () => {
 
 test.each(['pipeline', '018f', ID])('an API key is named by %s', async (given) => {
   expect((await slipway('keys', 'show', given)).stdout).toMatch(/^key: +pipeline\nid: +018f/)
-  expect((await slipway('keys', 'delete', given)).stdout).toBe(`revoked key pipeline (${ID})\n`)
+  expect((await slipway('keys', 'delete', given, '--yes')).stdout).toBe(`deleted key pipeline (${ID})\n`)
   expect((await slipway('audit', '--api-key', given)).code).toBe(0)
   expect(server.requests.at(-1)?.query.get('api_key_id')).toBe(ID)
 })

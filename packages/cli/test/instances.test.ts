@@ -41,11 +41,11 @@ beforeEach(() => {
   server.requests.length = 0
 })
 
-const slipway = (...args: string[]) => runSlipway(server.url, ['instances', ...args])
+const slipway = (...args: string[]) => runSlipway(server.url, args)
 
-test('join-token sends its options and prints only the token', async () => {
+test('join-tokens create sends its options and prints only the token', async () => {
   const options = ['--uses', '2', '--expires', '1.5h', '--label', 'pool=eu', '--label', 'zone', '--tenant', 'Acme']
-  const { code, stdout, stderr } = await slipway('join-token', ...options)
+  const { code, stdout, stderr } = await slipway('join-tokens', 'create', ...options)
   expect([code, stdout]).toEqual([0, `${ID}.secret\n`])
   expect(stderr).toContain('2 instances join with this token')
   expect(server.requests.at(-1)).toMatchObject({
@@ -54,25 +54,25 @@ test('join-token sends its options and prints only the token', async () => {
   })
 })
 
-test('join-token -o json prints the record, and without options the server chooses the values', async () => {
-  const { stdout, stderr } = await slipway('join-token', '-o', 'json')
+test('join-tokens create -o json prints the record, and without options the server chooses the values', async () => {
+  const { stdout, stderr } = await slipway('join-tokens', 'create', '-o', 'json')
   expect([JSON.parse(stdout), stderr]).toEqual([{ ...grant, token: `${ID}.secret` }, ''])
   expect(server.requests.map(({ body }) => body)).toEqual([{}])
 })
 
-test('join-token -o name prints the token, which is not shown again', async () => {
-  expect((await slipway('join-token', '-o', 'name')).stdout).toBe(`${ID}.secret\n`)
+test('join-tokens create -o name prints the token, which is not shown again', async () => {
+  expect((await slipway('join-tokens', 'create', '-o', 'name')).stdout).toBe(`${ID}.secret\n`)
 })
 
-test('join-tokens list shows no tokens, and join-tokens revoke revokes', async () => {
+test('join-tokens list shows no tokens, and join-tokens delete deletes', async () => {
   const { stdout } = await slipway('join-tokens', 'list')
   expect(stdout).toMatch(/active\s+0 of 2\s+pool=eu zone/)
-  expect((await slipway('join-tokens', 'revoke', ID)).stdout).toBe(`revoked join token ${ID}\n`)
+  expect((await slipway('join-tokens', 'delete', ID, '--yes')).stdout).toBe(`deleted join token ${ID}\n`)
   expect(server.count(`DELETE /instances/grants/${ID}`)).toBe(1)
 })
 
 test('a malformed label is a usage error', async () => {
-  expect(await slipway('join-token', '--label', '=eu')).toMatchObject({
+  expect(await slipway('join-tokens', 'create', '--label', '=eu')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('KEY'),
   })
@@ -82,6 +82,6 @@ test.each([
   ['drain', true, 'instance runner-1 is draining and runs 1 deployments\n'],
   ['resume', false, 'instance runner-1 is online and runs 1 deployments\n'],
 ])('%s sends draining: %j', async (command, draining, stdout) => {
-  expect(await slipway(command, 'runner-1')).toMatchObject({ code: 0, stdout })
+  expect(await slipway('instances', command, 'runner-1')).toMatchObject({ code: 0, stdout })
   expect(server.requests.at(-1)).toMatchObject({ route: `PATCH /admin/instances/${ID}`, body: { draining } })
 })

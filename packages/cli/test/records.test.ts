@@ -48,8 +48,8 @@ beforeEach(() => {
 const slipway = (...args: string[]) => runSlipway(server.url, ['environments', ...args])
 
 test('a position is a number or none', async () => {
-  await slipway('change', 'blue', '--position', '30')
-  await slipway('change', 'blue', '--position', 'none')
+  await slipway('edit', 'blue', '--position', '30')
+  await slipway('edit', 'blue', '--position', 'none')
   const bodies = server.requests.filter(({ route }) => route.startsWith('PATCH')).map(({ body }) => body)
   expect(bodies).toEqual([{ position: 30 }, { position: null }])
 })
@@ -118,9 +118,9 @@ describe('one record', () => {
   })
 
   test('is found by the beginning of its id', async () => {
-    expect((await slipway('get', ID.slice(0, 20), '-o', 'name')).stdout).toBe('blue\n')
-    expect((await slipway('get', OTHER.slice(0, 20).toUpperCase(), '-o', 'name')).stdout).toBe('green\n')
-    expect((await slipway('get', ID, '-o', 'name')).stdout).toBe('blue\n')
+    expect((await slipway('show', ID.slice(0, 20), '-o', 'name')).stdout).toBe('blue\n')
+    expect((await slipway('show', OTHER.slice(0, 20).toUpperCase(), '-o', 'name')).stdout).toBe('green\n')
+    expect((await slipway('show', ID, '-o', 'name')).stdout).toBe('blue\n')
   })
 
   test('is not chosen if several ids match', async () => {

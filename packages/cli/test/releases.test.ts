@@ -129,14 +129,12 @@ describe('--only-changed', () => {
 })
 
 describe('deployments', () => {
-  test('has the subcommands list, show and get', async () => {
+  test('has the subcommands list and show', async () => {
     const { code, stdout } = await slipway('deployments', 'list', '--triggered-by', 'ann', '--limit', '3')
     expect([code, stdout]).toEqual([0, 'no deployments\n'])
     expect(lastQuery()).toMatchObject({ triggered_by: 'ann' })
-    for (const verb of ['show', 'get']) {
-      const shown = await slipway('deployments', verb, ID)
-      expect([shown.code, shown.stderr]).toEqual([3, expect.stringContaining('no GET /deployments/')])
-    }
+    const shown = await slipway('deployments', 'show', ID)
+    expect([shown.code, shown.stderr]).toEqual([3, expect.stringContaining('no GET /deployments/')])
   })
 
   test('prints the names of targets for -o name, each once', async () => {

@@ -14,6 +14,9 @@ const NOWHERE = 'http://127.0.0.1:9'
 
 test.each([
   ['an unknown command', ['deplyo'], "unknown command 'deplyo'"],
+  ['a verb of another program', ['users', 'get', 'ada'], 'Did you mean show?'],
+  ['a mistyped verb', ['targets', 'shwo', 'web-1'], 'Did you mean show?'],
+  ['a verb that a kind does not have', ['instances', 'add'], 'slipway join-tokens create'],
   ['an unknown option', ['deploy', 'greet', '--targt', 'one'], 'Did you mean --target'],
   ['a missing argument', ['deploy'], "missing required argument 'source'"],
   ['another version', ['deploy', 'greet', '--version', '1.0.0'], 'for the version of a source use --source-version'],

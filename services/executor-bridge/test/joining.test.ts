@@ -122,20 +122,18 @@ describe('a join is refused, uses up no token and leaves an audit record:', () =
     const revoked = await grant()
     await bridge.database.query('DELETE FROM instance_grants WHERE id = $1', [revoked.split('.')[0]])
     for (const token of [undefined, 'wrong', `${one}x`, mixed, revoked]) {
-      expect(await refused(token)).toMatch(/^401 .*slipway instances join-token/)
+      expect(await refused(token)).toMatch(/^401 .*slipway join-tokens create/)
     }
   })
 
   test('with a token that has expired', async () => {
-    expect(await refused(await grant({ expires_in_seconds: -1 }))).toMatch(
-      /^401 .*expired.*slipway instances join-token/,
-    )
+    expect(await refused(await grant({ expires_in_seconds: -1 }))).toMatch(/^401 .*expired.*slipway join-tokens create/)
   })
 
   test('with a token that is used up', async () => {
     const token = await grant()
     expect((await joinWith(token)).status).toBe(201)
-    expect(await refused(token)).toMatch(/^401 .*used up.*slipway instances join-token/)
+    expect(await refused(token)).toMatch(/^401 .*used up.*slipway join-tokens create/)
   })
 
   test.each([OTHER_VERSIONS.minor, OTHER_VERSIONS.major, 'one'])(
@@ -214,7 +212,7 @@ describe('a name that exists', () => {
       if (online) await postSync(bridge, instance)
       const { status, body } = await joinWith(token, { name: 'taken' })
       expect([status, body.error.code]).toEqual([409, 'CONFLICT'])
-      expect(body.error.message).toContain('slipway instances remove taken')
+      expect(body.error.message).toContain('slipway instances delete taken')
     }
     expect([await usedOf(token), (await postSync(bridge, instance)).status]).toEqual([0, 200])
   })

@@ -33,7 +33,7 @@ const identityFile = () => path.join(instance.folder, 'identity.json')
 const identity = () => JSON.parse(readFileSync(identityFile(), 'utf8'))
 const says = (text: string) => eventually(`the instance says: ${text}`, () => instance.output.includes(text))
 const timesSaid = (text: string) => instance.output.split(text).length - 1
-const COMMAND = 'slipway instances join-token'
+const COMMAND = 'slipway join-tokens create'
 /** In this time the instance reads the token source several times. */
 const SEVERAL_READS_MS = 200
 

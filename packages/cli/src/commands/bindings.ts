@@ -2,7 +2,10 @@ import type { Schema } from '@slipway/client'
 import type { Command } from 'commander'
 import { RefusedError } from '../exit-code.ts'
 import { sanitize } from '../terminal/controls.ts'
+import { requireConsent } from '../terminal/prompt.ts'
 import { type Context, provideContext } from './context.ts'
+import { addNoun, LIST } from './nouns.ts'
+import { DO_NOT_ASK } from './record-commands.ts'
 import { findRecord, getName } from './records.ts'
 import {
   addScopeOptions,
@@ -26,21 +29,25 @@ interface BindingOptions extends ScopeOptions {
 const USER = 'e-mail, id, or name of a service account'
 
 export function addBindings(program: Command): void {
-  const bindings = program.command('bindings').description('roles of users and service accounts, with their scopes')
-  addListAction(bindings.command('list').argument('<user>', USER).description('list the roles of a user'), list)
+  const bindings = addNoun(program, 'bindings', 'roles of users and service accounts, with their scopes', {
+    show: 'use `slipway bindings list USER`',
+    edit: 'create a binding with the other scope, and delete this one',
+  })
+  addListAction(bindings.command('list', LIST).argument('<user>', USER).description('list the roles of a user'), list)
   addScopeOptions(
     bindings
-      .command('add')
+      .command('create')
       .argument('<user>', USER)
       .description('give a user a role; with a scope the role acts there only, and reads everywhere')
       .requiredOption('--role <name>', 'name of the role'),
-  ).action(provideContext(add))
+  ).action(provideContext(create))
   addScopeOptions(
     bindings
-      .command('remove')
+      .command('delete')
       .argument('<user>', USER)
       .description('take a role from a user; name the scope as `list` shows it')
-      .requiredOption('--role <name>', 'name of the role'),
+      .requiredOption('--role <name>', 'name of the role')
+      .option('-y, --yes', DO_NOT_ASK),
   ).action(provideContext(remove))
 }
 
@@ -65,7 +72,7 @@ async function list({ client, output }: Context, user: string): Promise<void> {
   )
 }
 
-async function add(context: Context, nameOrId: string, { role, ...options }: BindingOptions): Promise<void> {
+async function create(context: Context, nameOrId: string, { role, ...options }: BindingOptions): Promise<void> {
   const { client } = context
   const user = await findRecord(client, 'user', nameOrId)
   const binding = { role, ...(await findScope(client, options)) }
@@ -73,8 +80,12 @@ async function add(context: Context, nameOrId: string, { role, ...options }: Bin
   await change(context, user, [...others, binding])
 }
 
-async function remove(context: Context, nameOrId: string, { role, ...options }: BindingOptions): Promise<void> {
-  const { client } = context
+async function remove(
+  context: Context,
+  nameOrId: string,
+  { role, yes = false, ...options }: BindingOptions & { yes?: boolean },
+): Promise<void> {
+  const { io, client } = context
   const user = await findRecord(client, 'user', nameOrId)
   const binding = { role, ...(await findScope(client, options)) }
   const bindings = listBindings(user)
@@ -86,6 +97,7 @@ async function remove(context: Context, nameOrId: string, { role, ...options }: 
       `${sanitize(getName(user))} does not have the role ${formatBinding(binding, names)}; there are:${present}`,
     )
   }
+  await requireConsent(io, `take the role ${sanitize(role)} from ${sanitize(getName(user))}`, { yes })
   await change(context, user, others)
 }
 

@@ -1,5 +1,7 @@
 import type { Argument, Command, Option } from 'commander'
 
+import { findCommand, LIST_VERB } from './nouns.ts'
+
 /** What a shell has typed, as words without quotes. */
 export interface Typed {
   words: string[]
@@ -56,7 +58,7 @@ export function findPlace(program: Command, words: readonly string[]): Completio
       if (!word.includes('=')) option = found
       else if (program.options.includes(found)) globals[found.attributeName()] = word.slice(word.indexOf('=') + 1)
     } else {
-      const child = command.commands.find((one) => getNames(one).includes(word))
+      const child = findCommand(command, word)
       if (child === undefined) position += 1
       else [command, position] = [child, 0]
     }
@@ -71,13 +73,14 @@ export function findPlace(program: Command, words: readonly string[]): Completio
   return argument === undefined ? place : { ...place, argument }
 }
 
-export const getNames = (command: Command) => [command.name(), ...command.aliases()]
-
 const findOption = (command: Command, name: string) =>
   getOptions(command).find(({ long, short }) => name === long || name === short)
 
-/** Returns the options of the command and of its parents, with --help. */
+/** Returns the options of the command and of its parents, with --help. A noun has those of its list. */
 export function getOptions(command: Command): Option[] {
   const help = command.createHelp()
-  return [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)]
+  const list = findCommand(command, LIST_VERB)
+  const own = [command, ...(list === undefined ? [] : [list])].flatMap((one) => help.visibleOptions(one))
+  const known = new Map([...own, ...help.visibleGlobalOptions(command)].map((option) => [option.long, option]))
+  return [...known.values()]
 }

@@ -1,6 +1,6 @@
 import { Argument } from 'commander'
 import { type CompletedKind, listKnownNames } from './completion-names.ts'
-import { type CompletionPlace, findPlace, getNames, getOptions, readWords } from './completion-words.ts'
+import { type CompletionPlace, findPlace, getOptions, readWords } from './completion-words.ts'
 import type { RootCommand } from './root.ts'
 
 /** The shell calls `slipway complete` at each press of Tab, so completions always match the commands. */
@@ -111,7 +111,7 @@ function listOffers({ command, option, argument, prefix }: CompletionPlace): rea
   if (option !== undefined) return option.argChoices ?? []
   if (prefix.startsWith('-')) return getOptions(command).flatMap(({ long, hidden }) => (long && !hidden ? [long] : []))
   const visible = command.createHelp().visibleCommands(command)
-  return [...visible.flatMap(getNames), ...(argument?.argChoices ?? [])]
+  return [...visible.map((one) => one.name()), ...(argument?.argChoices ?? [])]
 }
 
 /** Lists what the server and this machine know. A shell must not show errors, so there are no names after a failure. */

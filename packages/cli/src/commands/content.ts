@@ -8,14 +8,21 @@ import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
 import { take } from './lists.ts'
+import { addNoun, LIST } from './nouns.ts'
 import { addListAction } from './watching.ts'
 
 const SHA256 = /^[0-9a-f]{64}$/i
 const HASH_ARGUMENT = 'SHA-256 of the content, or the beginning of it'
 
 export function addContent(program: Command): void {
-  const content = program.command('content').description('files that actions use, named by their SHA-256')
-  const listing = content.command('list').description('list files, last uploaded first, and the actions that use them')
+  const content = addNoun(program, 'content', 'files that actions use, named by their SHA-256', {
+    create: 'use `slipway content upload FILE`',
+    edit: 'content never changes: upload another file with `slipway content upload FILE`',
+    delete: 'the server deletes content that no action has used for a while',
+  })
+  const listing = content
+    .command('list', LIST)
+    .description('list files, last uploaded first, and the actions that use them')
   addListAction(listing, list)
   content
     .command('upload')
@@ -24,7 +31,6 @@ export function addContent(program: Command): void {
     .action(provideContext(upload))
   content
     .command('show')
-    .alias('get')
     .argument('<sha256>', HASH_ARGUMENT)
     .description('show size, time and uses of one file')
     .action(

@@ -3,6 +3,9 @@ import { readConfiguration, updateConfiguration } from '../configuration/file.ts
 import { readContext } from '../configuration/server.ts'
 import type { Path } from '../terminal/fields.ts'
 import { type Column, type Format, Output } from '../terminal/output.ts'
+import { requireConsent } from '../terminal/prompt.ts'
+import { addNoun, LIST } from './nouns.ts'
+import { DO_NOT_ASK } from './record-commands.ts'
 import { getRoot } from './root.ts'
 
 interface Row {
@@ -20,9 +23,9 @@ const COLUMNS: Column<Row>[] = [
 ]
 
 export function addContexts(program: Command): void {
-  const context = program.command('context').description('servers under names, each with a login of its own')
-  context
-    .command('list')
+  const contexts = addNoun(program, 'contexts', 'servers under names, each with a login of its own')
+  contexts
+    .command('list', LIST)
     .description('list the contexts; * marks the one in use')
     .action((_options: unknown, command: Command) => {
       const { io } = getRoot(command)
@@ -33,7 +36,7 @@ export function addContexts(program: Command): void {
       const { output, select } = command.optsWithGlobals<{ output: Format; select?: Path[] }>()
       new Output(io, output, select).printList(rows, COLUMNS, 'no contexts')
     })
-  context
+  contexts
     .command('use')
     .argument('<context>', 'name of a context')
     .description('use a context from now on, where neither options nor variables name a server')
@@ -45,13 +48,15 @@ export function addContexts(program: Command): void {
       })
       io.stderr.write(`using ${name}: ${url}\n`)
     })
-  context
+  contexts
     .command('delete')
     .argument('<context>', 'name of a context')
     .description('delete a context; its session on the server ends by itself, or with `slipway logout` before')
-    .action((name: string, _options: unknown, command: Command) => {
+    .option('-y, --yes', DO_NOT_ASK)
+    .action(async (name: string, { yes = false }: { yes?: boolean }, command: Command) => {
       const { io } = getRoot(command)
       readContext(io, name)
+      await requireConsent(io, `delete context ${name}`, { yes })
       updateConfiguration(io, (configuration) => {
         delete configuration.contexts?.[name]
         if (configuration.context === name) delete configuration.context

@@ -7,6 +7,7 @@ import { formatDuration, formatFacts, formatSteps, formatTable, formatTime } fro
 import { type Context, provideContext } from './context.ts'
 import { addListOptions, formatSource, type ListOptions, listDeployments } from './deployment-list.ts'
 import { addLogs } from './logs.ts'
+import { addNoun, LIST } from './nouns.ts'
 import { cancelPending, printPending } from './pending.ts'
 import { DEPLOYMENT_ARGUMENT, withDeployment } from './references.ts'
 import { addFollowOptions, type StartResult, startAndWait, type WaitOptions } from './wait.ts'
@@ -15,13 +16,11 @@ import { addListAction } from './watching.ts'
 type Result = Schema<'CommandResult'>
 
 export function addDeployments(program: Command): void {
-  for (const name of ['status', 'deployments']) {
-    const status = addListOptions(program.command(name))
-      .argument('[deployment]', `${DEPLOYMENT_ARGUMENT}; without it, list the newest ones`)
-      .description('show a deployment, target by target, or list deployments')
-    addListAction(status, showStatus)
-    if (name === 'deployments') addAsRecords(status)
-  }
+  const status = addListOptions(program.command('status'))
+    .argument('[deployment]', `${DEPLOYMENT_ARGUMENT}; without it, list the newest ones`)
+    .description('show a deployment, target by target, or list deployments')
+  addListAction(status, showStatus)
+  addAsRecords(program)
   addLogs(program)
   program
     .command('results')
@@ -42,16 +41,16 @@ export function addDeployments(program: Command): void {
 }
 
 /** Adds the subcommands that all kinds of records have. */
-function addAsRecords(parent: Command): void {
-  const list = addListOptions(parent.command('list')).description('list deployments, newest first')
-  // Commander gives options that both have to the parent.
-  list.hook('preAction', () => {
-    for (const [name, value] of Object.entries(parent.opts())) list.setOptionValue(name, value)
+function addAsRecords(program: Command): void {
+  const deployments = addNoun(program, 'deployments', 'deployments that have started', {
+    create: 'use `slipway deploy SOURCE`',
+    edit: 'use `slipway cancel ID`, `slipway redeploy ID` or `slipway rollback SOURCE`',
+    delete: 'it stays as a record; `slipway cancel ID` ends one that runs',
   })
+  const list = addListOptions(deployments.command('list', LIST)).description('list deployments, newest first')
   addListAction(list, listDeployments)
-  const show = parent
+  const show = deployments
     .command('show')
-    .alias('get')
     .argument('<deployment>', DEPLOYMENT_ARGUMENT)
     .description('show a deployment, target by target')
   addListAction(show, showReferenced)

@@ -33,9 +33,9 @@ export function addEnvironments(program: Command): void {
     .option('--tenant <name>', 'tenant that owns it, by name or id')
     .action(provideContext(create))
   environments
-    .command('change')
+    .command('edit')
     .argument('<environment>', 'name or id of the environment')
-    .description('change the place, the name or the description of an environment')
+    .description('edit the place, the name or the description of an environment')
     .option('--position <number>', POSITION, parsePosition)
     .option('--name <name>', 'new name')
     .option('--description <text>', 'new description')

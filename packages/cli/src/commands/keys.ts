@@ -6,6 +6,8 @@ import { formatRecord } from '../terminal/record.ts'
 import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
+import { addNoun, LIST } from './nouns.ts'
+import { DO_NOT_ASK } from './record-commands.ts'
 import { findId } from './records.ts'
 import { addScopeOptions, findScope, formatScope, isLimited, readScopeNames, type ScopeOptions } from './scopes.ts'
 import { collect, omitUndefined, parseIntegerBetween } from './values.ts'
@@ -35,8 +37,10 @@ const addAccountOption = (command: Command) =>
   command.option('--account <name>', 'the keys of this service account instead of your own, by name or id')
 
 export function addKeys(program: Command): void {
-  const keys = program.command('keys').description('API keys of the calling user, or of a service account')
-  addListAction(addAccountOption(keys.command('list').description('list API keys, newest first')), list)
+  const keys = addNoun(program, 'keys', 'API keys of the calling user, or of a service account', {
+    edit: 'create a key with the other scopes, and delete this one',
+  })
+  addListAction(addAccountOption(keys.command('list', LIST).description('list API keys, newest first')), list)
   const creation = keys
     .command('create')
     .argument('<name>', 'name of the key')
@@ -49,7 +53,7 @@ export function addKeys(program: Command): void {
     .option('--expires-in-days <number>', 'days until the key expires; default: never', parseIntegerBetween(1, 3_650))
     .option('--description <text>', 'purpose of the key')
   addAccountOption(addScopeOptions(creation)).action(provideContext(create))
-  addAccountOption(keys.command('show').alias('get'))
+  addAccountOption(keys.command('show'))
     .argument('<key>', KEY_ARGUMENT)
     .description('show all fields of one API key; the key itself is not shown again')
     .action(
@@ -60,8 +64,8 @@ export function addKeys(program: Command): void {
     )
   addAccountOption(keys.command('delete'))
     .argument('<key>', KEY_ARGUMENT)
-    .description('revoke an API key')
-    .option('-y, --yes', 'do not ask')
+    .description('delete an API key: it stops working at once')
+    .option('-y, --yes', DO_NOT_ASK)
     .action(provideContext(remove))
 }
 
@@ -121,8 +125,8 @@ async function remove(
   const owner = await findOwner(client, account)
   const { id, name } = await findKeyOf(client, owner, nameOrId)
   const shown = `${sanitize(name)} (${id})`
-  await requireConsent(io, `revoke key ${shown}`, { yes, isOptional: true })
+  await requireConsent(io, `delete key ${shown}`, { yes })
   if (owner.kind === 'caller') await client.call('deleteApiKey', { params: { id } })
   else await client.call('deleteUserApiKey', { params: { id: owner.id, key_id: id } })
-  output.printRecord({ id, name, deleted: true }, () => [`revoked key ${shown}`])
+  output.printRecord({ id, name, deleted: true }, () => [`deleted key ${shown}`])
 }

@@ -10,8 +10,6 @@ export interface Kind<K extends RecordKind> {
   columns: (names: Names) => readonly Column<RecordByKind[K]>[]
   /** What else a deletion does. */
   deletion?: string
-  /** Scripts of earlier releases delete these records without `--yes`. */
-  deletesWithoutYes?: true
 }
 
 const count = (values: object) => Object.keys(values).length
@@ -89,7 +87,6 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['FREEZES', (freeze) => formatScope(freeze, names)],
     ],
     deletion: 'the requests that it holds can start',
-    deletesWithoutYes: true,
   },
   instance: {
     kind: 'instance',
@@ -104,7 +101,6 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['LABELS', ({ labels }) => formatLabels(labels)],
     ],
     deletion: 'release its name',
-    deletesWithoutYes: true,
   },
   user: {
     kind: 'user',
@@ -117,7 +113,6 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['TENANT', ({ tenant_id }) => names(tenant_id)],
       ['CREATED', ({ created_at }) => formatTime(created_at)],
     ],
-    deletesWithoutYes: true,
   },
   'service-account': {
     kind: 'service-account',

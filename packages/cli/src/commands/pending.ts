@@ -5,6 +5,7 @@ import { formatNames } from '../terminal/name-list.ts'
 import { formatFacts, formatTime, localizeTimes, toIsoTime } from '../terminal/table.ts'
 import { formatApprovals } from './approvals.ts'
 import { type Context, provideContext } from './context.ts'
+import { addNoun, LIST } from './nouns.ts'
 import { findId } from './records.ts'
 import { resolveRequestId } from './references.ts'
 import { parseIntegerBetween } from './values.ts'
@@ -30,9 +31,13 @@ const CODES: Record<NonNullable<Pending['waiting_for']>, true> = {
 const STATUSES = ['pending', 'processing', 'dispatched', 'cancelled', 'failed'] as const
 
 export function addPending(program: Command): void {
-  const pending = program.command('pending').description('pending requests, which wait in the queue')
+  const pending = addNoun(program, 'pending', 'pending requests, which wait in the queue', {
+    create: 'use `slipway deploy SOURCE`',
+    edit: 'use `slipway pending reprioritize ID --priority N`',
+    delete: 'use `slipway pending cancel ID`',
+  })
   const listing = pending
-    .command('list')
+    .command('list', LIST)
     .description('list pending requests in the order of their start')
     .addOption(new Option('--status <status>', 'list requests with this status instead').choices(STATUSES))
     .addOption(
@@ -43,7 +48,6 @@ export function addPending(program: Command): void {
   addListAction(listing, list)
   pending
     .command('show')
-    .alias('get')
     .argument('<request>', REQUEST_ARGUMENT)
     .description('show all fields of one request')
     .action(provideContext(explainWaiting))

@@ -15,8 +15,9 @@ import { addDeploy } from './deploy.ts'
 import { addDeployments } from './deployments.ts'
 import { addDrift } from './drift.ts'
 import { addEnvironments } from './environments.ts'
-import { addFreeze } from './freeze.ts'
+import { addFreezes } from './freezes.ts'
 import { addInstances } from './instances.ts'
+import { addJoinTokens } from './join-tokens.ts'
 import { addKeys } from './keys.ts'
 import { addLogin } from './login.ts'
 import { addPending } from './pending.ts'
@@ -46,7 +47,7 @@ export function buildProgram(io: Io): RootCommand {
     .description('Create, watch and control deployments')
     .option('-V, --version', 'print the version')
     .option('--url <url>', 'the server; default: SLIPWAY_URL, the context in use, or the server of the last login')
-    .option('--context <name>', 'a server by its name (`slipway context list`); default: SLIPWAY_CONTEXT')
+    .option('--context <name>', 'a server by its name (`slipway contexts`); default: SLIPWAY_CONTEXT')
     .option('--ca-file <file>', 'certificates of authorities to trust besides the usual ones; default: SLIPWAY_CA_FILE')
     .option('--request-timeout <duration>', 'how long an answer may take, such as 5s; default: 30s', parseDuration)
     .addOption(new Option('-o, --output <format>', 'format of the output').choices(FORMATS).default('table'))
@@ -75,12 +76,13 @@ export function buildProgram(io: Io): RootCommand {
   addDrift(program)
   addPending(program)
   addApprovals(program)
-  addFreeze(program)
+  addFreezes(program)
   addTargets(program)
   addCatalog(program)
   addEnvironments(program)
   addContent(program)
   addInstances(program)
+  addJoinTokens(program)
   addKeys(program)
   addUsers(program)
   addServiceAccounts(program)

@@ -7,6 +7,7 @@ import { type Context, provideContext } from './context.ts'
 import { KINDS, type Kind } from './kinds.ts'
 import { take } from './lists.ts'
 import { readNames } from './names.ts'
+import { addNoun, LIST } from './nouns.ts'
 import {
   deleteRecord,
   findId,
@@ -42,7 +43,7 @@ export const SORT = 'order by this column, such as name; -name for the reverse o
 
 export function addListCommand(parent: Command, kind: RecordKind): Command {
   const command = parent
-    .command('list')
+    .command('list', LIST)
     .description(`list ${formatKind(kind)}s, ${kind === 'environment' ? 'by position' : 'newest first'}`)
     .option('--search <text>', 'only those with this text in the name')
     .option('--sort <column>', SORT)
@@ -61,7 +62,6 @@ export function addListCommand(parent: Command, kind: RecordKind): Command {
 export function addShowCommand(parent: Command, kind: RecordKind): Command {
   return parent
     .command('show')
-    .alias('get')
     .argument(`<${kind}>`, `name or id of the ${formatKind(kind)}`)
     .description(`show all fields of one ${formatKind(kind)}`)
     .action(
@@ -78,22 +78,27 @@ export function addShowCommand(parent: Command, kind: RecordKind): Command {
 const withSelectorText = (record: RecordByKind[RecordKind]) =>
   'instance_selector' in record ? { ...record, instance_selector: formatSelector(record.instance_selector) } : record
 
+interface DeleteOptions {
+  yes?: boolean
+  /** Of instances. */
+  force?: boolean
+}
+
+export const DO_NOT_ASK = 'do not ask; needed without a terminal'
+
 export function addDeleteCommand(parent: Command, kind: RecordKind): Command {
-  const { deletion, deletesWithoutYes } = KINDS[kind]
+  const { deletion } = KINDS[kind]
   return parent
     .command('delete')
     .argument(`<${kind}>`, `name or id of the ${formatKind(kind)}`)
     .description(`delete one ${formatKind(kind)}${deletion === undefined ? '' : `; ${deletion}`}`)
-    .option('-y, --yes', deletesWithoutYes ? 'do not ask' : 'do not ask; needed without a terminal')
+    .option('-y, --yes', DO_NOT_ASK)
     .action(
-      provideContext(async ({ io, client, output }, nameOrId: string, { yes = false }: { yes?: boolean }) => {
+      provideContext(async ({ io, client, output }, nameOrId: string, { yes = false, force }: DeleteOptions) => {
         const record = await findRecord(client, kind, nameOrId)
         const name = getName(record)
-        await requireConsent(io, `delete ${formatKind(kind)} ${sanitize(name)}`, {
-          yes,
-          isOptional: deletesWithoutYes === true,
-        })
-        await deleteRecord(client, kind, record.id)
+        await requireConsent(io, `delete ${formatKind(kind)} ${sanitize(name)}`, { yes })
+        await deleteRecord(client, kind, record.id, force ? { force: 'true' } : {})
         output.printRecord({ id: record.id, ...pickName(record), deleted: true }, () => [
           `deleted ${formatKind(kind)} ${sanitize(name)}`,
         ])
@@ -108,7 +113,7 @@ const pickName = (record: RecordByKind[RecordKind]) => {
 
 /** Adds a command for a kind of record with list, show and delete. */
 export function addRecordCommands(program: Command, name: string, kind: RecordKind, description: string): Command {
-  const parent = program.command(name).description(description)
+  const parent = addNoun(program, name, description)
   addListCommand(parent, kind)
   addShowCommand(parent, kind)
   addDeleteCommand(parent, kind)

@@ -26,9 +26,9 @@ export function addRoles(program: Command): void {
     .option('--description <text>', 'purpose of the role')
     .action(provideContext(create))
   roles
-    .command('change')
+    .command('edit')
     .argument('<role>', 'name or id of the role')
-    .description('change a role, at once for all users with it; --permission replaces all permissions')
+    .description('edit a role, at once for all users with it; --permission replaces all permissions')
     .option('--name <name>', 'new name')
     .option('--permission <permission>', PERMISSION, collect(String))
     .option('--description <text>', 'new purpose')

@@ -38,9 +38,9 @@ export function addServiceAccounts(program: Command): void {
     .addOption(STATUS)
     .action(provideContext(create))
   accounts
-    .command('change')
+    .command('edit')
     .argument('<service-account>', 'name or id of the service account')
-    .description('change a service account; --role replaces all roles without a scope')
+    .description('edit a service account; --role replaces all roles without a scope')
     .option('--role <name>', 'a new role of the account (repeatable)', collect(String))
     .option('--display-name <name>', 'new full name')
     .addOption(STATUS)

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/controls.ts'
 import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
+import { addNoun, LIST } from './nouns.ts'
 import { addDeleteCommand, addShowCommand, printRecords, SORT } from './record-commands.ts'
 import { findId } from './records.ts'
 import { collect, parseTag } from './values.ts'
@@ -13,9 +14,9 @@ type Target = Item<'listTargets'>
 const STATUSES: Target['status'][] = ['online', 'stale', 'offline']
 
 export function addTargets(program: Command): void {
-  const targets = program.command('targets').description('where commands run')
+  const targets = addNoun(program, 'targets', 'where commands run')
   const listing = targets
-    .command('list')
+    .command('list', LIST)
     .description('list targets, newest first')
     .option('--search <text>', 'only those with this text in the name')
     .option('--sort <column>', SORT)

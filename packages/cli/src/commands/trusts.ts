@@ -1,23 +1,29 @@
-import type { Answer } from '@slipway/client'
+import type { Answer, SlipwayClient } from '@slipway/client'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { getAudience } from '../configuration/id-token.ts'
 import { sanitize } from '../terminal/controls.ts'
 import { requireConsent } from '../terminal/prompt.ts'
+import { formatRecord } from '../terminal/record.ts'
 import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
 import { formatLabels } from './kinds.ts'
+import { addNoun, LIST } from './nouns.ts'
+import { DO_NOT_ASK } from './record-commands.ts'
 import { findId } from './records.ts'
 import { buildTokenRule, type TrustOptions } from './trust-claims.ts'
 import { collect } from './values.ts'
 import { addListAction } from './watching.ts'
 
+const TRUST = 'name or id of the trust'
 const ACCOUNT = 'name or id of the service account'
 
 export function addTrusts(program: Command): void {
-  const trusts = program.command('trusts').description('which pipelines a service account is for')
+  const trusts = addNoun(program, 'trusts', 'which pipelines a service account is for', {
+    edit: 'create a trust with the other claims, and delete this one',
+  })
   addListAction(
-    trusts.command('list').argument('<account>', ACCOUNT).description('list the trusts of a service account'),
+    trusts.command('list', LIST).argument('<account>', ACCOUNT).description('list the trusts of a service account'),
     list,
   )
   trusts
@@ -44,11 +50,22 @@ export function addTrusts(program: Command): void {
     )
     .action(provideContext(create))
   trusts
+    .command('show')
+    .argument('<account>', ACCOUNT)
+    .argument('<trust>', TRUST)
+    .description('show all fields of one trust')
+    .action(
+      provideContext(async ({ client, output }, account: string, nameOrId: string) => {
+        const trust = await findTrust(client, await findId(client, 'service-account', account), nameOrId)
+        output.printRecord(trust, () => formatRecord('trust', trust, () => null))
+      }),
+    )
+  trusts
     .command('delete')
     .argument('<account>', ACCOUNT)
-    .argument('<trust>', 'name or id of the trust')
+    .argument('<trust>', TRUST)
     .description('delete a trust; access tokens end 15 minutes later at the latest')
-    .option('-y, --yes', 'do not ask; needed without a terminal')
+    .option('-y, --yes', DO_NOT_ASK)
     .action(provideContext(remove))
 }
 
@@ -62,6 +79,9 @@ function parseClaim(text: string): [string, string] {
   if (name === undefined || value === undefined) throw new InvalidArgumentError('Write it as NAME=VALUE.')
   return [name, value]
 }
+
+const findTrust = async (client: SlipwayClient, id: string, nameOrId: string) =>
+  chooseEntry('trust', (await client.call('listTrusts', { params: { id } })).trusts, nameOrId)
 
 async function list({ client, output }: Context, account: string): Promise<void> {
   const id = await findId(client, 'service-account', account)
@@ -105,8 +125,7 @@ async function remove(
   { yes = false }: { yes?: boolean },
 ): Promise<void> {
   const id = await findId(client, 'service-account', account)
-  const { trusts } = await client.call('listTrusts', { params: { id } })
-  const trust = chooseEntry('trust', trusts, nameOrId)
+  const trust = await findTrust(client, id, nameOrId)
   await requireConsent(io, `delete trust ${sanitize(trust.name)} of ${sanitize(account)}`, { yes })
   await client.call('deleteTrust', { params: { id, trust_id: trust.id } })
   output.printRecord({ id: trust.id, name: trust.name, deleted: true }, () => [`deleted trust ${sanitize(trust.name)}`])

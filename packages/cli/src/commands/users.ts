@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/controls.ts'
 import { ask, readFirstLineOfStdin } from '../terminal/prompt.ts'
 import { type Context, provideContext } from './context.ts'
+import { addNoun } from './nouns.ts'
 import { addDeleteCommand, addListCommand, addShowCommand } from './record-commands.ts'
 import { findId } from './records.ts'
 import { collect, omitUndefined } from './values.ts'
@@ -25,7 +26,7 @@ export const STATUS = new Option('--status <status>', 'only an active user can l
 ])
 
 export function addUsers(program: Command): void {
-  const users = program.command('users').description('users of the API')
+  const users = addNoun(program, 'users', 'users of the API')
   addListCommand(users, 'user')
   addShowCommand(users, 'user')
   users
@@ -40,9 +41,9 @@ export function addUsers(program: Command): void {
     .option('--password-stdin', 'read the password from stdin; asked for on a terminal')
     .action(provideContext(create))
   users
-    .command('change')
+    .command('edit')
     .argument('<user>', 'e-mail or id of the user')
-    .description('change a user; --role replaces all roles without a scope')
+    .description('edit a user; --role replaces all roles without a scope')
     .option('--email <address>', 'new e-mail')
     .option('--username <name>', 'new user name')
     .option('--display-name <name>', 'new full name')

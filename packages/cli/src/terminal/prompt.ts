@@ -47,15 +47,8 @@ export async function readFirstLineOfStdin({ stdin }: Io): Promise<string> {
   throw new UsageError('stdin is empty: write the secret to it as one line')
 }
 
-/**
- * Asks before a change. Without a terminal, `--yes` is needed. `isOptional` is for commands that never needed it there: scripts
- * use them.
- */
-export async function requireConsent(
-  io: Io,
-  action: string,
-  { yes, isOptional }: { yes: boolean; isOptional?: boolean },
-): Promise<void> {
-  if (yes || (isOptional && !hasTerminal(io))) return
+/** Asks before a change. Without a terminal, `--yes` is needed. */
+export async function requireConsent(io: Io, action: string, { yes }: { yes: boolean }): Promise<void> {
+  if (yes) return
   if (!(await confirm(io, `${action}?`, 'give --yes'))) throw new RefusedError('nothing was changed')
 }

@@ -140,6 +140,6 @@ function requireFreeName(
   throw new Problem(
     'CONFLICT',
     `There is an instance named ${known.name}, which goes on with the credential in its own folder. If that is lost, an ` +
-      `administrator releases the name with \`slipway instances remove ${known.name}\``,
+      `administrator releases the name with \`slipway instances delete ${known.name}\``,
   )
 }

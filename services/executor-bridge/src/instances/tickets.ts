@@ -7,7 +7,7 @@ import { findGrantToken } from './join.sql.ts'
 /** The permission of a caller to join: the grant of its token, or the service account of its pod. */
 export type Ticket = { kind: 'grant'; grant_id: string } | { kind: 'service_account'; account: string; pod: string }
 
-export const MAKE_TOKEN = 'make one with `slipway instances join-token`'
+export const MAKE_TOKEN = 'make one with `slipway join-tokens create`'
 
 /** A JSON Web Token has three parts, a join token has two. */
 const JSON_WEB_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/

@@ -9,7 +9,7 @@ const USAGE = `Usage: node services/gateway/dist/administration/join-token.js [-
          [--label KEY[=VALUE]]... [--file PATH]
 
 Creates a token with which orchestration instances join, straight in the database of DATABASE_URL. It is for operators on
-the machine and for the first start. Afterwards use \`slipway instances join-token\`.
+the machine and for the first start. Afterwards use \`slipway join-tokens create\`.
 
   --uses N                how many instances can join with the token (1)
   --expires-in-seconds N  how long the token is valid (3600)

@@ -10,7 +10,7 @@ const RETRY = { baseMs: 500, capMs: 15_000 }
 const REFUSED_RETRY = { baseMs: 30_000, capMs: 60_000 }
 
 export const TOKEN_ADVICE =
-  'make a join token with `slipway instances join-token` and write it to the file of SLIPWAY_JOIN_TOKEN_FILE'
+  'make a join token with `slipway join-tokens create` and write it to the file of SLIPWAY_JOIN_TOKEN_FILE'
 
 interface JoinOptions {
   bridge: Pick<BridgeClient, 'join'>

@@ -32,7 +32,7 @@ export function Freezes() {
   return (
     <ListScreen
       title="Freezes"
-      command="slipway freeze list"
+      command="slipway freezes list"
       record="freeze"
       purpose="A freeze forbids deployments for a time, such as the days before a holiday. Create one to hold deployments back."
       createRight={createRight}

@@ -4,6 +4,7 @@ import { EXIT_CODES } from '../exit-code.ts'
 import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
 import { addNeeds } from './needs.ts'
+import { addNoun, LIST } from './nouns.ts'
 import { addDeleteCommand, addShowCommand, printRecords } from './record-commands.ts'
 import { findId, findRecord } from './records.ts'
 import { collect, omitUndefined, parseTimestamp } from './values.ts'
@@ -23,16 +24,16 @@ const addScopeOptions = (command: Command) =>
     .option('-e, --environment <name>', 'of this environment, by name or id')
     .option('--solution <name>', 'of this solution, by name or id')
 
-export function addFreeze(program: Command): void {
-  const freeze = program.command('freeze').alias('freezes').description('times without deployments')
-  const listing = freeze
-    .command('list')
+export function addFreezes(program: Command): void {
+  const freezes = addNoun(program, 'freezes', 'times without deployments')
+  const listing = freezes
+    .command('list', LIST)
     .description('list freezes, newest first')
     .option('--active', 'only active freezes')
   addListAction(listing, list)
-  addShowCommand(freeze, 'freeze')
-  addDeleteCommand(freeze, 'freeze')
-  const creation = addScopeOptions(freeze.command('create'))
+  addShowCommand(freezes, 'freeze')
+  addDeleteCommand(freezes, 'freeze')
+  const creation = addScopeOptions(freezes.command('create'))
     .argument('<name>', 'name of the freeze')
     .description('create a freeze; without tenant, environment and solution it applies to all deployments')
     .option(
@@ -47,7 +48,7 @@ export function addFreeze(program: Command): void {
     .option('--description <text>', 'purpose of the freeze')
     .action(provideContext(create))
   addNeeds(creation, ['--time-zone'], ['--recurrence'])
-  addScopeOptions(freeze.command('check'))
+  addScopeOptions(freezes.command('check'))
     .option('-t, --target <name>', 'on this target, by name or id (repeatable)', collect(String))
     .description(
       'list the active freezes for a deployment, or without options all active ones; exit with 7 if there is one',
