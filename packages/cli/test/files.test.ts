@@ -73,47 +73,52 @@ test.each([
     'no kind',
     'kind: tenant\n',
     '',
-    /^catalog\.yaml:2:1: kind is required: one of: tenant, environment, action, sequence, solution, target, freeze$/,
+    /^catalog\.yaml:2:1: kind: is required: one of: tenant, environment, action, sequence, solution, target, freeze$/,
   ],
-  ['an unknown kind', 'kind: tenant', 'kind: tennant', /^catalog\.yaml:2:1: kind must be one of: tenant, environment/],
+  ['an unknown kind', 'kind: tenant', 'kind: tennant', /^catalog\.yaml:2:1: kind: must be one of: tenant, environment/],
   [
     'an unknown field',
     'connection:\n',
     'conection:\n',
-    /^catalog\.yaml:21:1: conection is not a known field; allowed are: .*connection/,
+    /^catalog\.yaml:21:1: conection: is not a known field; did you mean connection\?; allowed are: .*connection/,
   ],
   [
     'an unknown field inside',
     '  host: web',
     '  hots: web',
-    /^catalog\.yaml:23:3: connection\/hots is not a known field; allowed are: .*host/,
+    /^catalog\.yaml:23:3: connection\.hots: is not a known field; did you mean .*host.*\?; allowed are: .*host/,
   ],
-  ['a missing field', '  host: web.example.com\n', '', /^catalog\.yaml:21:1: connection\/host is required$/],
-  ['a wrong type', 'variables: { port: 80 }', 'variables: 80', /^catalog\.yaml:26:1: variables must be object$/],
-  ['a wrong word', 'type: ssh', 'type: shs', /^catalog\.yaml:22:3: connection\/type must be one of: .*local.*ssh/],
+  ['a missing field', '  host: web.example.com\n', '', /^catalog\.yaml:21:1: connection\.host: is required$/],
+  [
+    'a wrong type',
+    'variables: { port: 80 }',
+    'variables: 80',
+    /^catalog\.yaml:26:1: variables: an object with fields is expected, this is a number$/,
+  ],
+  ['a wrong word', 'type: ssh', 'type: shs', /^catalog\.yaml:22:3: connection\.type: must be one of: .*local.*ssh/],
   [
     'an unknown operator of a selector',
     'variables: { port: 80 }',
     'instance_selector: { match_expressions: [{ key: spot, operator: Missing }] }',
-    /^catalog\.yaml:26:\d+: instance_selector\/match_expressions\/0\/operator /,
+    /^catalog\.yaml:26:\d+: instance_selector\.match_expressions\[0\]\.operator: /,
   ],
   [
     'an invalid version',
     'version: 1.0.0',
     'version: "1.0"',
-    /^catalog\.yaml:12:1: version must be a full semantic version, for example 1\.4\.0$/,
+    /^catalog\.yaml:12:1: version: must be a full semantic version, for example 1\.4\.0$/,
   ],
   [
     'a time without a zone',
     'start_time: 2036-12-20T00:00:00+01:00',
     'start_time: 2036-12-20',
-    /start_time must be an ISO 8601 timestamp with a zone/,
+    /start_time: must be an ISO 8601 timestamp with a zone/,
   ],
   [
     'an invalid name of a variable',
     '{ region: eu-west-1 }',
     '{ "re gion": x }',
-    /^catalog\.yaml:8:14: variables\/re gion is not a name for a variable/,
+    /^catalog\.yaml:8:14: variables\["re gion"\]: is not a name for a variable/,
   ],
   [
     'a missing file',
@@ -131,7 +136,7 @@ test.each([
     'a duplicate name',
     '---\nkind: environment',
     '---\nkind: tenant\nname: acme\n---\nkind: environment',
-    /^catalog\.yaml:6:1: name is "acme", like the tenant at catalog\.yaml:3:1$/,
+    /^catalog\.yaml:6:1: name: is "acme", like the tenant at catalog\.yaml:3:1$/,
   ],
 ])('%s', (_, from, to, message) => {
   expect(CATALOG).toContain(from)
@@ -180,11 +185,11 @@ describe('a catalog of a stranger', () => {
     const env = { WEB_PASSWORD: 'hunter2', OTHER: 'x' }
     write('more.yaml', record('!env OTHER'))
     expect(load(env)).toEqual([
-      expect.stringMatching(/^more.yaml:3:1: description would show !env OTHER .*give --env OTHER/),
+      expect.stringMatching(/^more.yaml:3:1: description: would show !env OTHER .*give --env OTHER/),
     ])
     loadFileSet([folder], { env, allowedVariables: new Set(['OTHER']) })
     write('more.yaml', 'kind: tenant\nname: Other\nvariables: { a: &a !env OTHER, b: *a }\nsensitive_variables: [a]\n')
-    expect(load(env)).toEqual([expect.stringMatching(/^more.yaml:3:32: variables\/b would show !env OTHER/)])
+    expect(load(env)).toEqual([expect.stringMatching(/^more.yaml:3:32: variables\.b: would show !env OTHER/)])
     write('more.yaml', 'kind: tenant\nname: Other\nvariables: { a: !env OTHER }\nsensitive_variables: [a]\n')
     expect(load(env)).toEqual([])
   })

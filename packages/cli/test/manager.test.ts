@@ -33,9 +33,9 @@ test('files may name a manager and no record, but not nothing', () => {
 })
 
 test.each([
-  ['another name', 'manager: other', /b\.yaml:1:1: manager is "other", but \S+a\.yaml:1:1 says "shop"/],
-  ['a malformed name', 'manager: a shop', /b\.yaml:1:1: manager /],
-  ['another field', 'manager: shop\nname: x', /b\.yaml:2:1: name is not a known field here/],
+  ['another name', 'manager: other', /b\.yaml:1:1: manager: is "other", but \S+a\.yaml:1:1 says "shop"/],
+  ['a malformed name', 'manager: a shop', /b\.yaml:1:1: manager: /],
+  ['another field', 'manager: shop\nname: x', /b\.yaml:2:1: name: is not a known field here/],
 ])('%s is refused', (_, text, message) => {
   write('wrong/a.yaml', `manager: shop\n---\n${TENANT}`)
   write('wrong/b.yaml', text)

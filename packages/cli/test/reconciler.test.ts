@@ -204,6 +204,6 @@ test('a reference to a record that is neither in the files nor on the server is 
   stored = {}
   const sequence = 'kind: sequence\nname: release\nversion: 1.0.0\ndefinition:\n  actions:\n    - action: great\n'
   const message =
-    /:6:7: definition\/actions\/0\/action names the action "great", which is neither in these files nor on/
+    /:6:7: definition\.actions\[0\]\.action: names the action "great", which is neither in these files nor on/
   await expect(plan([sequence])).rejects.toThrow(message)
 })

@@ -1,7 +1,7 @@
 // The schemas of everything that crosses a process: the HTTP API with its OpenAPI document, messages, the protocols of instances
 // and agents, streams.
 
-export { type Interpreter, nameKey, prepareScript } from '@slipway/domain'
+export { findSimilar, formatPointer, type Interpreter, nameKey, prepareScript, suggest } from '@slipway/domain'
 export * from './agent/protocol.ts'
 export * from './api/administration.ts'
 export * from './api/audit.ts'
@@ -26,6 +26,7 @@ export * from './instance/protocol.ts'
 export * from './messages/commands.ts'
 export * from './messages/envelope.ts'
 export * from './messages/events.ts'
+export { FORMAT_SENTENCES, PATTERN_SENTENCES } from './problem-sentences.ts'
 export * from './schema.ts'
 export * from './streams.ts'
 export * from './validation.ts'

@@ -1,8 +1,9 @@
 import { decodeSqid, isUuid, isVersion, isVersionRequirement, nameProblems } from '@slipway/domain'
-import { _, Ajv, type AnySchemaObject, type ErrorObject, type KeywordCxt, str, type ValidateFunction } from 'ajv'
+import { _, Ajv, type AnySchemaObject, type ErrorObject, type KeywordCxt, type ValidateFunction } from 'ajv'
 import formatsModule from 'ajv-formats'
 import { boundFirst } from './bounded-schema.ts'
-import { ID_KINDS, NOT_BLANK, type TSchema, VARIABLE_NAME } from './schema.ts'
+import { expectTypes, MOST_IDS, writeSentence } from './problem-sentences.ts'
+import { ID_KINDS, type TSchema, VARIABLE_NAME } from './schema.ts'
 
 const addFormats = (formatsModule as unknown as { default?: typeof formatsModule }).default ?? formatsModule
 
@@ -44,10 +45,7 @@ function sharedAjv(): Ajv {
     keyword: 'maxLength',
     type: 'string',
     schemaType: 'number',
-    error: {
-      message: ({ schemaCode }) => str`must NOT have more than ${schemaCode} characters`,
-      params: ({ schemaCode }) => _`{limit: ${schemaCode}}`,
-    },
+    error: { message: 'is too long', params: ({ schemaCode }) => _`{limit: ${schemaCode}}` },
     code(context: KeywordCxt) {
       const { data, schemaCode } = context
       // A character has at most two code units.
@@ -83,7 +81,7 @@ interface SchemaValidate {
 
 /** Reports the fields that a schema does not have: the first ones by name, the others as a number. */
 function unknownFields(allowed: boolean, { properties, patternProperties }: AnySchemaObject): SchemaValidate {
-  const known = new Set(Object.keys(properties ?? {}))
+  const known: ReadonlySet<string> = new Set(Object.keys(properties ?? {}))
   const patterns = Object.keys(patternProperties ?? {}).map((pattern) => new RegExp(pattern, 'u'))
   const namesVariables = VARIABLE_NAME in (patternProperties ?? {})
   const isUnknown = (key: string) => !known.has(key) && !patterns.some((pattern) => pattern.test(key))
@@ -91,80 +89,66 @@ function unknownFields(allowed: boolean, { properties, patternProperties }: AnyS
     const unknown = allowed ? [] : Object.keys(data).filter(isUnknown)
     validate.errors = unknown.slice(0, NAMED_FIELDS).map((key, index) => {
       const others = index === NAMED_FIELDS - 1 ? unknown.length - NAMED_FIELDS : 0
-      return { keyword: 'additionalProperties', params: { additionalProperty: key, namesVariables, others } }
+      return { keyword: 'additionalProperties', params: { additionalProperty: key, namesVariables, others, known } }
     })
     return unknown.length === 0
   }
   return validate
 }
 
-const MOST_IDS = 100
 const isIdList = (text: string) => {
   const ids = text.split(',')
   return ids.length <= MOST_IDS && ids.every((id) => /^[A-Za-z0-9-]{1,64}$/.test(id))
 }
 
-const article = (noun: string) => (/^[aeiou]/.test(noun) ? 'an' : 'a')
-
-const FORMAT_MESSAGES: Record<string, string> = {
-  uuid: 'must be a UUID',
-  'id-list': `must be 1 to ${MOST_IDS} ids (UUIDs or SqIds), separated by commas`,
-  name: 'must be 1 to 255 characters with a visible one, without blanks at its ends, control characters and controls of the writing direction',
-  version: 'must be a full semantic version, for example 1.4.0',
-  'version-requirement': 'must be an npm version range, for example ^1.2.0',
-  'date-time': 'must be an ISO 8601 timestamp with a zone, for example 2026-01-31T09:00:00Z',
-  email: 'must be an e-mail address',
-  ...Object.fromEntries(
-    ID_KINDS.map((kind) => [`id-${kind}`, `must be the id of ${article(kind)} ${kind} (a UUID or a SqId)`]),
-  ),
-}
-
 const escapePointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
-function describe(error: ErrorObject): SchemaProblem | null {
+function describeProblem(error: ErrorObject): SchemaProblem | null {
+  const message = writeSentence(error)
+  if (message === null) return null
   const at = error.instancePath
   switch (error.keyword) {
     case 'required': {
       const field = String(error.params['missingProperty'])
-      const problem: SchemaProblem = { path: `${at}/${escapePointer(field)}`, message: 'is required' }
+      const problem: SchemaProblem = { path: `${at}/${escapePointer(field)}`, message }
       return at === '' ? { ...problem, missing: field } : problem
     }
     case 'additionalProperties': {
-      const { additionalProperty, namesVariables, others } = error.params
-      return {
-        path: `${at}/${escapePointer(String(additionalProperty))}`,
-        message: namesVariables
-          ? 'is not a name for a variable: use letters, digits and _, at most 128 characters'
-          : 'is not a known field',
-        ...(others > 0 ? { others: Number(others) } : {}),
-      }
+      const { additionalProperty, others } = error.params
+      const path = `${at}/${escapePointer(String(additionalProperty))}`
+      return { path, message, ...(others > 0 ? { others: Number(others) } : {}) }
     }
-    case 'format':
-      return { path: at, message: FORMAT_MESSAGES[String(error.params['format'])] ?? error.message ?? 'is malformed' }
-    case 'enum':
-      return { path: at, message: `must be one of: ${(error.params['allowedValues'] as unknown[]).join(', ')}` }
-    case 'const':
-      return { path: at, message: `must be ${JSON.stringify(error.params['allowedValue'])}` }
-    case 'pattern':
-      if (error.params['pattern'] === NOT_BLANK) return { path: at, message: 'must not be blank' }
-      return { path: at, message: error.message ?? 'is malformed' }
-    case 'type':
-      // The problem of `enum` lists the allowed values.
-      if (Array.isArray(error.parentSchema?.['enum'])) return null
-      return { path: at, message: error.message ?? 'is invalid' }
-    case 'discriminator': {
-      // Other rules report a tag that is absent or no text.
-      if (error.params['error'] !== 'mapping') return null
-      const tag = String(error.params['tag'])
-      const variants = error.parentSchema?.['oneOf'] as { properties: Record<string, { const: unknown }> }[]
-      const known = variants.map(({ properties }) => properties[tag]?.const)
-      return { path: `${at}/${escapePointer(tag)}`, message: `must be one of: ${known.join(', ')}` }
-    }
-    case 'if':
-      return null
+    case 'discriminator':
+      return { path: `${at}/${escapePointer(String(error.params['tag']))}`, message }
     default:
-      return { path: at, message: error.message ?? 'is invalid' }
+      return { path: at, message }
   }
+}
+
+/**
+ * A value that fits no branch of an `anyOf` has an error for each branch, and one for the whole. The branches differ in their
+ * type: only the errors of the branch that has the type of the value stay, or one that names all types.
+ */
+function describeUnions(errors: readonly ErrorObject[]): SchemaProblem[] {
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf')
+  if (unions.length === 0) return errors.flatMap((error) => describeProblem(error) ?? [])
+  const isOf = (union: ErrorObject, { instancePath, schemaPath }: ErrorObject) =>
+    instancePath === union.instancePath && schemaPath.startsWith(`${union.schemaPath}/`)
+  const isOfBranch = (error: ErrorObject) => error.keyword === 'type' && unions.some((union) => isOf(union, error))
+  return errors.flatMap((error) => {
+    if (isOfBranch(error)) return []
+    if (error.keyword !== 'anyOf') return describeProblem(error) ?? []
+    const types = errors.filter((one) => one.keyword === 'type' && isOf(error, one))
+    const branches = (error.schema as unknown[]).length
+    if (types.length < branches) return []
+    return {
+      path: error.instancePath,
+      message: expectTypes(
+        types.map(({ params }) => String(params['type'])),
+        error.data,
+      ),
+    }
+  })
 }
 
 /**
@@ -178,9 +162,7 @@ export function compile(schema: TSchema): (value: unknown) => SchemaProblem[] {
     if (validate(value)) return []
     const seen = new Set<string>()
     const problems: SchemaProblem[] = []
-    for (const error of validate.errors ?? []) {
-      const problem = describe(error)
-      if (problem === null) continue
+    for (const problem of describeUnions(validate.errors ?? [])) {
       const key = `${problem.path}\n${problem.message}`
       if (seen.has(key)) continue
       seen.add(key)

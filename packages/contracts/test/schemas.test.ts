@@ -7,10 +7,15 @@ import {
   compile,
   EVENTS,
   EventBatch,
+  FORMAT_SENTENCES,
+  literals,
+  Nullable,
   OPERATIONS,
   type Operation,
   openApiDocument,
+  PATTERN_SENTENCES,
   RunSpec,
+  Strict,
   Variables,
   validateBody,
 } from '@slipway/contracts'
@@ -28,6 +33,33 @@ function withoutLimit(schema: unknown, place: string): string[] {
     ...Object.entries(schema).flatMap(([key, item]) => withoutLimit(item, `${place}/${key}`)),
   ]
 }
+
+/** The keywords, formats and patterns without a sentence. */
+function listUnsaid(schema: unknown): string[] {
+  if (schema === null || typeof schema !== 'object') return []
+  return Object.entries(schema).flatMap(([keyword, value]): string[] => {
+    if (keyword === 'properties' || keyword === 'patternProperties') return Object.values(value).flatMap(listUnsaid)
+    if (keyword === 'format') return value in FORMAT_SENTENCES ? [] : [value]
+    if (keyword === 'pattern') return value in PATTERN_SENTENCES ? [] : [value]
+    if (WITHOUT_RULE.has(keyword)) return []
+    return SAID.has(keyword) || /^\d+$/.test(keyword) ? listUnsaid(value) : [keyword]
+  })
+}
+const WITHOUT_RULE = new Set([
+  'description',
+  'examples',
+  'default',
+  'title',
+  'deprecated',
+  'writeOnly',
+  'enum',
+  'required',
+])
+const SAID = new Set([
+  ...['type', 'const', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems'],
+  ...['minProperties', 'maxProperties', 'additionalProperties', 'items', 'anyOf', 'oneOf', 'allOf', 'discriminator'],
+  ...['if', 'then', 'else', 'propertyName'],
+])
 
 const operations = Object.entries(OPERATIONS) as [string, Operation][]
 
@@ -56,7 +88,7 @@ test('an event is validated against the schema of its own type', () => {
     { path: '/events/0/at', message: 'is required' },
     { path: '/events/1/type', message: expect.stringMatching(/^must be one of: step_started, .*log/) },
     { path: '/events/2/type', message: 'is required' },
-    { path: '/events/3/type', message: 'must be string' },
+    { path: '/events/3/type', message: 'a text is expected, this is a number' },
   ])
 })
 
@@ -119,6 +151,32 @@ describe('problems', () => {
     ])
   })
 
+  test.each([
+    [Type.Array(Type.String()), 'web', 'a list is expected, this is a text'],
+    [Type.Object({}), ['web'], 'an object with fields is expected, this is a list'],
+    [Type.Integer(), 1.5, 'a whole number is expected, this is a number'],
+    [Nullable(Type.String()), 5, 'a text or null is expected, this is a number'],
+    [Nullable(Type.String({ minLength: 2 })), 'a', 'needs at least 2 characters'],
+    [Type.Integer({ minimum: 1, maximum: 9 }), 10, 'must be from 1 to 9, this is 10'],
+    [Type.Integer({ minimum: 1 }), 0, 'must be at least 1, this is 0'],
+    [Type.Array(Type.String(), { minItems: 1 }), [], 'needs at least one entry'],
+    [Type.Array(Type.String(), { uniqueItems: true }), ['a', 'b', 'a'], 'has the same entry twice: entries 1 and 3'],
+    [literals(['sequential', 'parallel']), 'paralel', 'must be one of: sequential, parallel; did you mean parallel?'],
+    [literals(PERMISSIONS), 'deployment:create', 'is not a known value; did you mean deployments:create?'],
+    [
+      Strict({ greeting: Type.Optional(Type.String()) }),
+      { greting: '' },
+      'is not a known field; did you mean greeting?',
+    ],
+  ])('are sentences of people: %#', (schema, value, sentence) => {
+    expect(compile(schema)(value).map(({ message }) => message)).toEqual([sentence])
+  })
+
+  test('have a sentence for each keyword, format and pattern of a request', () => {
+    const wanting = operations.flatMap(([, { body, query }]) => [body, query].flatMap((schema) => listUnsaid(schema)))
+    expect([...new Set(wanting)]).toEqual([])
+  })
+
   test('refer to the type of the connection', () => {
     const target = compile(CreateTarget)
     const connection = (value: unknown) => target({ name: 'a', connection: value }).map((p) => p.path)
@@ -135,7 +193,7 @@ describe('problems', () => {
 
   test('count the characters of a long text, not its UTF-16 units', () => {
     const problemsOf = compile(Type.String({ maxLength: 3 }))
-    const tooLong = [{ path: '', message: 'must NOT have more than 3 characters' }]
+    const tooLong = [{ path: '', message: 'may have at most 3 characters' }]
     for (const text of ['', 'abc', '🚢🚢🚢', 'a\ud83db']) expect(problemsOf(text)).toEqual([])
     for (const text of ['abcd', '🚢🚢🚢🚢', 'ab🚢c', 'abc\ud83d']) expect(problemsOf(text)).toEqual(tooLong)
   })
@@ -146,10 +204,10 @@ describe('problems', () => {
     )
     const map = compile(Variables)
     expect(webhook(['b', 'aaaa'])).toHaveLength(2)
-    expect(webhook([1, 1, 1, 1])).toEqual([{ path: '', message: 'must NOT have more than 2 items' }])
-    expect(webhook(['bbbb'])).toEqual([{ path: '/0', message: 'must NOT have more than 3 characters' }])
+    expect(webhook([1, 1, 1, 1])).toEqual([{ path: '', message: 'may have at most 2 entries, this has 4' }])
+    expect(webhook(['bbbb'])).toEqual([{ path: '/0', message: 'may have at most 3 characters' }])
     expect(map(Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`-${index}`, 1])))).toEqual([
-      { path: '', message: 'must NOT have more than 1000 properties' },
+      { path: '', message: 'may have at most 1000 fields, this has 1001' },
     ])
   })
 

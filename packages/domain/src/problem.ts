@@ -41,6 +41,8 @@ export interface FieldError {
 
 /** Errors that an answer names. Without a limit, an answer is several times as long as its request. */
 const NAMED_ERRORS = 100
+/** Errors in the message, for a person who reads nothing else. */
+const SAID_ERRORS = 3
 
 export interface ErrorBody {
   error: { code: string; message: string; details?: ProblemDetails; [extra: string]: unknown }
@@ -71,12 +73,10 @@ export class Problem extends Error {
 
 /** 400 with the first 100 problems, and the number of the others in `details.more`. */
 export function validationProblem(errors: FieldError[]): Problem {
-  const [first] = errors
   const total = errors.reduce((count, { others = 0 }) => count + 1 + others, 0)
-  const message =
-    total === 1 && first
-      ? `The request is not valid: ${first.path === '' ? '' : `${first.path}: `}${first.message}`
-      : `The request is not valid: ${total} problems, see details.errors`
+  const said = errors.slice(0, SAID_ERRORS)
+  const rest = total > said.length ? `; and ${total - said.length} more` : ''
+  const message = `The request is not valid: ${said.map(formatFieldError).join('; ')}${rest}`
   const named = errors.slice(0, NAMED_ERRORS).map(({ path, message }) => ({ path, message }))
   const more = total - named.length
   return new Problem('VALIDATION_ERROR', message, { errors: named, ...(more > 0 ? { more } : {}) })
@@ -84,9 +84,10 @@ export function validationProblem(errors: FieldError[]): Problem {
 
 /** 400 for a request that wants a refusal instead of warnings. */
 export function strictProblem(warnings: string[]): Problem {
-  const count = warnings.length === 1 ? 'a warning' : `${warnings.length} warnings`
-  const next = 'correct what details.warnings lists, or leave strict out'
-  return new Problem('VALIDATION_ERROR', `The request is strict and has ${count}: ${next}`, { warnings })
+  const said = warnings.slice(0, SAID_ERRORS)
+  const rest = warnings.length > said.length ? `; and ${warnings.length - said.length} more` : ''
+  const message = `The request is strict, so warnings refuse it: ${said.join('; ')}${rest}`
+  return new Problem('VALIDATION_ERROR', message, { warnings })
 }
 
 /** 400 if the only problem is that these required fields are missing. */
@@ -144,6 +145,25 @@ export function toErrorBody(problem: Problem): ErrorBody {
   if (code === 'AUTH_RATE_LIMIT_EXCEEDED') return { error: { code, message, ...details } }
   return { error: details === undefined ? { code, message } : { code, message, details } }
 }
+
+/** Returns a JSON Pointer in the words of people, such as `tags[0].key`. A `query` or `header` before it is left out. */
+export function formatPointer(path: string): string {
+  const keys = path
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return keys.map((key, index) => formatKey(key, index === 0)).join('')
+}
+
+function formatKey(key: string, isFirst: boolean): string {
+  if (/^\d+$/.test(key)) return `[${key}]`
+  if (!/^[\w-]+$/.test(key)) return `[${JSON.stringify(key)}]`
+  return isFirst ? key : `.${key}`
+}
+
+/** For example `tags[0].key: is required`. */
+export const formatFieldError = ({ path, message }: Pick<FieldError, 'path' | 'message'>): string =>
+  formatPointer(path) === '' ? message : `${formatPointer(path)}: ${message}`
 
 /** The JSON Pointer of a field in a body. */
 export function pointer(...keys: (string | number)[]): string {

@@ -5,7 +5,7 @@ import {
   poolName,
   selectorText,
 } from './instance-selector.ts'
-import { type FieldError, Problem } from './problem.ts'
+import { type FieldError, Problem, validationProblem } from './problem.ts'
 
 /** A target with its own selector and those of its environment and tenant. */
 export interface SelectingTarget {
@@ -106,7 +106,6 @@ function namesOf(targets: readonly { name: string }[]): string {
 }
 
 function poolProblem(errors: FieldError[], more: { pools?: object[] } = {}): Problem {
-  const [first] = errors
-  const message = `The request is not valid: ${first?.path}: ${first?.message}`
+  const { message } = validationProblem(errors)
   return new Problem('VALIDATION_ERROR', message, { errors, ...more })
 }

@@ -31,7 +31,7 @@ test('targets of pools that exclude each other are refused, with the targets of 
   expect(refusalOf([SSD], targets)).toEqual({
     code: 'VALIDATION_ERROR',
     message:
-      'The request is not valid: /target_ids: no instance reaches all targets, because their instance selectors exclude ' +
+      'The request is not valid: target_ids: no instance reaches all targets, because their instance selectors exclude ' +
       'each other in zone: deploy to each pool on its own: disk=ssd,zone=a ("a1", "a2"); disk=ssd,zone=b ("b")',
     details: {
       errors: [{ path: '/target_ids', message: expect.stringContaining('exclude each other in zone') }],

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { formatPointer } from '@slipway/contracts'
 import { type Document, isMap, isSeq, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
 import { RefusedError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
@@ -49,9 +50,9 @@ export class YamlDocument {
     return `${this.file}:${line}:${col}`
   }
 
-  /** Returns a line such as `targets.yaml:7:3: connection/port must be integer`. */
+  /** Returns a line such as `targets.yaml:7:3: connection.port: must be from 1 to 65535, this is 0`. */
   describeProblem(pointer: string, message: string): string {
-    return `${this.getPlace(pointer)}: ${pointer === '' ? 'the document' : pointer.slice(1)} ${message}`
+    return `${this.getPlace(pointer)}: ${pointer === '' ? 'the document' : formatPointer(pointer)}: ${message}`
   }
 
   #findOffset(keys: readonly string[]): number {
