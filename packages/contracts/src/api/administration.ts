@@ -20,6 +20,7 @@ import {
 } from '../schema.ts'
 import { MOMENTS, STORY } from '../story.ts'
 import { GivenRoleBinding, NewPassword, USER_KINDS, User } from './auth.ts'
+import { expectedUpdate } from './records.ts'
 
 export const USER_STATUSES = ['active', 'inactive', 'suspended'] as const
 
@@ -244,7 +245,7 @@ export const CreateRole = Strict({
   ),
 })
 
-export const ChangeRole = Type.Partial(CreateRole, {
+export const ChangeRole = Type.Partial(Strict({ ...CreateRole.properties, ...expectedUpdate }), {
   additionalProperties: false,
   description:
     'Takes effect at once for all users with the role. `permissions` replaces all permissions; the caller needs those that are ' +

@@ -104,9 +104,18 @@ export const ConcurrencyField = describe(
   null,
 )
 
+const EXPECTED =
+  'The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)'
+
+/** A field of a body, or a parameter of a query: a call with it does not undo a change that its caller has not seen. */
+export const expectedUpdate = { expected_updated_at: Type.Optional(Moment(EXPECTED, MOMENTS.made)) }
+
 /** The fields of a create, all optional. A field that is present replaces the whole value, an omitted one does not change. */
 export const changeOf = <P extends TProperties>(create: TObject<P>, description: string) =>
-  Type.Partial(Type.Object(withoutDefaults(create.properties)), { additionalProperties: false, description })
+  Type.Partial(Type.Object({ ...withoutDefaults(create.properties), ...expectedUpdate }), {
+    additionalProperties: false,
+    description,
+  })
 
 const withoutDefaults = <P extends TProperties>(properties: P): P =>
   Object.fromEntries(Object.entries(properties).map(([name, { default: _, ...schema }]) => [name, schema])) as P

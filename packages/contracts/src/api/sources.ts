@@ -20,7 +20,7 @@ import {
   VersionRequirement,
 } from '../schema.ts'
 import { MOMENTS, STORY } from '../story.ts'
-import { changeOf, commonFields, commonInput } from './records.ts'
+import { changeOf, commonFields, commonInput, expectedUpdate } from './records.ts'
 
 export const VariableDefinition = Strict({
   id: Type.Optional(
@@ -271,6 +271,6 @@ export const ChangeSource = changeOf(
   Strict({ name: changed.name, description: changed.description, managed_by: changed.managed_by }),
   'A published version never changes: publish a new version instead.',
 )
-export const CreateActionVersion = Strict({ version, definition: ActionDefinition })
-export const CreateSequenceVersion = Strict({ version, definition: SequenceDefinition })
-export const CreateSolutionVersion = Strict({ version, definition: SolutionDefinition })
+export const CreateActionVersion = Strict({ version, definition: ActionDefinition, ...expectedUpdate })
+export const CreateSequenceVersion = Strict({ version, definition: SequenceDefinition, ...expectedUpdate })
+export const CreateSolutionVersion = Strict({ version, definition: SolutionDefinition, ...expectedUpdate })

@@ -17,6 +17,7 @@ import {
   withOptions,
 } from '../schema.ts'
 import { MOMENTS, STORY } from '../story.ts'
+import { expectedUpdate } from './records.ts'
 
 /** Webhook events, each with the permission that the API needs for the same data. */
 export const WEBHOOK_EVENTS = {
@@ -108,7 +109,7 @@ export const CreateWebhook = Strict(
   { description: 'Without `secret`, Slipway generates one and shows it only in this answer.' },
 )
 
-export const ChangeWebhook = Type.Partial(Strict(fields), {
+export const ChangeWebhook = Type.Partial(Strict({ ...fields, ...expectedUpdate }), {
   additionalProperties: false,
   description:
     'The tenant of a webhook cannot change, because its deliveries contain data of the tenant. A new secret signs from the next attempt on.',

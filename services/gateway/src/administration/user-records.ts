@@ -19,6 +19,7 @@ const SHOWN = {
   email_verified: true,
   break_glass: true,
   created_at: true,
+  updated_at: true,
   identity: { select: { provider: true, subject: true } },
   roles: { select: { role: { select: ROLE } } },
   role_bindings: { select: { environment_ids: true, solution_ids: true, role: { select: ROLE } } },
@@ -33,7 +34,10 @@ export const USER = recordKind({
 
 export type UserRow = RecordOf<typeof USER>
 
-export function toUserRecord({ roles: _, role_bindings: __, ...user }: UserRow, bindings: readonly Binding[]) {
+export function toUserRecord(
+  { roles: _, role_bindings: __, updated_at: ___, ...user }: UserRow,
+  bindings: readonly Binding[],
+) {
   return { ...user, ...shownBindings(bindings), permissions: permissionsOf({ bindings, key: null }) }
 }
 

@@ -2,6 +2,7 @@ import type { IdKind } from '@slipway/contracts'
 import {
   type ActionDefinition,
   type ActionFile,
+  compareVersions,
   type DefinitionSecrets,
   environmentNameProblem,
   environmentSizeProblem,
@@ -11,6 +12,7 @@ import {
   MASK,
   mask,
   pointer,
+  resolveVersion,
   SEALED_ENTRIES,
   type SequenceDefinition,
   type SolutionDefinition,
@@ -86,6 +88,49 @@ export function definitionReferences(kind: SourceType, definition: Definition): 
     kind: part.kind,
     id: String(entry[part.field]),
   }))
+}
+
+/** The versions that a definition allows of one of its parts. */
+export interface Requirement {
+  path: string
+  source_id: string
+  range: string
+}
+
+/** The version requirements of a definition whose parts are known. */
+export function requirementsOf(kind: SourceType, definition: Definition, references: References): Requirement[] {
+  const part = ENTRIES[kind]
+  if (part === null) return []
+  return entriesOf(definition, part.list).flatMap(({ version_requirement: range }, index) => {
+    const source_id = references.id(entryPath(part, index))
+    if (typeof range !== 'string' || source_id === null) return []
+    return { path: pointer('definition', part.list, index, 'version_requirement'), source_id, range }
+  })
+}
+
+/** How many versions a message lists. */
+const VERSIONS_SHOWN = 10
+
+/** Requirements that no published version satisfies: no deployment of the definition could start. */
+export function requirementProblems(
+  requirements: readonly Requirement[],
+  sources: readonly { id: string; kind: SourceType; name: string; versions: readonly string[] }[],
+): FieldError[] {
+  const byId = new Map(sources.map((source) => [source.id, source]))
+  return requirements.flatMap(({ path, source_id, range }) => {
+    const source = byId.get(source_id)
+    // Only a source that a check assumes has no version.
+    if (source === undefined || source.versions.length === 0) return []
+    if (resolveVersion(source.versions, range) !== null) return []
+    const newest = source.versions.toSorted((a, b) => compareVersions(b, a))
+    const others = newest.length - VERSIONS_SHOWN
+    const more = others > 0 ? ` and ${others} older ones` : ''
+    const shown = `${newest.slice(0, VERSIONS_SHOWN).join(', ')}${more}`
+    return {
+      path,
+      message: `no version of the ${source.kind} "${source.name}" satisfies ${range}: published are ${shown}`,
+    }
+  })
 }
 
 /** The files of an action; other kinds have none. */

@@ -21,7 +21,7 @@ import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { JsonHandler } from '../handler.ts'
 import { answerPageOf, newestOrder, sortOf } from '../pages.ts'
-import { changesOf, conflictIfTaken, orNull, pickGiven } from '../records/changes.ts'
+import { changesOf, conflictIfTaken, orNull, pickGiven, requireUnchanged, timeOfChange } from '../records/changes.ts'
 import { type Change, type Creation, type RecordCall, recordHandlers } from '../records/handlers.ts'
 import { findRecord, type RecordOf, recordKind } from '../records/kind.ts'
 import { keyOfName, OF_TENANT } from '../records/names.ts'
@@ -36,6 +36,9 @@ import {
   entryNames,
   filesOf,
   maskedEntryProblems,
+  type Requirement,
+  requirementProblems,
+  requirementsOf,
   sensitiveNamesOf,
   shownDefinition,
   storedDefinition,
@@ -46,6 +49,10 @@ import { NEWEST_VERSION_FIRST, type SourceLine, sourcePage, type VersionLine, ve
 interface VersionInput {
   version: string
   definition: Definition
+}
+
+interface NewVersion extends VersionInput {
+  expected_updated_at?: string
 }
 
 interface ReadInput extends VersionInput {
@@ -166,10 +173,12 @@ export function sourceHandlers(kind: SourceType, dependencies: Dependencies) {
     const parts = definitionReferences(kind, definition).map(({ path }) => references.id(path))
     if (parts.length === 0) return
     await lockForPublish.run(tx)
+    const prisma = await tx.prisma()
     await requireStillThere(
-      await tx.prisma(),
+      prisma,
       parts.filter((id) => id !== null),
     )
+    await requireVersions(prisma, requirementsOf(kind, definition, references))
   }
 
   /** Reads the scripts of an action. The other kinds have none. */
@@ -262,7 +271,8 @@ export function sourceHandlers(kind: SourceType, dependencies: Dependencies) {
   }
 
   const createVersion = async ({ caller, params, body, audit }: RecordCall): Promise<Answer> => {
-    const input = await readInput(caller, body as VersionInput)
+    const { expected_updated_at, ...given } = body as NewVersion
+    const input = await readInput(caller, given)
     const source = await find(caller, params['id'] ?? '')
     requireOwn(caller, source, `${kind}s:update`)
     await requireNoMask(caller, input.definition)
@@ -274,6 +284,11 @@ export function sourceHandlers(kind: SourceType, dependencies: Dependencies) {
       database.transaction(async (tx) => {
         const prisma = await tx.prisma()
         await holdParts(tx, input, references)
+        await KIND.lock.run(tx, { id: source.id })
+        const locked = await prisma.source.findUnique({ where: { id: source.id }, select: { updated_at: true } })
+        if (locked === null) throw notFound(what)
+        requireUnchanged(what, locked, expected_updated_at)
+        await prisma.source.update({ where: { id: source.id }, data: { updated_at: timeOfChange(locked) } })
         const details = { name: source.name, version: input.version }
         await audit.record(tx, { resource_id: source.id, tenant_id: source.tenant_id, details })
         const sensitive = sensitiveNamesOf(input.definition).map((name) => ({ source_id: source.id, name }))
@@ -313,6 +328,20 @@ async function requireStillThere(prisma: Records, sourceIds: readonly string[]):
   const there = await prisma.source.count({ where: { id: { in: ids } } })
   if (there < ids.length)
     throw conflict('A source in the definition has just been deleted: remove it from the definition')
+}
+
+/** @throws Problem VALIDATION_ERROR for requirements that no published version satisfies */
+async function requireVersions(prisma: Records, requirements: readonly Requirement[]): Promise<void> {
+  if (requirements.length === 0) return
+  const sources = await prisma.source.findMany({
+    where: { id: { in: [...new Set(requirements.map(({ source_id }) => source_id))] } },
+    select: { id: true, kind: true, name: true, versions: { select: { version: true } } },
+  })
+  const problems = requirementProblems(
+    requirements,
+    sources.map(({ versions, ...source }) => ({ ...source, versions: versions.map(({ version }) => version) })),
+  )
+  if (problems.length > 0) throw validationProblem(problems)
 }
 
 function toListItem(kind: SourceType, row: SourceLine) {

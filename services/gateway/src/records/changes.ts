@@ -11,6 +11,28 @@ export function changesOf(before: object, after: object): Record<string, { from:
   )
 }
 
+/**
+ * Keeps a caller from undoing a change that it has not seen.
+ * @param expected `updated_at` as the caller has read it; without it, there is no check
+ * @throws Problem CONFLICT if the record, which is locked, was changed since then
+ */
+export function requireUnchanged(
+  what: string,
+  { updated_at }: { updated_at: Date },
+  expected: string | undefined,
+): void {
+  if (expected === undefined || new Date(expected).getTime() === updated_at.getTime()) return
+  const changed = updated_at.toISOString()
+  throw conflict(`${what} was changed at ${changed}, after it was read: read it again, then change it`, {
+    expected_updated_at: expected,
+    updated_at: changed,
+  })
+}
+
+/** The time of a change. Later than that of the change before, whichever gateway made it: two states never have the same time. */
+export const timeOfChange = ({ updated_at }: { updated_at: Date }): Date =>
+  new Date(Math.max(Date.now(), updated_at.getTime() + 1))
+
 /** Those of these fields that the body of a change contains. */
 export function pickGiven<B extends object, F extends keyof B>(body: B, fields: readonly F[]): Pick<B, F> {
   return Object.fromEntries(

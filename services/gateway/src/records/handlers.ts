@@ -7,14 +7,18 @@ import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call, Check } from '../handler.ts'
 import { answerPage, managedBy, nameContains, newestRecords, type RecordOrder, sortedBy, sortOf } from '../pages.ts'
-import { conflictIfTaken, type Taken } from './changes.ts'
+import { conflictIfTaken, requireUnchanged, type Taken, timeOfChange } from './changes.ts'
 import { amongIds } from './filters.ts'
 import { findRecord, type RecordKind, type RecordRow } from './kind.ts'
 import { describeTakenName } from './names.ts'
 import { fieldReferences, type Reference, References } from './references.ts'
 import { requireUnused } from './uses.ts'
 
-interface ListQuery {
+interface Expectation {
+  expected_updated_at?: string
+}
+
+interface ListQuery extends Expectation {
   search?: string
   managed_by?: string
   ids?: string
@@ -222,7 +226,8 @@ export function recordHandlers<Row extends RecordRow, New, Changed, Create exten
     return answer(201, row, more)
   }
 
-  async function update({ caller, params, body: given, audit }: RecordCall): Promise<Answer> {
+  async function update({ caller, params, body: whole, audit }: RecordCall): Promise<Answer> {
+    const { expected_updated_at, ...given } = whole as Expectation
     const found = await findRecord(kind, await database.prisma(), caller, params['id'] ?? '')
     owner.requireChangeable(caller, found, `${resource}:update`)
     const { id } = found
@@ -237,6 +242,7 @@ export function recordHandlers<Row extends RecordRow, New, Changed, Create exten
         database.transaction(async (tx) => {
           const prisma = await tx.prisma()
           const old = await lock(tx, prisma, caller, id)
+          requireUnchanged(what, old, expected_updated_at)
           const [tenant_id, previous_tenant_id] = [tenantAfter(old), owner.tenantOf(old)]
           const change = { tx, prisma, caller, old, tenant_id, body, references }
           const { columns, details, afterwards } = await rules.update(change)
@@ -245,7 +251,7 @@ export function recordHandlers<Row extends RecordRow, New, Changed, Create exten
             ...(previous_tenant_id === tenant_id ? {} : { previous_tenant_id }),
           })
           await audit.record(tx, { resource_id: id, tenant_id, details })
-          const row = await table.update(prisma, id, columns)
+          const row = await table.update(prisma, id, { ...columns, updated_at: timeOfChange(old) })
           await afterwards?.()
           return row
         }),
@@ -254,7 +260,7 @@ export function recordHandlers<Row extends RecordRow, New, Changed, Create exten
     return answer(200, row)
   }
 
-  async function remove({ caller, params, audit }: RecordCall): Promise<Answer> {
+  async function remove({ caller, params, query, audit }: RecordCall): Promise<Answer> {
     const found = await findRecord(kind, await database.prisma(), caller, params['id'] ?? '')
     owner.requireChangeable(caller, found, `${resource}:delete`)
     const { id } = found
@@ -262,6 +268,7 @@ export function recordHandlers<Row extends RecordRow, New, Changed, Create exten
       const prisma = await tx.prisma()
       await rules.lockForDelete?.(tx)
       const old = await lock(tx, prisma, caller, id)
+      requireUnchanged(what, old, query.expected_updated_at)
       // A user of another tenant may use it.
       await seeTenant.run(tx, { tenant: ALL_TENANTS })
       await requireUnused(tx, kind, id)

@@ -13,6 +13,7 @@ export interface RecordRow {
   id: string
   tenant_id?: string | null
   created_at: Date
+  updated_at: Date
 }
 
 interface Declaration<Row, New, Changed> {

@@ -2,6 +2,7 @@ import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { ErrorCode, Permission, Resource } from '@slipway/domain'
 import { describe, ManagerName, Strict } from '../../schema.ts'
 import { Page, PageQuery, SearchText } from '../common.ts'
+import { expectedUpdate } from '../records.ts'
 
 /**
  * Who may call: `public` (no credential), `sse` (an SSE token in the query), `authenticated` (any bearer), or a
@@ -38,6 +39,8 @@ export interface Operation {
   cookie?: 'sets' | 'takes' | 'clears'
   query?: TObject
   body?: TSchema
+  /** The most bytes of the body, if not 1 MiB. */
+  maxBodyBytes?: number
   /** The body may be form-encoded, too. All its fields are texts. */
   takesForm?: true
   /** The body is any bytes. The handler reads them as they arrive. */
@@ -173,6 +176,7 @@ export function recordOperations<
       description: about.delete,
       tag: resource,
       access: access('delete'),
+      query: Strict('updated_at' in (record['properties'] ?? {}) ? expectedUpdate : {}),
       responses: { 204: null },
     }),
   }
