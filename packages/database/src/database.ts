@@ -38,7 +38,7 @@ export interface Database extends Queryable {
    * Records outside of a transaction. Loads Prisma at the first call: it is a large part of a service's code, and most services never
    * use it.
    */
-  prisma(): Promise<PrismaClient>
+  prisma(): Promise<Records>
   pool: pg.Pool
   /** The pool, and the separate pool for callers who see all tenants, if there is one. */
   pools: readonly pg.Pool[]
@@ -57,6 +57,11 @@ export interface Database extends Queryable {
    */
   isUp(): Promise<boolean>
   close(): Promise<void>
+}
+
+/** A database with connections of its own. */
+export interface OpenDatabase extends Database {
+  prisma(): Promise<PrismaClient>
 }
 
 // bigint becomes number: our values count events, lines and epochs, far below 2^53.
@@ -108,7 +113,7 @@ export function createDatabase({
   tenant = 'current',
   logger,
   bounds = {},
-}: DatabaseOptions): Database {
+}: DatabaseOptions): OpenDatabase {
   const { connectionMs, upMs, ...watchBounds } = { ...DATABASE_BOUNDS, ...bounds }
   const { connectionString, options } = withoutOptions(url)
   const connection = {

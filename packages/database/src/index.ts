@@ -5,7 +5,14 @@ export type { QueryResultRow } from 'pg'
 export { bindings, bindingsSql } from './access/subjects.sql.ts'
 export { type Actor, type PresentSubject, readSubjects } from './access/subjects.ts'
 export { contentBytes, type StoredContent } from './content.ts'
-export { attempt, createDatabase, type Database, type DatabaseOptions, type Transaction } from './database.ts'
+export {
+  attempt,
+  createDatabase,
+  type Database,
+  type DatabaseOptions,
+  type OpenDatabase,
+  type Transaction,
+} from './database.ts'
 export { isPast, type ReceivedCommand, receivedCommand } from './deadline.ts'
 export {
   Collision,
@@ -33,6 +40,7 @@ export {
 } from './outbox.ts'
 export { countRowFailure, Quarantine } from './quarantine.ts'
 export type { Records } from './records.ts'
+export { rehearse } from './rehearse.ts'
 export { createRoles } from './roles/create.ts'
 export { applyGrants, openToPublic, unlistedRights } from './roles/grants.ts'
 export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.ts'

@@ -53,6 +53,18 @@ export interface AuditTrail {
   readonly isOwed: boolean
 }
 
+/** For a call that is only rehearsed. */
+export const UNRECORDED: AuditTrail = {
+  isOwed: false,
+  async record() {},
+  async previewed() {},
+  leaveToCommand() {},
+  about() {},
+  changesNothing() {},
+  async refused() {},
+  forbid: async () => false,
+}
+
 interface AuditedCall {
   operation: Operation
   refusals: RefusalLog

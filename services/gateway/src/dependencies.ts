@@ -32,7 +32,7 @@ export interface Dependencies {
   broker: Pick<Broker, 'request'>
   cache: Cache
   keys: KeyRing
-  scripts: ScriptReader
+  scripts: Pick<ScriptReader, 'read'>
   accessTokens: AccessTokens
   passwords: PasswordHasher
   /** The clock of authenticator codes, in ms since 1970. */

@@ -7,6 +7,7 @@ import { serviceAccountHandlers } from './administration/service-accounts.ts'
 import { userHandlers } from './administration/users.ts'
 import { auditHandlers } from './audit/handlers.ts'
 import { createRefusalLog } from './audit-trail.ts'
+import { catalogCheckHandlers } from './catalog/check.ts'
 import { catalogHandlers } from './catalog/handlers.ts'
 import { contentHandlers } from './content/handlers.ts'
 import type { Dependencies } from './dependencies.ts'
@@ -36,6 +37,7 @@ export function createGateway(dependencies: Dependencies): Gateway {
     ...identityHandlers(dependencies),
     ...oidcHandlers(dependencies),
     ...catalogHandlers(dependencies),
+    ...catalogCheckHandlers(dependencies),
     ...userHandlers(dependencies),
     ...serviceAccountHandlers(dependencies),
     ...roleHandlers(dependencies),

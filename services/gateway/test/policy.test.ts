@@ -55,6 +55,8 @@ const POLICY: Record<string, string> = {
   'GET /deployments/{id}/logs/text': 'deployments:read aou',
   'GET /deployments/{id}/analysis': 'deployments:read aou',
   'GET /deployments/{id}/changes': 'deployments:read aou',
+  // Each change needs the permission of its own operation.
+  'POST /catalog/check': 'user',
   ...sources('actions'),
   ...sources('sequences'),
   ...sources('solutions'),

@@ -262,12 +262,37 @@ export interface components {
             /** @description Why, for people. The deployment shows it */
             reason?: string;
         };
+        CatalogChecks: {
+            /** @description What would become of each change, in their order */
+            results: {
+                /** @description Why the change would be refused; null: it would be made */
+                error: {
+                    /** @description What kind of refusal it is, for programs; `x-error-codes` lists those of each operation */
+                    code: string;
+                    /** @description More about the refusal, by code. `errors` of VALIDATION_ERROR lists up to 100 problems with their paths in the request; `more` counts the others */
+                    details?: {
+                        [key: string]: unknown;
+                    };
+                    /** @description What is wrong, for people */
+                    message: string;
+                    /** @description The status of the refusal */
+                    status: number;
+                } | null;
+                /** @description The warnings of the answer */
+                warnings: string[];
+            }[];
+        };
         /** @description `variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive until a request has a new value and a `sensitive_variables` without its name. */
         ChangeEnvironment: {
             /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
             concurrency?: ("allow" | "queue" | "reject" | "supersede") | null;
             /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
+            /**
+             * Format: date-time
+             * @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)
+             */
+            expected_updated_at?: string;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
@@ -338,6 +363,11 @@ export interface components {
             end_time?: string;
             /** @description Freezes deployments that name this environment, or that select a target of it */
             environment_id?: string | null;
+            /**
+             * Format: date-time
+             * @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)
+             */
+            expected_updated_at?: string;
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
             /**
@@ -379,6 +409,11 @@ export interface components {
             /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
             /**
+             * Format: date-time
+             * @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)
+             */
+            expected_updated_at?: string;
+            /**
              * Format: name
              * @description Unique name of 1 to 255 characters
              */
@@ -390,6 +425,11 @@ export interface components {
         ChangeSource: {
             /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
+            /**
+             * Format: date-time
+             * @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)
+             */
+            expected_updated_at?: string;
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
             managed_by?: string | null;
             /**
@@ -410,6 +450,11 @@ export interface components {
             enabled?: boolean;
             /** @description The environment that the target belongs to */
             environment_id?: string | null;
+            /**
+             * Format: date-time
+             * @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)
+             */
+            expected_updated_at?: string;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
@@ -432,6 +477,11 @@ export interface components {
         ChangeTenant: {
             /** @description Free text for people, at most 10,000 characters */
             description?: string | null;
+            /**
+             * Format: date-time
+             * @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)
+             */
+            expected_updated_at?: string;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
             /** @description The file set of `slipway apply` that describes the record; null if none does. It is a label that tells who to ask: it gives and takes no permission. */
@@ -486,10 +536,134 @@ export interface components {
             enabled?: boolean;
             /** @description Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending request. `deployment.updated`: a rollback began, or another instance took over. `release.restored`: a check found the target in sync again, or another deployment was applied. `*.deleted` contain only the id. */
             events?: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "deployment.approval_needed" | "deployment.approved" | "deployment.rejected" | "release.drifted" | "release.restored" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            /**
+             * Format: date-time
+             * @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)
+             */
+            expected_updated_at?: string;
             /** @description Signs deliveries after Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes */
             secret?: string;
             /** @description http or https, without user name and password, with a public address */
             url?: string;
+        };
+        /** @description A change that is refused counts as done for the changes after it, so that all problems are found at once. */
+        CheckCatalog: {
+            /** @description The changes in their order. Each sees what those before it have done */
+            changes: ({
+                /** @description What is done */
+                what: string;
+            } & ({
+                /** @description The body of the call, as of the operation that makes this change */
+                body: unknown;
+                /**
+                 * Format: uuid
+                 * @description A UUID that the caller makes up. Later changes of the request refer to the record by it
+                 */
+                id: string;
+                /**
+                 * @description The kind of record
+                 * @enum {string}
+                 */
+                kind: "tenant" | "environment" | "action" | "sequence" | "solution" | "target" | "freeze";
+                /**
+                 * @description Creates a record
+                 * @constant
+                 */
+                what: "create";
+            } | {
+                /** @description The body of the call, as of the operation that makes this change */
+                body: unknown;
+                /**
+                 * Format: uuid
+                 * @description The record, by UUID
+                 */
+                id: string;
+                /**
+                 * @description The kind of record
+                 * @enum {string}
+                 */
+                kind: "tenant" | "environment" | "action" | "sequence" | "solution" | "target" | "freeze";
+                /**
+                 * @description Changes a record
+                 * @constant
+                 */
+                what: "change";
+            } | {
+                /** @description The body of the call, as of the operation that publishes a version */
+                body: unknown;
+                /**
+                 * Format: uuid
+                 * @description The source, by UUID
+                 */
+                id: string;
+                /**
+                 * @description The kind of record
+                 * @enum {string}
+                 */
+                kind: "action" | "sequence" | "solution";
+                /**
+                 * @description Publishes a version
+                 * @constant
+                 */
+                what: "publish";
+            } | {
+                /**
+                 * Format: date-time
+                 * @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)
+                 */
+                expected_updated_at?: string;
+                /**
+                 * Format: uuid
+                 * @description The record, by UUID
+                 */
+                id: string;
+                /**
+                 * @description The kind of record
+                 * @enum {string}
+                 */
+                kind: "tenant" | "environment" | "action" | "sequence" | "solution" | "target" | "freeze";
+                /**
+                 * @description Deletes a record
+                 * @constant
+                 */
+                what: "delete";
+            } | {
+                /** @description SHA-256 of the content, in hex */
+                id: string;
+                /** @description Bytes */
+                size: number;
+                /**
+                 * @description Uploads content
+                 * @constant
+                 */
+                what: "upload";
+            } | {
+                /**
+                 * Format: uuid
+                 * @description A UUID that the caller makes up. Later changes of the request refer to the record by it
+                 */
+                id: string;
+                /**
+                 * @description The kind of record
+                 * @enum {string}
+                 */
+                kind: "tenant" | "environment" | "action" | "sequence" | "solution";
+                /**
+                 * Format: uuid
+                 * @description The tenant that owns the record; when omitted, none
+                 */
+                tenant_id?: string;
+                /**
+                 * Format: version
+                 * @description The version of a source that is assumed. When omitted, every requirement is satisfied
+                 */
+                version?: string;
+                /**
+                 * @description Assumes a record that other changes refer to, and that this request does not check
+                 * @constant
+                 */
+                what: "assume";
+            }))[];
         };
         /** @description At most one source. Without targets: on all targets. At least one of both is needed. */
         CheckReleases: {
@@ -609,6 +783,11 @@ export interface components {
         CreateActionVersion: {
             /** @description A script with all that it needs */
             definition: components["schemas"]["ActionDefinition"];
+            /**
+             * Format: date-time
+             * @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)
+             */
+            expected_updated_at?: string;
             /**
              * Format: version
              * @description A full semantic version that the source does not have yet. A published version never changes
@@ -927,6 +1106,11 @@ export interface components {
             /** @description An ordered list of actions */
             definition: components["schemas"]["SequenceDefinition"];
             /**
+             * Format: date-time
+             * @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)
+             */
+            expected_updated_at?: string;
+            /**
              * Format: version
              * @description A full semantic version that the source does not have yet. A published version never changes
              */
@@ -955,6 +1139,11 @@ export interface components {
         CreateSolutionVersion: {
             /** @description An ordered list of sequences */
             definition: components["schemas"]["SolutionDefinition"];
+            /**
+             * Format: date-time
+             * @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409)
+             */
+            expected_updated_at?: string;
             /**
              * Format: version
              * @description A full semantic version that the source does not have yet. A published version never changes
@@ -4111,7 +4300,10 @@ export interface operations {
     };
     deleteAction: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409) */
+                expected_updated_at?: string;
+            };
             header?: never;
             path: {
                 /** @description A UUID, or the SqId of the record if it has one */
@@ -4441,7 +4633,10 @@ export interface operations {
     };
     deleteRole: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409) */
+                expected_updated_at?: string;
+            };
             header?: never;
             path: {
                 /** @description A UUID, or the SqId of the record if it has one */
@@ -5349,6 +5544,30 @@ export interface operations {
             };
         };
     };
+    checkCatalog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckCatalog"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogChecks"];
+                };
+            };
+        };
+    };
     listContent: {
         parameters: {
             query?: {
@@ -5518,7 +5737,10 @@ export interface operations {
     };
     deleteFreeze: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409) */
+                expected_updated_at?: string;
+            };
             header?: never;
             path: {
                 /** @description A UUID, or the SqId of the record if it has one */
@@ -6195,7 +6417,10 @@ export interface operations {
     };
     deleteEnvironment: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409) */
+                expected_updated_at?: string;
+            };
             header?: never;
             path: {
                 /** @description A UUID, or the SqId of the record if it has one */
@@ -6726,7 +6951,10 @@ export interface operations {
     };
     deleteSequence: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409) */
+                expected_updated_at?: string;
+            };
             header?: never;
             path: {
                 /** @description A UUID, or the SqId of the record if it has one */
@@ -6987,7 +7215,10 @@ export interface operations {
     };
     deleteSolution: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409) */
+                expected_updated_at?: string;
+            };
             header?: never;
             path: {
                 /** @description A UUID, or the SqId of the record if it has one */
@@ -7279,7 +7510,10 @@ export interface operations {
     };
     deleteTarget: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409) */
+                expected_updated_at?: string;
+            };
             header?: never;
             path: {
                 /** @description A UUID, or the SqId of the record if it has one */
@@ -7563,7 +7797,10 @@ export interface operations {
     };
     deleteTenant: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409) */
+                expected_updated_at?: string;
+            };
             header?: never;
             path: {
                 /** @description A UUID, or the SqId of the record if it has one */
@@ -7694,7 +7931,10 @@ export interface operations {
     };
     deleteWebhook: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `updated_at` that the caller has read. If the record was changed since then, the call is refused (409) */
+                expected_updated_at?: string;
+            };
             header?: never;
             path: {
                 /** @description A UUID, or the SqId of the record if it has one */

@@ -6,6 +6,7 @@ export const ROUTES = {
   cancelPending: { method: 'DELETE', path: '/api/v1/deployments/pending/{id}', bearer: true },
   changePassword: { method: 'POST', path: '/api/v1/auth/password', bearer: true },
   checkAuditChain: { method: 'GET', path: '/api/v1/audit/chain', bearer: true },
+  checkCatalog: { method: 'POST', path: '/api/v1/catalog/check', bearer: true },
   checkReleases: { method: 'POST', path: '/api/v1/releases/check', bearer: true },
   createAction: { method: 'POST', path: '/api/v1/actions', bearer: true },
   createActionVersion: { method: 'POST', path: '/api/v1/actions/{id}/versions', bearer: true },

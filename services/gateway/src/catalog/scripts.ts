@@ -30,7 +30,10 @@ const NO_TEMPLATE: ScriptTemplate = { places: [], refused: [], documents: [] }
  * @throws Problem VALIDATION_ERROR for scripts that their interpreter would read in another way than their author, and for
  * values of declared variables where a program evaluates them
  */
-export async function readScripts(reader: ScriptReader, given: ActionDefinition): Promise<PublishedScripts> {
+export async function readScripts(
+  reader: Pick<ScriptReader, 'read'>,
+  given: ActionDefinition,
+): Promise<PublishedScripts> {
   const problems: FieldError[] = []
   const warnings: string[] = []
   const main = prepareScript(given.script, given.interpreter)
@@ -80,7 +83,11 @@ export async function readScripts(reader: ScriptReader, given: ActionDefinition)
   return { definition, places, warnings }
 }
 
-async function readOrRefuse(reader: ScriptReader, { text, interpreter }: Script, path: string): Promise<ReadScript> {
+async function readOrRefuse(
+  reader: Pick<ScriptReader, 'read'>,
+  { text, interpreter }: Script,
+  path: string,
+): Promise<ReadScript> {
   try {
     return await reader.read(text, interpreter)
   } catch (error) {

@@ -1,4 +1,4 @@
-import { type Database, forAllTenants } from '@slipway/database'
+import { type Database, forAllTenants, type Queryable } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { measure } from '@slipway/runtime'
 import type { ContentLimits } from '../dependencies.ts'
@@ -71,26 +71,41 @@ async function grantBytes(
 ): Promise<number | Problem> {
   if (tenantBytes === 0 && totalBytes === 0) return Number.POSITIVE_INFINITY
   return database.transaction(async (tx) => {
-    const [, ofTenant, total] = await Promise.all([
-      lockQuota.run(tx),
-      tenantBytes === 0 ? null : sumUsageOfTenant.one(tx, { tenant_id: upload.tenantId }),
-      totalBytes === 0 ? null : sumUsage.one(tx),
-    ])
-    const freeForTenant = ofTenant === null ? Number.POSITIVE_INFINITY : tenantBytes - ofTenant.bytes
-    const freeInTotal = total === null ? Number.POSITIVE_INFINITY : totalBytes - total.bytes
-    if (freeForTenant < needed) return tenantIsFull(upload, tenantBytes)
-    if (freeInTotal < needed) return storeIsFull(totalBytes)
-    const step = upload.length === null && Math.min(freeForTenant, freeInTotal) >= STEP_BYTES ? STEP_BYTES : 0
+    const [, room] = await Promise.all([lockQuota.run(tx), findRoom(tx, { tenantBytes, totalBytes }, upload)])
+    const refusal = room.refusalOf(needed)
+    if (refusal !== null) return refusal
+    const step = upload.length === null && room.bytes >= STEP_BYTES ? STEP_BYTES : 0
     const granted = Math.max(needed, step)
     await reserveBytes.run(tx, { upload_id: upload.id, bytes: granted })
     return granted
   })
 }
 
+/** The bytes that an upload of this tenant may have now. */
+export async function findRoom(
+  db: Queryable,
+  { tenantBytes, totalBytes }: ContentLimits,
+  { tenantId }: Pick<Upload, 'tenantId'>,
+): Promise<{ bytes: number; refusalOf(needed: number): Problem | null }> {
+  const [ofTenant, total] = await Promise.all([
+    tenantBytes === 0 ? null : sumUsageOfTenant.one(db, { tenant_id: tenantId }),
+    totalBytes === 0 ? null : sumUsage.one(db),
+  ])
+  const freeForTenant = ofTenant === null ? Number.POSITIVE_INFINITY : tenantBytes - ofTenant.bytes
+  const freeInTotal = total === null ? Number.POSITIVE_INFINITY : totalBytes - total.bytes
+  return {
+    bytes: Math.min(freeForTenant, freeInTotal),
+    refusalOf(needed) {
+      if (freeForTenant < needed) return tenantIsFull(tenantId, tenantBytes)
+      return freeInTotal < needed ? storeIsFull(totalBytes) : null
+    },
+  }
+}
+
 const NEXT =
   'delete versions whose files are no longer needed, or ask an operator to raise the limit. Content that no version uses is deleted some days after its last upload'
 
-function tenantIsFull({ tenantId }: Upload, limit: number): Problem {
+function tenantIsFull(tenantId: string | null, limit: number): Problem {
   const owner = tenantId === null ? 'users without tenant' : 'this tenant'
   return tooLarge(`The content of ${owner} would be larger than its limit of ${limit} bytes: ${NEXT}`, limit)
 }

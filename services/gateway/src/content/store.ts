@@ -1,14 +1,23 @@
 import { createHash } from 'node:crypto'
-import { type Database, forAllTenants, type Queryable } from '@slipway/database'
+import {
+  ALL_TENANTS,
+  type Database,
+  forAllTenants,
+  type Queryable,
+  seeTenant,
+  type Transaction,
+} from '@slipway/database'
 import type { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import type { CallingUser } from '../callers/calling-user.ts'
 import type { ContentLimits } from '../dependencies.ts'
-import { Reservation, type Upload } from './quota.ts'
+import { findRoom, Reservation, type Upload } from './quota.ts'
 import {
   deleteUpload,
   dropReservation,
   insertChunk,
   insertUpload,
+  insertUploader,
   keepContent,
   keepForTenant,
   touchContent,
@@ -67,6 +76,27 @@ export function storeContent(
       throw error
     }
   })
+}
+
+/**
+ * What an upload of these bytes would leave, in a transaction that is rolled back. It takes no lock, so that uploads go on.
+ * @throws Problem PAYLOAD_TOO_LARGE
+ */
+export async function rehearseUpload(
+  tx: Transaction,
+  limits: ContentLimits,
+  { tenant_id, user_id }: Pick<CallingUser, 'tenant_id' | 'user_id'>,
+  received: ReceivedContent,
+): Promise<void> {
+  await seeTenant.run(tx, { tenant: ALL_TENANTS })
+  const upload = { id: uuidv7(), tenantId: tenant_id, length: received.size }
+  const known = await touchForTenant.run(tx, { id: received.id, tenant_id })
+  const refusal = known > 0 ? null : (await findRoom(tx, limits, upload)).refusalOf(received.size)
+  if (refusal !== null) throw refusal
+  await insertUpload.run(tx, { id: upload.id, tenant_id })
+  await keep(tx, upload, received)
+  await insertUploader.run(tx, { content_id: received.id, user_id })
+  await seeTenant.run(tx, { tenant: tenant_id ?? ALL_TENANTS })
 }
 
 async function receive(

@@ -5,7 +5,6 @@ import { type Answer, bytesOf, type HttpCall, type JsonBody, type Route, readJso
 import type { Limits } from '@slipway/http/limits'
 import { type AuditTrail, createAuditTrail, type RefusalLog } from '../audit-trail.ts'
 import type { CallingUser } from '../callers/calling-user.ts'
-import { permit } from '../callers/permission.ts'
 import {
   type AnswerTimes,
   boundsOf,
@@ -15,8 +14,8 @@ import {
   type StreamHandler,
 } from '../handler.ts'
 import { problemOf } from '../problems.ts'
+import { admit } from './admission.ts'
 import { tagged } from './entity-tag.ts'
-import { validate } from './validation.ts'
 
 const API_PREFIX = '/api/v1'
 
@@ -137,17 +136,15 @@ async function check(
   caller: CallingUser | null,
 ): Promise<{ query: Record<string, string>; body: unknown }> {
   const body = await bodyOf(call, OPERATIONS[id])
-  if (caller !== null) {
-    permit(caller, id)
-    handler.authorize?.(caller, body.value)
-  }
   const { headers } = call.request
-  return { query: validate(id, { search: call.search, headers, body }, handler.check), body: body.value }
+  return { query: admit(id, handler, caller, { search: call.search, headers, body }), body: body.value }
 }
 
 async function bodyOf({ request }: HttpCall, operation: Operation): Promise<JsonBody> {
   if (operation.takesBytes) return { value: bytesOf(request, MAX_CONTENT_BYTES), text: '' }
   if (operation.body === undefined) return { value: undefined, text: '' }
-  const { access, bodyOptional = false, takesForm = false } = operation
-  return readJson(request, access === 'public' ? PUBLIC_BODY : BODY, { optional: bodyOptional, form: takesForm })
+  const { access, bodyOptional = false, takesForm = false, maxBodyBytes } = operation
+  const bounds =
+    access === 'public' ? PUBLIC_BODY : maxBodyBytes === undefined ? BODY : { ...BODY, bytes: maxBodyBytes }
+  return readJson(request, bounds, { optional: bodyOptional, form: takesForm })
 }

@@ -4,6 +4,7 @@ import * as administration from '../administration.ts'
 import * as audit from '../audit.ts'
 import * as auth from '../auth.ts'
 import * as catalog from '../catalog.ts'
+import { CatalogChecks, CheckCatalog } from '../catalog-check.ts'
 import { Message, PageMeta } from '../common.ts'
 import * as content from '../content.ts'
 import * as deployments from '../deployments.ts'
@@ -36,6 +37,8 @@ const NAMED: Record<string, unknown> = {
   ...administration,
   ...audit,
   ...catalog,
+  CheckCatalog,
+  CatalogChecks,
   ...content,
   ...deployments,
   ApprovalRuleState,

@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Strict } from '../../schema.ts'
 import * as catalog from '../catalog.ts'
+import { CatalogChecks, CheckCatalog, MAX_CHECK_BYTES, MAX_CHECKED_CHANGES } from '../catalog-check.ts'
 import { amongIds, sortBy } from '../common.ts'
 import { list, listQueryWith, managedListQuery, op, recordOperations } from './operation.ts'
 
@@ -16,6 +17,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
     kind === 'action'
       ? '400: a file names content that the caller may not read.'
       : 'An unknown id in the definition is 404 with `details.missing`.'
+  const unsatisfied = kind === 'action' ? '' : '400: no published version satisfies a requirement. '
   return {
     ...recordOperations({
       kind,
@@ -49,7 +51,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       path: `/${tag}/{id}/versions`,
       audit: `${kind}.publish` as const,
       summary: 'Publish a version; a published version never changes',
-      description: `Adds a version that the record does not have yet (409); it may be lower than others. Deployments that run or wait keep the version that they were planned with. ${unknownParts}`,
+      description: `Adds a version that the record does not have yet (409); it may be lower than others. The record counts as changed. ${unsatisfied} Deployments that run or wait keep the version that they were planned with. ${unknownParts}`,
       tag,
       access: access('update'),
       body: createVersion,
@@ -84,6 +86,18 @@ const sequences = sources('sequence', catalog.CreateSequence, catalog.CreateSequ
 const solutions = sources('solution', catalog.CreateSolution, catalog.CreateSolutionVersion)
 
 export const sourceOperations = {
+  checkCatalog: op({
+    method: 'POST',
+    path: '/catalog/check',
+    summary: 'Check changes of the catalog together, without making them',
+    description: `Makes the changes in their order in one transaction and rolls it back. Each meets every check of its own operation: permission, validation, references, scripts, quotas, names, uses. Nothing stays: no record, audit record, event or delivery. All refusals are in \`results\`, and the answer is 200. At most ${MAX_CHECKED_CHANGES} changes and ${MAX_CHECK_BYTES / 1024 / 1024} MiB (413). \`slipway apply\` calls it before it changes anything, also with \`--dry-run\`.`,
+    tag: 'actions',
+    access: 'authenticated',
+    body: CheckCatalog,
+    maxBodyBytes: MAX_CHECK_BYTES,
+    refusals: ['CONFIGURATION_ERROR'],
+    responses: { 200: CatalogChecks },
+  }),
   listActions: actions.list,
   createAction: actions.create,
   getAction: actions.get,

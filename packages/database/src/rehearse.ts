@@ -1,0 +1,39 @@
+import { attempt, type Database, type Transaction } from './database.ts'
+
+/**
+ * Runs work on a database on which every transaction is a part of one, and rolls that back: the work meets all checks of the real
+ * writes and changes nothing. Only the numbers of short ids leave gaps, as those of failed writes do.
+ */
+export async function rehearse<T>(
+  database: Database,
+  work: (rehearsal: Database, tx: Transaction) => Promise<T>,
+): Promise<T> {
+  class Rehearsed extends Error {
+    readonly result: T
+
+    constructor(result: T) {
+      super('rolled back')
+      this.result = result
+    }
+  }
+  // Loads Prisma, if this is its first use: Postgres would end a transaction that waits for that on a busy machine.
+  await database.prisma()
+  try {
+    return await database.transaction<never>(async (tx) => {
+      throw new Rehearsed(await work(partOf(database, tx), tx))
+    })
+  } catch (error) {
+    if (error instanceof Rehearsed) return error.result
+    throw error
+  }
+}
+
+const partOf = (database: Database, tx: Transaction): Database => ({
+  ...database,
+  query: tx.query,
+  prisma: tx.prisma,
+  transaction: (work) => attempt(tx, (connection) => work(Object.assign(connection, { prisma: tx.prisma }))),
+  // It sees the transaction as it is now. Nothing else can change what the transaction has written.
+  snapshot: (work) => work(tx),
+  together: (work) => work(tx),
+})

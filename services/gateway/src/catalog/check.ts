@@ -1,0 +1,198 @@
+import { CATALOG_OPERATIONS, type CheckCatalog, type OperationId, type Static } from '@slipway/contracts'
+import { attempt, rehearse, type Transaction } from '@slipway/database'
+import { type ActionDefinition, type Problem, pointer, toErrorBody, unavailable } from '@slipway/domain'
+import { type Answer, isObject } from '@slipway/http'
+import { FairSemaphore } from '@slipway/runtime'
+import { UNRECORDED } from '../audit-trail.ts'
+import { permit } from '../callers/permission.ts'
+import { rehearseUpload } from '../content/store.ts'
+import type { Dependencies } from '../dependencies.ts'
+import type { Call, HandlersOf, JsonHandler } from '../handler.ts'
+import { admit } from '../http/admission.ts'
+import { problemOf } from '../problems.ts'
+import { catalogHandlers } from './handlers.ts'
+import { readScripts } from './scripts.ts'
+import { insertStandIn, insertVersionStandIn } from './stand-in.ts'
+
+type CatalogChange = Static<typeof CheckCatalog>['changes'][number]
+type Written = Extract<CatalogChange, { what: 'create' | 'change' | 'publish' | 'delete' }>
+type Scripts = Dependencies['scripts']
+type Result = { error: object | null; warnings: string[] }
+
+/** A check holds locks and a connection for seconds. */
+const CHECKING = { limit: 2, perKey: 1, maxWaiting: 10 }
+const SERVER_ERROR = 500
+
+export function catalogCheckHandlers(dependencies: Dependencies): HandlersOf<'checkCatalog'> {
+  const checking = new FairSemaphore(CHECKING)
+  return {
+    checkCatalog: {
+      check: ({ changes }) => repeatedIds(Array.isArray(changes) ? changes : []),
+      handle: (call) => checking.run(call.caller.tenant_id ?? '', () => checkCatalog(dependencies, call)),
+    },
+  }
+}
+
+/** Later changes refer to new records by these ids. */
+function repeatedIds(changes: readonly unknown[]) {
+  const seen = new Set<unknown>()
+  return changes.flatMap((change, index) => {
+    if (!isObject(change) || (change['what'] !== 'create' && change['what'] !== 'assume')) return []
+    const isRepeated = seen.has(change['id'])
+    seen.add(change['id'])
+    return isRepeated
+      ? [{ path: pointer('changes', index, 'id'), message: 'an earlier change has this id already' }]
+      : []
+  })
+}
+
+async function checkCatalog(dependencies: Dependencies, call: Call<'checkCatalog'>): Promise<Answer> {
+  const { changes } = call.body
+  const requireTime = () => {
+    if (performance.now() > call.bounds.answer)
+      throw unavailable('The check takes too long: check fewer changes at once')
+  }
+  const scripts = rememberScripts(dependencies.scripts)
+  // Before the transaction: Postgres ends one that waits for long.
+  for (const { kind, definition } of definitionsIn(changes)) {
+    requireTime()
+    // The change itself reports the problem.
+    if (kind === 'action') await readScripts(scripts, definition).catch(() => {})
+  }
+  const results = await rehearse(dependencies.database, async (database, tx) => {
+    const handlers = catalogHandlers({ ...dependencies, database, scripts, outboxChanged() {} })
+    const run = createRun({ handlers, tx, call, dependencies })
+    const all: Result[] = []
+    for (const change of changes) {
+      requireTime()
+      all.push(await run(change))
+    }
+    return all
+  })
+  return { status: 200, body: { results } }
+}
+
+function definitionsIn(changes: readonly CatalogChange[]) {
+  return changes.flatMap((change) => {
+    if (change.what !== 'create' && change.what !== 'publish') return []
+    const definition = isObject(change.body) ? change.body['definition'] : undefined
+    return isObject(definition) && typeof definition['script'] === 'string'
+      ? [{ kind: change.kind, definition: definition as unknown as ActionDefinition }]
+      : []
+  })
+}
+
+/** Reads each script once. */
+function rememberScripts(scripts: Scripts): Scripts {
+  const known = new Map<string, ReturnType<Scripts['read']>>()
+  return {
+    read(script, interpreter) {
+      const key = `${interpreter} ${script}`
+      const reading = known.get(key) ?? scripts.read(script, interpreter)
+      known.set(key, reading)
+      return reading
+    },
+  }
+}
+
+interface Rehearsal {
+  handlers: ReturnType<typeof catalogHandlers>
+  tx: Transaction
+  call: Call<'checkCatalog'>
+  dependencies: Pick<Dependencies, 'contentLimits'>
+}
+
+/** Returns a function that makes one change in the transaction. */
+function createRun({ handlers, tx, call, dependencies }: Rehearsal) {
+  const { caller } = call
+  /** The ids of new records by those that the caller made up. */
+  const ids = new Map<string, string>()
+
+  async function make(change: CatalogChange): Promise<string[]> {
+    if (change.what === 'assume') {
+      await standIn(change, change)
+      return []
+    }
+    if (change.what === 'upload') {
+      permit(caller, 'createContent')
+      await rehearseUpload(tx, dependencies.contentLimits, caller, change)
+      return []
+    }
+    const { operation, params, search, body } = toCall(change, ids)
+    // The table of handlers has one for each operation, and the table of operations only those of records.
+    const handler = handlers[operation] as JsonHandler<OperationId>
+    const given = { search, headers: {}, body: { value: body, text: JSON.stringify(body) ?? '' } }
+    const query = admit(operation, handler, caller, given)
+    const made = await handler.handle({ ...call, params, query, body, audit: UNRECORDED } as unknown as Call)
+    const answer = 'body' in made && isObject(made.body) ? made.body : {}
+    if (change.what === 'create') ids.set(change.id, String(answer['id']))
+    return Array.isArray(answer['warnings']) ? answer['warnings'] : []
+  }
+
+  /** What refers to a record that is refused is checked all the same. */
+  async function standIn({ id, kind }: { id: string; kind: Written['kind'] }, given: Record<string, unknown>) {
+    const { tenant_id, version } = replaceIds(given, ids)
+    const made = await insertStandIn(tx, caller, { kind, tenant_id, version })
+    if (made !== null) ids.set(id, made)
+  }
+
+  async function replace(change: CatalogChange): Promise<void> {
+    if (!('body' in change) || !isObject(change.body)) return
+    if (change.what === 'create') await standIn(change, change.body)
+    if (change.what === 'publish') await insertVersionStandIn(tx, change.id, change.body['version'])
+  }
+
+  return async (change: CatalogChange): Promise<Result> => {
+    try {
+      return { error: null, warnings: await attempt(tx, () => make(change)) }
+    } catch (error) {
+      const problem = problemOf(error)
+      if (problem.status >= SERVER_ERROR) throw error
+      await replace(change)
+      return { error: toRefusal(problem), warnings: [] }
+    }
+  }
+}
+
+const toRefusal = (problem: Problem) => ({ status: problem.status, ...toErrorBody(problem).error })
+
+function toCall(change: Written, ids: ReadonlyMap<string, string>) {
+  const id = ids.get(change.id) ?? change.id
+  switch (change.what) {
+    case 'create':
+      return {
+        operation: CATALOG_OPERATIONS[change.kind].create,
+        params: {},
+        search: '',
+        body: replaceIds(change.body, ids),
+      }
+    case 'change':
+      return {
+        operation: CATALOG_OPERATIONS[change.kind].update,
+        params: { id },
+        search: '',
+        body: replaceIds(change.body, ids),
+      }
+    case 'publish':
+      return {
+        operation: CATALOG_OPERATIONS[change.kind].publish,
+        params: { id },
+        search: '',
+        body: replaceIds(change.body, ids),
+      }
+    case 'delete': {
+      const { expected_updated_at } = change
+      const search = expected_updated_at === undefined ? '' : `?${new URLSearchParams({ expected_updated_at })}`
+      return { operation: CATALOG_OPERATIONS[change.kind].delete, params: { id }, search, body: undefined }
+    }
+  }
+}
+
+/** Puts the ids of new records in the place of those that the caller made up. */
+function replaceIds<T>(value: T, ids: ReadonlyMap<string, string>): T
+function replaceIds(value: unknown, ids: ReadonlyMap<string, string>): unknown {
+  if (typeof value === 'string') return ids.get(value) ?? value
+  if (Array.isArray(value)) return value.map((item) => replaceIds(item, ids))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaceIds(item, ids)]))
+}
