@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration catalog packages test-packages test-all-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-all servers servers-down crash-points bench campaign mutants campaign-soak screenshots images manifests pin-images package-cli release clean
+.PHONY: help install generate build client configuration catalog packages test-packages test-all-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-all servers servers-down crash-points bench campaign mutants campaign-soak screenshots images manifests pin-images package-cli package-client release clean
 
 help: ## Print this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -170,13 +170,16 @@ images: ## Build the images of all services with docker, podman or buildah; see 
 manifests: $(INSTALLED) ## Render the Helm chart to plain YAML in dist, or with values of your own: ARGS='values.yaml --set autoscaling.by=hpa'
 	@node scripts/manifests.mjs $(ARGS)
 
-package-cli: build ## Pack command line and client for npm: dist/slipway-cli-VERSION.tgz
+package-cli: build ## Pack the command line for npm: dist/slipway-cli-VERSION.tgz
 	@node scripts/package-cli.mjs $(ARGS)
+
+package-client: build ## Pack the typed client for npm: dist/slipway-client-VERSION.tgz
+	@node scripts/package-client.mjs $(ARGS)
 
 pin-images: ## Write the digests of external images, from their registries
 	@node scripts/pin-images.mjs $(ARGS)
 
-release: build ## Check, pack and tag the version of package.json; see docs/releasing.md
+release: build ## Check, write all files of a release to dist, and tag; only to try it: ARGS=--snapshot; see docs/releasing.md
 	@node scripts/release.mjs $(ARGS)
 
 clean: ## Stop everything and remove what was made

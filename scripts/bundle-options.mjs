@@ -1,5 +1,5 @@
 // How esbuild makes one file of a program for Node: of services and the command line (bundle.mjs), and of the package
-// that people install (package-cli.mjs).
+// that people install (package-cli.mjs, package-client.mjs).
 
 // CommonJS packages use these names, which an ES module does not have.
 const BANNER = `import { createRequire as $createRequire } from 'node:module'

@@ -1,3 +1,3 @@
 export const chartFolder: string
 export function findHelm(): string
-export function renderChart(...args: string[]): string
+export function renderChart(chart: string, ...args: string[]): string

@@ -26,12 +26,31 @@ export function findHelm() {
   return file
 }
 
-/** Renders the chart to YAML, for the first installation unless the arguments have `--is-upgrade`. */
-export function renderChart(...args) {
-  return execFileSync(findHelm(), ['template', 'slipway', chartFolder, '--namespace', 'slipway', ...args], {
+/** Renders the chart, a folder or a package, to YAML, for the first installation unless the arguments have `--is-upgrade`. */
+export function renderChart(chart, ...args) {
+  return execFileSync(findHelm(), ['template', 'slipway', chart, '--namespace', 'slipway', ...args], {
     encoding: 'utf8',
     stdio: 'pipe',
     maxBuffer: 64 * 1024 ** 2,
+  })
+}
+
+/** The two sets of values of the chart that are published as plain YAML: servers elsewhere, and servers by operators. */
+export const PUBLISHED_VALUES = ['external-services', 'production'].map((name) =>
+  path.join(chartFolder, `ci/${name}-values.yaml`),
+)
+
+/** Renders the chart with each of the files NAME.yaml to slipway-VERSION-NAME.yaml in the folder. Returns the paths. */
+export function renderManifests(folder, version, valuesFiles = PUBLISHED_VALUES, options = []) {
+  return valuesFiles.map((values) => {
+    const name = path.basename(values).replace(/(-values)?\.ya?ml$/, '')
+    const file = path.join(folder, `slipway-${version}-${name}.yaml`)
+    try {
+      fs.writeFileSync(file, renderChart(chartFolder, '--values', values, ...options))
+    } catch (error) {
+      throw new Error(`Helm cannot render the chart with ${values}:\n${error.stderr ?? error.message}`)
+    }
+    return file
   })
 }
 

@@ -1,48 +1,61 @@
 // Makes a release; docs/releasing.md says when and how, and USAGE below which options there are.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { findProblems } from './release/check.mjs'
-import { provenanceOf } from './release/provenance.mjs'
+import { writeRelease } from './release/files.mjs'
 import { readVersion, setVersion } from './release/version.mjs'
 
 const root = path.dirname(import.meta.dirname)
-const run = (command, args, options = {}) =>
-  execFileSync(command, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], ...options }).trim()
 
-/** Installs the tarball without the network, as a user does, and calls both of its parts. */
-function tryPackage(tarball, version) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-release-'))
-  try {
-    run('npm', ['install', '-g', '--prefix', folder, '--offline', '--no-audit', '--no-fund', tarball])
-    const printed = run(path.join(folder, 'bin/slipway'), ['--version'])
-    if (printed !== version) throw new Error(`slipway of the package says that it is ${printed}, not ${version}`)
-    const client = path.join(folder, 'lib/node_modules/@slipway/cli/client/index.js')
-    run(process.execPath, [
-      '-e',
-      `import(${JSON.stringify(client)}).then((all) => new all.SlipwayClient({ url: 'http://x' }))`,
-    ])
-  } finally {
-    fs.rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-const USAGE = `Usage: node scripts/release.mjs [OPTION], or make release ARGS=OPTION
-  --set 0.2.0   writes the version wherever it stands, and dates its section of the changelog
-  --check       lists what is missing for a release of the present commit
-  --help        prints this text
-Without an option: checks, packs, tries the package, renders the manifests, writes the bill of materials and the provenance, and tags. Pushes and publishes nothing. See docs/releasing.md.`
+const USAGE = `Usage: node scripts/release.mjs [OPTION...], or make release ARGS='OPTION...'
+  --set 0.2.0        writes the version wherever it stands, and dates its section of the changelog
+  --check            lists what is missing for a release of the present commit
+  --snapshot         makes the files of the present state, whatever it lacks for a release, and tags nothing
+  --images NAMES     only these images, separated by commas; --images none where other machines build them
+  --out FOLDER       writes to an empty folder instead of dist
+  --help             prints this text
+Without --set, --check and --snapshot: checks, writes all files of the release to dist, which it empties first, and tags. Pushes and
+publishes nothing. See docs/releasing.md.`
 
 function readOptions() {
   try {
-    const options = { set: { type: 'string' }, check: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } }
+    const options = {
+      set: { type: 'string' },
+      check: { type: 'boolean' },
+      snapshot: { type: 'boolean' },
+      images: { type: 'string' },
+      out: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    }
     return parseArgs({ options }).values
   } catch (error) {
     console.error(`release: ${error.message}\n${USAGE}`)
     process.exit(2)
   }
+}
+
+function stop(...problems) {
+  for (const problem of problems) console.error(`release: ${problem}`)
+  process.exit(1)
+}
+
+const listImages = () => ['migrate', 'cli', ...fs.readdirSync(path.join(root, 'services')).sort()]
+
+/** Returns why this machine cannot build images, as sentences. */
+function findImageProblems() {
+  const { status, stderr } = spawnSync('scripts/images.sh', ['--check'], { cwd: root, encoding: 'utf8' })
+  return status === 0 ? [] : [`${stderr.trim()}. To make a release without images: --images none`]
+}
+
+/** Returns the folder for the files, which is empty then. */
+function prepareFolder(given) {
+  const out = path.resolve(given ?? path.join(root, 'dist'))
+  if (given === undefined) fs.rmSync(out, { recursive: true, force: true })
+  else if (fs.existsSync(out) && fs.readdirSync(out).length > 0) stop(`--out: ${out} is not empty`)
+  fs.mkdirSync(out, { recursive: true })
+  return out
 }
 
 const values = readOptions()
@@ -55,34 +68,31 @@ if (values.set !== undefined) {
     for (const file of setVersion(root, values.set)) console.log(`release: wrote ${file}`)
     process.exit()
   } catch (error) {
-    console.error(`release: ${error.message}`)
-    process.exit(1)
+    stop(error.message)
   }
 }
 
 const version = readVersion(root)
-const problems = findProblems(root, version)
-for (const problem of problems) console.error(`release: ${problem}`)
-if (problems.length > 0) process.exit(1)
-console.log(`release: ${version} has all that a release needs`)
+const images = values.images === 'none' ? [] : (values.images?.split(',') ?? listImages())
+const unknown = images.filter((name) => !listImages().includes(name))
+if (unknown.length > 0) stop(`there is no image ${unknown.join(', ')}; there are: ${listImages().join(', ')}`)
+const problems = [
+  ...(values.snapshot ? [] : findProblems(root, version)),
+  ...(images.length > 0 ? findImageProblems() : []),
+]
+if (problems.length > 0) stop(...problems)
+if (!values.snapshot) console.log(`release: ${version} has all that a release needs`)
 if (values.check) process.exit()
 
-const tarball = run(process.execPath, ['scripts/package-cli.mjs'])
-tryPackage(tarball, version)
-console.log(`release: ${tarball} installs without the network, and works`)
-const manifests = run(process.execPath, ['scripts/manifests.mjs']).split('\n')
-const bill = path.join(root, `dist/slipway-${version}.cdx.json`)
-run('pnpm', ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--prod', '--out', bill])
-const { repository: place } = JSON.parse(fs.readFileSync(path.join(root, 'packages/cli/package.json'), 'utf8'))
-const repository = place.url.replace(/^git\+/, '')
-const statement = provenanceOf([...[tarball, ...manifests].map((file) => path.resolve(root, file)), bill], {
-  repository,
-  commit: run('git', ['rev-parse', 'HEAD']),
-  version,
-})
-fs.writeFileSync(path.join(root, `dist/slipway-${version}.provenance.json`), `${JSON.stringify(statement, null, 2)}\n`)
-console.log(`release: wrote the manifests, the bill of materials and the provenance to dist/`)
-run('git', ['tag', '--annotate', `v${version}`, '--message', `Slipway ${version}`])
-console.log(`release: tagged v${version}. Nothing is pushed or published; the next commands are yours:
-  git push origin v${version}
-  npm publish ${path.relative(root, tarball)}     # in the release pipeline: provenance needs its identity`)
+const out = prepareFolder(values.out)
+const started = Date.now()
+const say = (sentence) => console.log(`release: ${sentence} (${Math.round((Date.now() - started) / 1_000)} s)`)
+writeRelease({ root, out, version, images, isSnapshot: values.snapshot === true, say })
+const folder = path.relative(process.cwd(), out)
+if (values.snapshot) {
+  console.log(`release: a snapshot of ${version} is in ${folder}. Nothing is tagged`)
+  process.exit()
+}
+execFileSync('git', ['tag', '--annotate', `v${version}`, '--message', `Slipway ${version}`], { cwd: root })
+console.log(`release: tagged v${version}. Nothing is pushed or published; docs/releasing.md has the next commands, from here:
+  git push origin v${version}`)

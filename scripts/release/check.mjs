@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import fs from 'node:fs'
-import path from 'node:path'
+import { findSection } from './changelog.mjs'
 import { findOtherVersions } from './version.mjs'
 
 /** Lists what is missing for a release of the present commit, as sentences. */
@@ -13,14 +12,8 @@ export function findProblems(root, version) {
     problems.push(`${other}, not ${version}; run node scripts/release.mjs --set ${version}`)
   if (git('tag', '--list', `v${version}`) !== '')
     problems.push(`the tag v${version} exists; run node scripts/release.mjs --set VERSION with the next version`)
-  problems.push(...findChangelogProblems(fs.readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'), version))
+  const { date, text } = findSection(root, version)
+  if (text === '') problems.push(`CHANGELOG.md has no section "## [${version}] - DATE" with text`)
+  else if (date === undefined) problems.push(`CHANGELOG.md: the section of ${version} has no date`)
   return problems
-}
-
-function findChangelogProblems(changelog, version) {
-  const sections = [...changelog.matchAll(/^## \[([^\]]+)\](.*)\n([\s\S]*?)(?=^## \[|(?![\s\S]))/gm)]
-  const [, , date = '', text = ''] = sections.find(([, name]) => name === version) ?? []
-  if (text.trim() === '') return [`CHANGELOG.md has no section "## [${version}] - DATE" with text`]
-  if (!/^ - \d{4}-\d\d-\d\d$/.test(date)) return [`CHANGELOG.md: the section of ${version} has no date`]
-  return []
 }

@@ -6,7 +6,7 @@ import path from 'node:path'
 const VERSION = '\\d+\\.\\d+\\.\\d+(?:-[\\w.]+)?'
 /** How the version stands in the text of manifests and pages. */
 const MENTIONS = new RegExp(
-  `(\\bslipway/[a-z-]+:|\\bSLIPWAY_IMAGE_TAG:-|\\bslipway-cli-)(${VERSION})(?=[^\\w.-]|\\.tgz|$)`,
+  `(\\bslipway/[a-z-]+:|\\bSLIPWAY_IMAGE_TAG:-|\\bslipway-(?:cli|client)-)(${VERSION})(?=[^\\w.-]|\\.tgz|$)`,
   'gm',
 )
 const CHART_MENTIONS = new RegExp(`^((?:appVersion|version): "?)(${VERSION})`, 'gm')

@@ -10,8 +10,11 @@ export type Chart = (typeof CHARTS)[number]
 export const valuesFile = (chart: Chart) => path.join(chartFolder, 'ci', `${chart}-values.yaml`)
 
 /** The objects that Helm makes with these values. Helm leaves out the namespace, which the API server adds. */
-export const render = (values: string, ...args: string[]): Manifest[] =>
-  parseManifests(renderChart('--values', values, ...args)).map((manifest) => ({
+export const render = (values: string, ...args: string[]): Manifest[] => renderFrom(chartFolder, values, ...args)
+
+/** Those of another folder, or of a package of the chart. */
+export const renderFrom = (chart: string, values: string, ...args: string[]): Manifest[] =>
+  parseManifests(renderChart(chart, '--values', values, ...args)).map((manifest) => ({
     ...manifest,
     metadata: { ...manifest.metadata, namespace: 'slipway' },
   }))

@@ -14,7 +14,7 @@ import {
   type TokenIssuer,
 } from '@slipway/testing'
 import { parse } from 'yaml'
-import { installPackage, linkPackage } from './installed.ts'
+import { installClient, packClient } from './installed.ts'
 import { binFolder, runProgram } from './programs.ts'
 
 let suite: Suite
@@ -53,7 +53,8 @@ async function shell(script: string, env: Record<string, string>, cwd: string) {
 
 /** The blocks that other tests run, with the reason. */
 const ELSEWHERE: readonly [contains: string, where: string][] = [
-  ['make package-cli', 'builds the repository; tests/release/package.test.ts packs and installs the package'],
+  ['make package-cli', 'builds the repository; tests/release/published.test.ts packs and installs the package'],
+  ['make package-client', 'as above'],
 ]
 const isRunHere = (block: string) => !ELSEWHERE.some(([contains]) => block.includes(contains))
 
@@ -132,9 +133,7 @@ describe('docs/agent.md', () => {
 describe('docs/client.md', () => {
   test('its examples have the right types, and run with the installed package', async () => {
     const folder = path.join(suite.folder, 'client')
-    fs.mkdirSync(folder, { recursive: true })
-    linkPackage(installPackage(path.join(suite.folder, 'package')), folder)
-    fs.writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
+    installClient(packClient(path.join(suite.folder, 'packed')), folder)
     fs.writeFileSync(path.join(folder, 'examples.ts'), blocks('docs/client.md', 'ts').join('\n'))
     const compilerOptions = { strict: true, target: 'es2022', module: 'nodenext', types: ['node'], outDir: 'out' }
     fs.writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['examples.ts'] }))
@@ -301,32 +300,6 @@ describe('examples/pipelines', () => {
       }
     }
     await deployed('facade')
-  })
-
-  test('the composite action installs slipway and deploys with an account that may only deploy', async () => {
-    interface Action {
-      inputs: Record<string, { default?: string }>
-      runs: { steps: { if?: string; env: Record<string, string>; run: string }[] }
-    }
-    const action = parse(read('examples/pipelines/action/action.yml')) as Action
-    const { tarball } = installPackage(path.join(suite.folder, 'action'))
-    const given = { url: suite.url, 'service-account': 'shop-deploy', source: 'web', tag: 'app=web', package: tarball }
-    const inputs: Record<string, string> = { ...given, variables: 'revision=beef' }
-    const known = Object.fromEntries(
-      Object.entries(action.inputs).map(([name, input]) => [`inputs.${name}`, inputs[name] ?? input.default ?? '']),
-    )
-    const temporary = path.join(suite.folder, 'runner')
-    fs.mkdirSync(temporary)
-    const runner = { RUNNER_TEMP: temporary, GITHUB_PATH: path.join(temporary, 'path'), npm_config_offline: 'true' }
-    const numbers = { GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '1', GITHUB_ACTION: 'slipway' }
-    expect(action.runs.steps).toHaveLength(2)
-    for (const { env, run } of action.runs.steps) {
-      const filled = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fillIn(value, known)]))
-      const platform = withGitHub({ ...onPush, environment: 'production' })
-      expect(await shell(run, { ...runner, ...numbers, ...filled, ...platform }, cwd)).toMatchObject({ code: 0 })
-    }
-    expect(fs.existsSync(path.join(fs.readFileSync(runner.GITHUB_PATH, 'utf8').trim(), 'slipway'))).toBe(true)
-    await deployed('beef')
   })
 
   test('the component of GitLab previews, and applies and deploys', async () => {

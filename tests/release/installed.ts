@@ -1,48 +1,51 @@
-// Installs the package of the command line and the client as a user does, without this repository and without network.
+// Makes what is published, and installs it as a user does: without this repository and without network.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { repositoryRoot } from '@slipway/testing'
 
-export interface Installed {
-  tarball: string
-  /** The program `slipway`. */
-  program: string
-  /** The folder of the package. */
-  folder: string
+const script = (name: string) => path.join(repositoryRoot, 'scripts', name)
+const makePublished = (name: string, ...args: string[]) =>
+  execFileSync(process.execPath, [script(name), ...args], {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+    stdio: 'pipe',
+  }).trim()
+
+/** Writes the files of a release of the present state to the folder. */
+export const makeSnapshot = (folder: string, images: string): string =>
+  makePublished('release.mjs', '--snapshot', '--out', folder, '--images', images)
+
+/** Packs the client; returns the path of the tarball. */
+export const packClient = (folder: string): string => makePublished('package-client.mjs', '--out', folder)
+
+/** Runs npm without network, cache and settings of the user. */
+function npm(cwd: string, ...args: string[]): void {
+  fs.mkdirSync(cwd, { recursive: true })
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: cwd,
+    npm_config_cache: path.join(cwd, 'cache'),
+    npm_config_update_notifier: 'false',
+  }
+  execFileSync('npm', [...args, '--offline', '--no-audit', '--no-fund'], { cwd, stdio: 'pipe', env })
 }
 
-/** Packs the package and installs it below the folder. */
-export function installPackage(below: string): Installed {
-  const run = (command: string, args: string[]) =>
-    execFileSync(command, args, {
-      cwd: below,
-      encoding: 'utf8',
-      stdio: 'pipe',
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        HOME: below,
-        npm_config_cache: path.join(below, 'cache'),
-        npm_config_update_notifier: 'false',
-      },
-    })
-  fs.mkdirSync(below, { recursive: true })
-  const script = path.join(repositoryRoot, 'scripts/package-cli.mjs')
-  const tarball = run(process.execPath, [script, '--out', path.join(below, 'packed')]).trim()
-  const prefix = path.join(below, 'prefix')
-  run('npm', ['install', '-g', '--prefix', prefix, '--offline', '--no-audit', '--no-fund', tarball])
+/** Installs the command line below the folder; returns its program, and the folder of its package. */
+export function installProgram(tarball: string, below: string): { program: string; folder: string } {
+  npm(below, 'install', '-g', '--prefix', path.join(below, 'prefix'), tarball)
   return {
-    tarball,
-    program: path.join(prefix, 'bin/slipway'),
-    folder: path.join(prefix, 'lib/node_modules/@slipway/cli'),
+    program: path.join(below, 'prefix/bin/slipway'),
+    folder: path.join(below, 'prefix/lib/node_modules/@slipway/cli'),
   }
 }
 
-/** Makes the package importable from a folder, as `npm install` would, with the types of Node for TypeScript. */
-export function linkPackage({ folder }: Installed, project: string): void {
-  const modules = path.join(project, 'node_modules')
-  fs.mkdirSync(path.join(modules, '@slipway'), { recursive: true })
-  fs.mkdirSync(path.join(modules, '@types'), { recursive: true })
-  fs.cpSync(folder, path.join(modules, '@slipway/cli'), { recursive: true })
-  fs.symlinkSync(path.join(repositoryRoot, 'node_modules/@types/node'), path.join(modules, '@types/node'))
+/** Installs the client into a project, with the types of Node for TypeScript. Returns the folder of its package. */
+export function installClient(tarball: string, project: string): string {
+  fs.mkdirSync(project, { recursive: true })
+  fs.writeFileSync(path.join(project, 'package.json'), '{ "type": "module" }')
+  npm(project, 'install', tarball)
+  fs.mkdirSync(path.join(project, 'node_modules/@types'), { recursive: true })
+  fs.symlinkSync(path.join(repositoryRoot, 'node_modules/@types/node'), path.join(project, 'node_modules/@types/node'))
+  return path.join(project, 'node_modules/@slipway/client')
 }

@@ -2,19 +2,17 @@ import fs from 'node:fs'
 import { isBuiltin } from 'node:module'
 import path from 'node:path'
 
-/** Writes the licences of the packages that esbuild has put into the bundles: most of them demand it. */
-export function writeLicenses(root, metafiles, file) {
+/** Writes the licences of the packages that esbuild has put into the bundle: most of them demand it. */
+export function writeLicenses(root, { inputs, outputs }, file) {
   const folders = new Set()
-  for (const { inputs, outputs } of metafiles) {
-    for (const input of Object.keys(inputs)) {
-      const [folder] = /^.*\/?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []
-      if (folder !== undefined) folders.add(folder)
-    }
-    const missing = Object.values(outputs)
-      .flatMap(({ imports }) => imports)
-      .filter(({ external, path: name }) => external && !name.startsWith('node:') && !isBuiltin(name))
-    if (missing.length > 0) throw new Error(`not in the bundle: ${missing.map(({ path: name }) => name).join(', ')}`)
+  for (const input of Object.keys(inputs)) {
+    const [folder] = /^.*\/?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []
+    if (folder !== undefined) folders.add(folder)
   }
+  const missing = Object.values(outputs)
+    .flatMap(({ imports }) => imports)
+    .filter(({ external, path: name }) => external && !name.startsWith('node:') && !isBuiltin(name))
+  if (missing.length > 0) throw new Error(`not in the bundle: ${missing.map(({ path: name }) => name).join(', ')}`)
   const texts = [...folders].sort().map((folder) => readLicense(path.join(root, folder)))
   fs.writeFileSync(file, texts.join(`\n${'-'.repeat(80)}\n\n`))
 }
