@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration catalog packages test-packages test-all-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-all servers servers-down crash-points bench campaign mutants campaign-soak screenshots images manifests pin-images package-cli package-client release clean
+.PHONY: help install generate build client configuration catalog packages test-packages test-all-packages migrate run up down status logs join-token reset-password audit-verify rotate-keys retention dead-letters check test test-all servers servers-down crash-points bench campaign mutants campaign-soak screenshots images manifests pin-images package-cli package-client release clean
 
 help: ## Print this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -97,6 +97,9 @@ logs: ## Follow the logs of all services, or of one: make logs SERVICE=gateway
 
 join-token: build ## Make a token with which an orchestration instance joins; ARGS='--uses 2 --file PATH'
 	@eval "$$(scripts/infra.sh env)"; exec node services/gateway/dist/administration/join-token.js $(ARGS)
+
+reset-password: build ## Set a new password for a user who cannot log in: ARGS='--email admin@example.com'
+	@eval "$$(scripts/infra.sh env)"; exec node services/gateway/dist/administration/reset-password.js $(ARGS)
 
 audit-verify: build ## Check that nobody has tampered with the audit log: ARGS='--expect POSITION:HASH'
 	@eval "$$(scripts/infra.sh env)"; DATABASE_URL="$${DATABASE_URL_AUDIT_VERIFY:-$$DATABASE_URL}" \
