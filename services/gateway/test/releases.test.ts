@@ -325,6 +325,17 @@ describe('GET /releases/matrix', () => {
     ])
   })
 
+  test('does not count a cancelled attempt as failed', async () => {
+    const setStates = (from: string, to: string) =>
+      gateway.database.query("UPDATE releases SET state = $2 WHERE state = $1 AND source_name = 'web'", [from, to])
+    const failures = async (): Promise<number[]> =>
+      (await matrix('search=web')).data[0].cells.map(({ failed }: { failed: number }) => failed)
+    expect(await failures()).toEqual([1, 0, 1])
+    await setStates('failed', 'cancelled')
+    expect(await failures()).toEqual([0, 0, 0])
+    await setStates('cancelled', 'failed')
+  })
+
   test('has the cells in the order of the environments', async () => {
     const places = async () => {
       const [row] = (await matrix('search=web')).data

@@ -2125,7 +2125,7 @@ export interface components {
                 environment_name: string | null;
                 /** @description Its place: cells come by it, then by name; null: after all numbers */
                 environment_position: number | null;
-                /** @description Targets with a last attempt that failed, was cancelled or was rolled back */
+                /** @description Targets with a last attempt that failed or was rolled back */
                 failed: number;
                 /** @description Targets with an attempt that runs or rolls back */
                 running: number;

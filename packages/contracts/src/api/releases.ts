@@ -155,7 +155,7 @@ const MatrixCell = Strict({
   ),
   target_count: Count('Targets with a version in force or an attempt', 2),
   running: Count('Targets with an attempt that runs or rolls back', 0),
-  failed: Count('Targets with a last attempt that failed, was cancelled or was rolled back', 0),
+  failed: Count('Targets with a last attempt that failed or was rolled back', 0),
   drifted: Count('Targets on which a check found the version in force changed', 0),
 })
 

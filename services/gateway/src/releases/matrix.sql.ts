@@ -56,7 +56,7 @@ export const findMatrix = statement({
     by_version AS (
       SELECT v.source_id, v.environment_id, v.tenant_id, v.version, count(*) AS target_count, ${VARIANTS} AS variants,
              count(*) FILTER (WHERE v.state IN ('running', 'rolling_back')) AS running,
-             count(*) FILTER (WHERE v.state NOT IN ('applied', 'running', 'rolling_back')) AS failed,
+             count(*) FILTER (WHERE v.state NOT IN ('applied', 'running', 'rolling_back', 'cancelled')) AS failed,
              count(*) FILTER (WHERE v.shown_state = 'drifted') AS drifted, max(v.applied_at) AS applied_at,
              (array_agg(v.applied_by ORDER BY ${NEWEST_FIRST}))[1] AS applied_by,
              (array_agg(v.deployment_id ORDER BY ${NEWEST_FIRST}))[1] AS deployment_id

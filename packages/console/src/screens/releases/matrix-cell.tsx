@@ -9,7 +9,7 @@ import { variantsText } from './variants.ts'
 /** More versions are in the list that the cell leads to. */
 const MAX_VERSIONS = 3
 const DRIFTED = 'A check found the target changed since its deployment'
-const FAILED = 'The last attempt failed, was cancelled or was rolled back'
+const FAILED = 'The last attempt failed or was rolled back'
 
 /** The versions in force of a source in an environment, and attempts that run or failed. */
 export function MatrixCell({ row, cell, ahead }: { row: Row; cell: Cell | undefined; ahead: Ahead | null }) {
