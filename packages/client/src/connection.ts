@@ -223,9 +223,12 @@ export class Connection {
   async #renew(ended: Session | undefined): Promise<void> {
     if (this.#cookies) {
       // A page that was left during a renewal used up the refresh token; its cookie may arrive a moment after it.
-      const renew = async () => (await this.#refresh(ended)) || (await this.#refresh(ended))
-      if (await this.#cookies.request('slipway-session', renew)) return
-    } else if (ended?.refreshToken !== undefined && (await this.#refresh(ended))) return
+      const renew = async () => {
+        const first = await this.#refresh(ended)
+        return first === 'spent' ? await this.#refresh(ended) : first
+      }
+      if ((await this.#cookies.request('slipway-session', renew)) === 'renewed') return
+    } else if (ended?.refreshToken !== undefined && (await this.#refresh(ended)) === 'renewed') return
     if (this.#credentials) await this.login(this.#credentials)
     else if (this.#serviceAccount) await this.#exchangeToken(this.#serviceAccount, ended !== undefined)
   }
@@ -243,18 +246,20 @@ export class Connection {
   }
 
   /** Renews the session by the refresh token, or uses the session that another process has renewed in the meantime. */
-  async #refresh(ended: Session | undefined): Promise<boolean> {
+  async #refresh(ended: Session | undefined): Promise<'renewed' | 'spent' | 'absent'> {
     const renewedElsewhere = () => this.#sessions.load()?.accessToken !== ended?.accessToken
-    if (renewedElsewhere()) return true
+    if (renewedElsewhere()) return 'renewed'
     try {
       const headers = ended?.refreshToken === undefined ? {} : { cookie: `refresh_token=${ended.refreshToken}` }
       this.#keep(await this.#ask('refreshLogin', { headers }))
-      return true
+      return 'renewed'
     } catch (error) {
       if (!(error instanceof AuthenticationError)) throw error
+      // The browser has no cookie: nobody is logged in.
+      if (error.code === 'UNAUTHORIZED') return 'absent'
       // Another process may have used the refresh token first.
       await sleep(RENEWED_ELSEWHERE_MS)
-      return renewedElsewhere()
+      return renewedElsewhere() ? 'renewed' : 'spent'
     }
   }
 

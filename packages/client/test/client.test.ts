@@ -142,6 +142,16 @@ describe('authentication', () => {
     expect(ends).toBe(1)
   })
 
+  test.each([
+    ['once if the browser has no cookie', 'UNAUTHORIZED', 1],
+    ['again if the cookie is spent, because its successor may be under way', 'INVALID_TOKEN', 2],
+  ])('asks for a new session %s', async (_, code, times) => {
+    const { url, count } = await start({ 'POST /auth/refresh': refuse(401, code) })
+    const cookies = { request: <T>(_name: string, work: () => Promise<T>) => work() }
+    await expect(new SlipwayClient({ url, cookies }).call('getCurrentUser')).rejects.toThrow()
+    expect(count('POST /auth/refresh')).toBe(times)
+  })
+
   describe('of a service account', () => {
     /** Gives each ID token an access token of its own. */
     const exchange =
