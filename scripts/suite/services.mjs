@@ -104,6 +104,8 @@ export function services({ ports, settings, servers, local = {} }) {
       SLIPWAY_LOG_LEVEL: process.env.SLIPWAY_LOG_LEVEL || 'info',
       // The servers of scripts/infra.sh have passwords that everybody knows.
       SLIPWAY_DEVELOPMENT: process.env.SLIPWAY_DEVELOPMENT || 'true',
+      // For receivers of webhooks on this machine, which nobody else reaches.
+      SLIPWAY_WEBHOOK_ALLOW_PRIVATE: process.env.SLIPWAY_WEBHOOK_ALLOW_PRIVATE || String(gatewayHost === LOOPBACK),
     }
     const env = { ...inherited, ...common, ...service.env }
     return {
