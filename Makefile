@@ -48,8 +48,8 @@ $(GENERATED): prisma/schema.prisma prisma/migrations prisma.config.ts $(INSTALLE
 
 generate: $(GENERATED) ## Generate the database client from prisma/schema.prisma
 
-build: $(GENERATED) ## Compile every package, every service into one file, and the console
-	@tsc -b && node scripts/bundle.mjs && node packages/console/scripts/build.mjs
+build: $(GENERATED) ## Compile every package, every service into one file, the console and the manual
+	@tsc -b && node scripts/bundle.mjs && node packages/console/scripts/build.mjs && node packages/manual/scripts/build.mjs
 
 # Builds the contracts alone before: what already uses a new field does not compile yet.
 client: $(GENERATED) ## Generate the client's types from the OpenAPI document

@@ -125,7 +125,7 @@ describe('dashboards and alerts', () => {
       expect(annotations).toEqual({
         summary: expect.any(String),
         // The address of the page is a setting (monitoring.runbooks of the chart). The anchor is that of the entry.
-        runbook_url: `https://slipway.example.com/docs/operations.md#${alert.toLowerCase()}`,
+        runbook_url: `https://slipway.example.com/docs/operations#${alert.toLowerCase()}`,
       })
     }
   })

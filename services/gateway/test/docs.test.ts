@@ -10,12 +10,11 @@ afterAll(() => gateway.close())
 
 const get = (path: string) => request(gateway.app).get(path)
 
-describe('the documentation page of the API', () => {
+describe('the reference of the API', () => {
   test('is public and loads all its files from the gateway', async () => {
-    const page = await get('/docs')
+    const page = await get('/docs/reference')
     expect(page.status).toBe(200)
     expect(page.headers['content-type']).toMatch(/^text\/html/)
-    expect((await get('/docs/')).text).toBe(page.text)
     const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link as string)
     expect(links.length).toBeGreaterThanOrEqual(4)
     for (const link of links) {
@@ -29,7 +28,7 @@ describe('the documentation page of the API', () => {
   })
 
   test('allows files of the gateway and no inline scripts or styles', async () => {
-    const policy = (await get('/docs')).headers['content-security-policy'] ?? ''
+    const policy = (await get('/docs/reference')).headers['content-security-policy'] ?? ''
     const directives = Object.fromEntries(
       policy.split('; ').map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1).join(' ')]),
     )
@@ -65,4 +64,12 @@ describe('the documentation page of the API', () => {
     const head = await request(gateway.app).head('/docs')
     expect([head.status, head.text]).toEqual([200, undefined])
   })
+})
+
+test('the address of the documentation is public, with and without a build', async () => {
+  for (const path of ['/docs', '/docs/']) {
+    const { status, headers } = await get(path)
+    expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)])
+    expect(headers['content-security-policy']).toContain("script-src 'self'")
+  }
 })

@@ -4,7 +4,8 @@ import type { Logger } from '@slipway/runtime'
 import express, { type Express, type Request, type Response } from 'express'
 import helmet from 'helmet'
 import { answerConsole, CONSOLE_ROUTE, isForConsole } from '../console/page.ts'
-import { docsRoutes } from '../docs/page.ts'
+import { manualRoutes } from '../docs/manual.ts'
+import { referenceRoutes } from '../docs/reference.ts'
 import { problemOf } from '../problems.ts'
 import { createRoutes, type RouteOptions } from './routes.ts'
 
@@ -29,7 +30,7 @@ export function createApp(options: AppOptions): Express {
     }),
   )
   const listener = createListener<Request, Response>({
-    routes: [...createRoutes(options), ...docsRoutes],
+    routes: [...createRoutes(options), ...referenceRoutes, ...manualRoutes()],
     async otherwise(call) {
       if (!isForConsole(call.request)) throw notFound('This path')
       call.route = CONSOLE_ROUTE
