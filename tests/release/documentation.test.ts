@@ -22,8 +22,8 @@ let api: Api
 let key: string
 
 beforeAll(async () => {
-  // Allows an issuer of tokens on this machine.
-  suite = await startSuite({ env: { SLIPWAY_DEVELOPMENT: 'true' } })
+  // As `make run`: allows an issuer of tokens and receivers of webhooks on this machine.
+  suite = await startSuite({ env: { SLIPWAY_DEVELOPMENT: 'true', SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true' } })
   api = await loginToSuite(suite)
   const { body } = await api.post('/auth/api-keys', { name: 'pipeline' })
   key = body.full_key
@@ -37,8 +37,17 @@ afterAll(() => suite?.stop())
 /** A folder like the top of the repository after `make run`. */
 const repository = () => path.join(suite.folder, 'repository')
 const read = (name: string) => fs.readFileSync(path.join(repositoryRoot, name), 'utf8')
+/** The text of each block of this language, without the indentation of a list. */
 const blocks = (document: string, language: string) =>
-  [...read(document).matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text = '']) => text)
+  [...read(document).matchAll(new RegExp(`^( *)\`\`\`${language}\\n(.*?)^ *\`\`\`$`, 'gms'))].map(
+    ([, indent = '', text = '']) => text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  )
+
+/** The shell blocks of a document that run here, as one script. */
+const scriptOf = (document: string) =>
+  blocks(document, 'sh')
+    .filter((block) => !isElsewhere(document, block))
+    .join('\n')
 
 /** Runs a shell as in a pipeline: with `slipway` in its PATH, and without the environment of the tests. */
 async function shell(script: string, env: Record<string, string>, cwd: string) {
@@ -51,49 +60,132 @@ async function shell(script: string, env: Record<string, string>, cwd: string) {
   })
 }
 
-/** The blocks that other tests run, with the reason. */
-const ELSEWHERE: readonly [contains: string, where: string][] = [
-  ['make package-cli', 'builds the repository; tests/release/published.test.ts packs and installs the package'],
-  ['make package-client', 'as above'],
+/** Blocks that do not run here, with the reason and what tests the same. */
+const ELSEWHERE: readonly [document: string, contains: string, where: string][] = [
+  ['README.md', 'make run ', 'tests/golden starts the suite as `make run` does; `.ci/run` calls `make test`'],
+  ['CONTRIBUTING.md', 'make build ', 'needs the repository; `.ci/run` calls them'],
+  ['CONTRIBUTING.md', 'make test TESTS=', 'needs the repository; docs/testing.md describes it'],
+  ['CONTRIBUTING.md', '--inspect', 'stops for a debugger'],
+  [
+    'docs/agent.md',
+    'install.sh --url',
+    'changes this machine as root; tests/faults/agents.test.ts installs into a folder',
+  ],
+  ['docs/agent.md', 'package.sh', 'needs a second machine; tests/faults/agents.test.ts makes the package'],
+  [
+    'docs/cli.md',
+    'make package-cli',
+    'builds the repository; tests/release/published.test.ts packs and installs the package',
+  ],
+  [
+    'docs/cli.md',
+    'example.com',
+    'names servers of yours; packages/cli/test parses the calls and logs in to several servers',
+  ],
+  ['docs/client.md', 'make package-client', 'tests/release/published.test.ts packs and installs the package'],
+  ['docs/console.md', 'vite dev', 'serves until Ctrl-C'],
+  [
+    'docs/identity.md',
+    'make run OIDC=1',
+    'tests/golden/console-identity.test.ts starts the suite with a login provider',
+  ],
+  [
+    'docs/images.md',
+    'docker',
+    'needs a container engine; tests/running/images.test.ts runs the images where there is one',
+  ],
+  [
+    'docs/images.md',
+    'make images',
+    'needs a container engine; tests/running/images.test.ts runs the images where there is one',
+  ],
+  ['docs/instances.md', 'kubectl', 'needs a cluster'],
+  ['docs/instances.md', 'instances delete NAME', 'services/executor-bridge/test/administer.test.ts removes instances'],
+  [
+    'docs/kubernetes.md',
+    '',
+    'needs a cluster; tests/kubernetes renders the chart and checks the manifests of these commands',
+  ],
+  ['docs/operations.md', 'roles/command.js create', 'packages/database/test/roles.test.ts creates the roles'],
+  [
+    'docs/operations.md',
+    'users/command.js create',
+    'packages/broker and packages/runtime create the users in their tests',
+  ],
+  ['docs/operations.md', 'pg_dump', 'tests/release/restore.test.ts makes and restores the dump'],
+  ['docs/people.md', 'make reset-password', 'services/gateway/test/reset-password.test.ts calls the command'],
+  [
+    'docs/people.md',
+    'docker compose',
+    'needs a container engine or a cluster; the command is that of `make reset-password`',
+  ],
+  ['docs/performance.md', 'make bench', 'takes an hour'],
+  ['docs/pipelines.md', 'curl', 'needs an ID token; the pipelines below exchange theirs'],
+  ['docs/resilience.md', 'make campaign', 'takes hours; tests/campaign/test runs a short one'],
+  ['docs/targets.md', 'useradd', 'changes this machine; `make run` does it as root'],
+  ['docs/testing.md', 'make test', 'starts tests'],
+  ['docs/testing.md', 'jest.js', 'starts tests'],
+  ['docs/upgrading.md', 'make down', 'needs a second release; tests/faults/releases.test.ts upgrades'],
+  ['docs/upgrading.md', 'helm upgrade', 'needs a cluster'],
+  ['docs/upgrading.md', 'make package-cli', 'tests/release/published.test.ts packs and installs the package'],
 ]
-const isRunHere = (block: string) => !ELSEWHERE.some(([contains]) => block.includes(contains))
+const isElsewhere = (document: string, block: string) =>
+  ELSEWHERE.some(([name, contains]) => name === document && block.includes(contains))
 
-test('every document with shell blocks is run by this file', () => {
-  const files = execFileSync(
-    'git',
-    [
-      'ls-files',
-      'README.md',
-      'docs/cli.md',
-      'docs/client.md',
-      'docs/promotion.md',
-      'docs/tutorial.md',
-      'examples/**.md',
-    ],
-    {
-      cwd: repositoryRoot,
-      encoding: 'utf8',
-    },
-  )
-  const withBlocks = files
+/** The documents whose other blocks run below. */
+const RUN = [
+  'README.md',
+  'docs/access.md',
+  'docs/agent.md',
+  'docs/api.md',
+  'docs/cli.md',
+  'docs/client.md',
+  'docs/instances.md',
+  'docs/people.md',
+  'docs/pipelines.md',
+  'docs/promotion.md',
+  'docs/scripts.md',
+  'docs/targets.md',
+  'docs/tutorial.md',
+  'docs/webhooks.md',
+  'examples/pipelines/README.md',
+  'examples/storefront/README.md',
+]
+
+describe('the commands of all documents', () => {
+  const documents = execFileSync('git', ['ls-files', '*.md', ':!CHANGELOG.md', ':!docs/decisions'], {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+  })
     .trim()
     .split('\n')
-    .filter((file) => blocks(file, 'sh').some(isRunHere))
-  expect(withBlocks).toEqual([
-    'README.md',
-    'docs/cli.md',
-    'docs/promotion.md',
-    'docs/tutorial.md',
-    'examples/pipelines/README.md',
-    'examples/storefront/README.md',
-  ])
+
+  test('run below, or elsewhere for a reason that still holds', () => {
+    const left = documents.flatMap((document) =>
+      blocks(document, 'sh').flatMap((block) =>
+        RUN.includes(document) || isElsewhere(document, block) ? [] : [`${document}: ${block.split('\n')[0]}`],
+      ),
+    )
+    expect(left).toEqual([])
+    const stale = ELSEWHERE.filter(([name, contains]) => !blocks(name, 'sh').some((block) => block.includes(contains)))
+    expect(stale).toEqual([])
+    expect(RUN.filter((document) => scriptOf(document) === '')).toEqual([])
+  })
+
+  test('stand in shell blocks', () => {
+    const hidden = documents.flatMap((document) => {
+      const prose = read(document).replaceAll(/^ *```.*?^ *```$/gms, '')
+      const lines = prose.match(/^ {4}(\$ )?(slipway|make|curl|kubectl|docker|helm|node|sh|export) .*$/gm) ?? []
+      return [...lines, ...blocks(document, 'console')].map((line) => `${document}: ${line}`)
+    })
+    expect(hidden).toEqual([])
+  })
 })
 
 describe('docs/cli.md', () => {
   test('its commands give the results that the page describes', async () => {
     const cwd = repository()
-    const script = blocks('docs/cli.md', 'sh').filter(isRunHere).join('\n')
-    const ended = await shell(`${script}\necho it is done`, {}, cwd)
+    const ended = await shell(`${scriptOf('docs/cli.md')}\necho it is done`, {}, cwd)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/Good day, here[\s\S]*it is done\n$/) })
     expect(JSON.parse(fs.readFileSync(path.join(cwd, 'answer.json'), 'utf8'))).toMatchObject({ pending: false })
   })
@@ -103,7 +195,7 @@ describe('README.md', () => {
   test('its commands give the described results, also when repeated, with the address from the settings file only', async () => {
     const cwd = repository()
     fs.copyFileSync(path.join(repositoryRoot, 'Makefile'), path.join(cwd, 'Makefile'))
-    const [login, first, ...http] = blocks('README.md', 'sh')
+    const [login, first, ...http] = blocks('README.md', 'sh').filter((block) => !isElsewhere('README.md', block))
     const script = [login, first, ...http, ...http].join('\n')
     const ended = await shell(`${script}\napi /deployments/$DEPLOYMENT | field .state`, { SLIPWAY_URL: '' }, cwd)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('my-machine | Good day, 3\n') })
@@ -122,11 +214,82 @@ describe('docs/api.md', () => {
 })
 
 describe('docs/agent.md', () => {
-  test('its first commands create a target and an agent token', async () => {
-    const [login = 'false'] = blocks('docs/cli.md', 'sh').filter((block) => block.includes('slipway login'))
-    const [enrol = 'false'] = blocks('docs/agent.md', 'sh')
-    const ended = await shell(`${login}\n${enrol}`, {}, repository())
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('{"token":"') })
+  test('its commands enrol an agent and start it', async () => {
+    const cwd = repository()
+    // The example calls the program of the repository, and the ports of `make run`.
+    fs.mkdirSync(path.join(cwd, 'services'), { recursive: true })
+    fs.symlinkSync(path.join(repositoryRoot, 'services/target-agent'), path.join(cwd, 'services/target-agent'))
+    const bridge = `BRIDGE_PORT=${new URL(suite.bridgeUrl).port}`
+    const script = scriptOf('docs/agent.md').replaceAll('$((SLIPWAY_PORT + 2))', '$BRIDGE_PORT')
+    const ended = await shell(`${logIn}\n${bridge}\n${script}`, { SLIPWAY_AGENT_PORT: '0' }, cwd)
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('enrolled as the agent of db-1') })
+  })
+})
+
+/** The lines of a page after a login. */
+const logIn = `. .slipway/settings.env
+printf '%s\\n' "$SLIPWAY_ADMIN_PASSWORD" | slipway login --email "$SLIPWAY_ADMIN_EMAIL" --password-stdin`
+
+describe('pages with commands of every day', () => {
+  const run = async (document: string, before = '', after = '') =>
+    await shell([logIn, before, scriptOf(document), after].join('\n'), {}, repository())
+
+  test('docs/people.md adds, changes and removes people', async () => {
+    expect(await run('docs/people.md')).toMatchObject({ code: 0, stdout: expect.stringContaining('operator  Lobby') })
+  })
+
+  test('docs/scripts.md shows what the script prints', async () => {
+    const ended = await run('docs/scripts.md')
+    expect(ended).toMatchObject({ code: 0 })
+    for (const shown of blocks('docs/scripts.md', 'text')) expect(ended.stdout).toContain(shown)
+  })
+
+  test('docs/access.md gives three teams their rights', async () => {
+    const before = `
+      slipway environments create staging
+      slipway environments create production
+      for name in ada ben mia; do
+        printf 'ten green bottles\\n' | slipway users create $name@example.com --username $name --role user --password-stdin
+      done
+      cat >teams.yaml <<'YAML'
+kind: action
+name: Team
+version: 1.0.0
+definition: { type: script, script: "true" }
+---
+kind: sequence
+name: Team
+version: 1.0.0
+definition: { actions: [{ action: Team }] }
+---
+kind: solution
+name: storefront
+version: 1.0.0
+definition: { sequences: [{ sequence: Team }] }
+---
+kind: solution
+name: billing
+version: 1.0.0
+definition: { sequences: [{ sequence: Team }] }
+YAML
+      slipway apply -f teams.yaml`
+    const after = 'for name in ada ben mia; do slipway users delete $name@example.com --yes; done'
+    expect(await run('docs/access.md', before, after)).toMatchObject({ code: 0 })
+  })
+
+  test('docs/webhooks.md receives and repeats a call', async () => {
+    const cwd = repository()
+    fs.cpSync(path.join(repositoryRoot, 'examples/webhooks'), path.join(cwd, 'examples/webhooks'), { recursive: true })
+    const ended = await run('docs/webhooks.md')
+    expect(ended).toMatchObject({ code: 0 })
+    expect(fs.readFileSync(path.join(cwd, 'received.txt'), 'utf8')).toContain('target.created: front-door')
+  })
+
+  test('docs/targets.md, docs/instances.md and docs/pipelines.md', async () => {
+    expect(await run('docs/targets.md')).toMatchObject({ code: 0 })
+    expect(await run('docs/instances.md')).toMatchObject({ code: 0 })
+    const after = 'slipway service-accounts delete shop-pipeline --yes'
+    expect(await run('docs/pipelines.md', '', after)).toMatchObject({ code: 0 })
   })
 })
 
