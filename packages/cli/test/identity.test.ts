@@ -92,7 +92,7 @@ test('a service account is created with roles, or with roles in a scope', async 
     roles: [],
     role_bindings: [inStaging],
   })
-  expect(stdout).toContain('ci, deployer in staging')
+  expect(stdout).toContain(': deployer in staging')
 })
 
 test('a service account is suspended', async () => {

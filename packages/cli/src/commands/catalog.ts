@@ -3,8 +3,9 @@ import { sanitize } from '../terminal/controls.ts'
 import { formatRecord } from '../terminal/record.ts'
 import { formatTime } from '../terminal/table.ts'
 import { take } from './lists.ts'
-import { addRecordCommands } from './record-commands.ts'
+import { addRecordCommands, type Editing } from './record-commands.ts'
 import { findId, type SourceKind } from './records.ts'
+import { ACTION, SEQUENCE, SOLUTION } from './sources.ts'
 import { addListAction } from './watching.ts'
 
 const LIST_VERSIONS = {
@@ -18,16 +19,21 @@ const GET_VERSION = {
   solution: 'getSolutionVersion',
 } as const
 
-/** Adds the commands for records that `apply` makes. Environments, targets and freezes have more of their own. */
+/** Adds the commands for what is deployed. */
 export function addCatalog(program: Command): void {
-  addSource(program, 'actions', 'action', 'actions: single scripts or steps')
-  addSource(program, 'sequences', 'sequence', 'sequences: actions in their order')
-  addSource(program, 'solutions', 'solution', 'solutions: sequences that are deployed together')
-  addRecordCommands(program, 'tenants', 'tenant', 'tenants, which own records')
+  addSource(program, 'actions', 'actions: single scripts', ACTION)
+  addSource(program, 'sequences', 'sequences: actions in their order', SEQUENCE)
+  addSource(program, 'solutions', 'solutions: sequences that are deployed together', SOLUTION)
 }
 
-function addSource(program: Command, name: string, kind: SourceKind, description: string): void {
-  const parent = addRecordCommands(program, name, kind, description)
+function addSource<K extends SourceKind, O extends object, F extends object>(
+  program: Command,
+  name: string,
+  description: string,
+  editing: Editing<K, O, F>,
+): void {
+  const { kind }: { kind: SourceKind } = editing
+  const parent = addRecordCommands(program, name, description, editing)
   const versions = parent
     .command('versions')
     .argument(`<${kind}>`, `name or id of the ${kind}`)

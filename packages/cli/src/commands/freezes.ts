@@ -1,14 +1,22 @@
-import type { Item, Schema } from '@slipway/client'
+import type { Input, Item } from '@slipway/client'
 import type { Command } from 'commander'
-import { EXIT_CODES } from '../exit-code.ts'
+import { EXIT_CODES, UsageError } from '../exit-code.ts'
 import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
 import { addNeeds } from './needs.ts'
-import { addNoun, LIST } from './nouns.ts'
-import { addDeleteCommand, addShowCommand, printRecords } from './record-commands.ts'
+import { addNoun } from './nouns.ts'
+import { addListCommand, addVerbs, type Editing, printRecords } from './record-commands.ts'
+import {
+  addDescription,
+  addReference,
+  addValueOption,
+  type DescriptionOption,
+  findReference,
+  type Given,
+  toNullable,
+} from './record-options.ts'
 import { findId, findRecord } from './records.ts'
 import { collect, omitUndefined, parseTimestamp } from './values.ts'
-import { addListAction } from './watching.ts'
 
 type Freeze = Item<'listFreezes'>
 
@@ -24,41 +32,72 @@ const addScopeOptions = (command: Command) =>
     .option('-e, --environment <name>', 'of this environment, by name or id')
     .option('--solution <name>', 'of this solution, by name or id')
 
+interface FreezeOptions extends DescriptionOption {
+  name?: string
+  start?: string
+  end?: string
+  recurrence?: Given<string>
+  timeZone?: Given<string>
+  tenant?: Given<string>
+  environment?: Given<string>
+  solution?: Given<string>
+}
+
+type Fields = Input<'updateFreeze'>['body']
+
+const FREEZE: Editing<'freeze', FreezeOptions, Fields> = {
+  kind: 'freeze',
+  about: { create: 'without tenant, environment and solution it applies to all deployments' },
+  addOptions(command, verb) {
+    if (verb === 'edit') command.option('--name <name>', 'new name')
+    command.option('--start <time>', `when it begins${verb === 'create' ? '; default: now' : ''}`, parseTimestamp)
+    if (verb === 'create')
+      command.requiredOption('--end <time>', 'when it ends: +2h, or a timestamp with a zone', parseTimestamp)
+    else command.option('--end <time>', 'when it ends: +2h, or a timestamp with a zone', parseTimestamp)
+    addValueOption(
+      command,
+      verb,
+      '--recurrence <rule>',
+      'RFC 5545 rule that repeats it, for example FREQ=WEEKLY;BYDAY=FR',
+    )
+    addValueOption(command, verb, '--time-zone <name>', 'time zone of the recurrence, for example Europe/Berlin')
+    addReference(command, verb, 'tenant', 'only deployments of this tenant and to its targets')
+    addReference(command, verb, 'environment', 'only deployments of this environment and to its targets')
+    addReference(command, verb, 'solution', 'only deployments of this solution')
+    if (verb === 'create') addNeeds(command, ['--time-zone'], ['--recurrence'])
+    return addDescription(command, verb)
+  },
+  build: async (context, options) =>
+    omitUndefined<Fields>({
+      name: options.name,
+      description: toNullable(options.description),
+      start_time: options.start,
+      end_time: options.end,
+      recurrence: toNullable(options.recurrence),
+      time_zone: toNullable(options.timeZone),
+      tenant_id: await findReference(context, 'tenant', options.tenant),
+      environment_id: await findReference(context, 'environment', options.environment),
+      solution_id: await findReference(context, 'solution', options.solution),
+    }),
+  create({ client }, name, { start_time = new Date().toISOString(), end_time, ...fields }) {
+    if (end_time === undefined) throw new UsageError('a freeze needs --end')
+    return client.call('createFreeze', { body: { ...fields, name, start_time, end_time } })
+  },
+  update: ({ client }, id, body) => client.call('updateFreeze', { params: { id }, body }),
+  describe: (_, { active }) => (active ? ', active now' : ', not active now'),
+}
+
 export function addFreezes(program: Command): void {
   const freezes = addNoun(program, 'freezes', 'times without deployments')
-  const listing = freezes
-    .command('list', LIST)
-    .description('list freezes, newest first')
-    .option('--active', 'only active freezes')
-  addListAction(listing, list)
-  addShowCommand(freezes, 'freeze')
-  addDeleteCommand(freezes, 'freeze')
-  const creation = addScopeOptions(freezes.command('create'))
-    .argument('<name>', 'name of the freeze')
-    .description('create a freeze; without tenant, environment and solution it applies to all deployments')
-    .option(
-      '--start <time>',
-      'when it begins: a timestamp with a zone, now, or +2h',
-      parseTimestamp,
-      new Date().toISOString(),
-    )
-    .requiredOption('--end <time>', 'when it ends', parseTimestamp)
-    .option('--recurrence <rule>', 'RFC 5545 rule that repeats the freeze, for example FREQ=WEEKLY;BYDAY=FR')
-    .option('--time-zone <name>', 'time zone of the recurrence, for example Europe/Berlin')
-    .option('--description <text>', 'purpose of the freeze')
-    .action(provideContext(create))
-  addNeeds(creation, ['--time-zone'], ['--recurrence'])
+  const isWanted = (freeze: Freeze, { active }: { active?: boolean }) => freeze.active || !active
+  addListCommand(freezes, 'freeze', isWanted).option('--active', 'only active freezes')
+  addVerbs(freezes, FREEZE)
   addScopeOptions(freezes.command('check'))
     .option('-t, --target <name>', 'on this target, by name or id (repeatable)', collect(String))
     .description(
       'list the active freezes for a deployment, or without options all active ones; exit with 7 if there is one',
     )
     .action(provideContext(check))
-}
-
-async function list(context: Context, { active }: { active?: boolean }): Promise<void> {
-  const freezes = await take(context.client.each('listFreezes'))
-  await printRecords(context, 'freeze', active ? freezes.filter((freeze) => freeze.active) : freezes)
 }
 
 async function findScopeIds(
@@ -70,29 +109,6 @@ async function findScopeIds(
     ...(environment === undefined ? {} : { environment_id: await findId(client, 'environment', environment) }),
     ...(solution === undefined ? {} : { solution_id: await findId(client, 'solution', solution) }),
   }
-}
-
-interface CreateOptions extends Scope {
-  start: string
-  end: string
-  recurrence?: string
-  timeZone?: string
-  description?: string
-}
-
-async function create(context: Context, name: string, options: CreateOptions): Promise<void> {
-  const { start, end, recurrence, timeZone, description } = options
-  const times = { start_time: start, end_time: end, recurrence, time_zone: timeZone }
-  const body = omitUndefined<Schema<'CreateFreeze'>>({
-    name,
-    ...times,
-    description,
-    ...(await findScopeIds(context, options)),
-  })
-  const freeze = await context.client.call('createFreeze', { body })
-  context.output.printRecord(freeze, () => [
-    `created freeze ${freeze.name} (${freeze.id}), ${freeze.active ? 'active now' : 'not active yet'}`,
-  ])
 }
 
 interface CheckOptions extends Scope {

@@ -59,6 +59,8 @@ export function refuseUnknownCommand(parent: Command, word: string): never {
   }
   // A command with these subcommands and without a default refuses the word, and suggests one that is spelled alike.
   const judge = new Command(parent.name()).copyInheritedSettings(parent)
+  if (findCommand(parent, 'show') !== undefined)
+    judge.showHelpAfterError(`(\`slipway ${parent.name()} show ${word}\` shows one; --help lists commands and options)`)
   for (const one of parent.commands) judge.command(one.name())
   judge.parse([word], { from: 'user' })
   throw new Error(`the command ${parent.name()} ${word} exists`)

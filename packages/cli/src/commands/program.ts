@@ -28,6 +28,7 @@ import { addRollback } from './rollback.ts'
 import { RootCommand } from './root.ts'
 import { addServiceAccounts } from './service-accounts.ts'
 import { addTargets } from './targets.ts'
+import { addTenants } from './tenants.ts'
 import { addToken } from './token.ts'
 import { addTrusts } from './trusts.ts'
 import { addUsers } from './users.ts'
@@ -80,6 +81,7 @@ export function buildProgram(io: Io): RootCommand {
   addTargets(program)
   addCatalog(program)
   addEnvironments(program)
+  addTenants(program)
   addContent(program)
   addInstances(program)
   addJoinTokens(program)

@@ -1,61 +1,40 @@
 import type { Input, Schema } from '@slipway/client'
 import type { Command } from 'commander'
-import { UsageError } from '../exit-code.ts'
-import { sanitize } from '../terminal/controls.ts'
 import { formatCount } from '../terminal/table.ts'
-import { type Context, provideContext } from './context.ts'
-import { addRecordCommands } from './record-commands.ts'
-import { findId } from './records.ts'
-import { collect, omitUndefined } from './values.ts'
+import { addRecordCommands, type Editing } from './record-commands.ts'
+import { addDescription, addSetOption, type DescriptionOption, mergeSet, toNullable } from './record-options.ts'
+import { omitUndefined } from './values.ts'
 
-interface RoleOptions {
+type Fields = Input<'updateRole'>['body']
+
+interface RoleOptions extends DescriptionOption {
   name?: string
   permission?: string[]
-  description?: string
+  removePermission?: string[]
 }
 
-const PERMISSION = 'a permission of the role, such as deployments:create (repeatable)'
+const ROLE: Editing<'role', RoleOptions, Fields> = {
+  kind: 'role',
+  about: { edit: 'a change counts at once for all users with it' },
+  addOptions(command, verb) {
+    if (verb === 'edit') command.option('--name <name>', 'new name')
+    addSetOption(command, verb, '--permission <permission>', 'a permission, such as deployments:create', String)
+    return addDescription(command, verb)
+  },
+  build: (_, { name, permission, removePermission, description }, record) =>
+    omitUndefined<Fields>({
+      name,
+      description: toNullable(description),
+      // The server checks the names of permissions.
+      permissions: mergeSet('permission', record?.permissions ?? [], permission, removePermission) as
+        | Schema<'CreateRole'>['permissions']
+        | undefined,
+    }),
+  create: ({ client }, name, fields) => client.call('createRole', { body: { permissions: [], ...fields, name } }),
+  update: ({ client }, id, body) => client.call('updateRole', { params: { id }, body }),
+  describe: (_, { permissions }) => `: ${formatCount(permissions.length, 'permission')}`,
+}
 
 export function addRoles(program: Command): void {
-  const roles = addRecordCommands(program, 'roles', 'role', 'roles, which give users their permissions')
-  roles
-    .command('create')
-    .argument('<name>', 'name of the role')
-    .description('create a role')
-    .requiredOption('--permission <permission>', PERMISSION, collect(String))
-    .option('--description <text>', 'purpose of the role')
-    .action(provideContext(create))
-  roles
-    .command('edit')
-    .argument('<role>', 'name or id of the role')
-    .description('edit a role, at once for all users with it; --permission replaces all permissions')
-    .option('--name <name>', 'new name')
-    .option('--permission <permission>', PERMISSION, collect(String))
-    .option('--description <text>', 'new purpose')
-    .action(provideContext(change))
+  addRecordCommands(program, 'roles', 'roles, which give users their permissions', ROLE)
 }
-
-/** The server checks the names of permissions. */
-const buildFields = ({ name, permission, description }: RoleOptions) =>
-  omitUndefined<Input<'updateRole'>['body']>({
-    name,
-    description,
-    permissions: permission as Schema<'CreateRole'>['permissions'] | undefined,
-  })
-
-async function create({ client, output }: Context, name: string, options: RoleOptions): Promise<void> {
-  const role = await client.call('createRole', { body: { permissions: [], ...buildFields(options), name } })
-  output.printRecord(role, () => [`created role ${describe(role)} (${role.id})`])
-}
-
-async function change({ client, output }: Context, nameOrId: string, options: RoleOptions): Promise<void> {
-  const body = buildFields(options)
-  if (Object.keys(body).length === 0)
-    throw new UsageError('there is no change: give --name, --permission or --description')
-  const id = await findId(client, 'role', nameOrId)
-  const role = await client.call('updateRole', { params: { id }, body })
-  output.printRecord(role, () => [`changed role ${describe(role)}`])
-}
-
-const describe = ({ name, permissions }: Schema<'Role'>) =>
-  `${sanitize(name)} with ${formatCount(permissions.length, 'permission')}`

@@ -1,96 +1,106 @@
 import type { Input, Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { sanitize } from '../terminal/controls.ts'
 import { ask, readFirstLineOfStdin } from '../terminal/prompt.ts'
-import { type Context, provideContext } from './context.ts'
-import { addNoun } from './nouns.ts'
-import { addDeleteCommand, addListCommand, addShowCommand } from './record-commands.ts'
-import { findId } from './records.ts'
-import { collect, omitUndefined } from './values.ts'
+import { listBindings } from './bindings.ts'
+import type { Context } from './context.ts'
+import { addRecordCommands, type Editing } from './record-commands.ts'
+import {
+  addReference,
+  addSetOption,
+  addValueOption,
+  addYesNo,
+  findReference,
+  type Given,
+  isYes,
+  mergeSet,
+  toNullable,
+  type Verb,
+  type YesNo,
+} from './record-options.ts'
+import { formatBinding, readScopeNames } from './scopes.ts'
+import { omitUndefined } from './values.ts'
 
-interface UserOptions {
+type Fields = Input<'updateUser'>['body']
+
+/** Of users and of service accounts. */
+export interface AccountOptions {
+  displayName?: Given<string>
+  role?: string[]
+  removeRole?: string[]
+  tenant?: Given<string>
+  status?: Schema<'CreateUser'>['status']
+}
+
+interface UserOptions extends AccountOptions {
   email?: string
   username?: string
-  displayName?: string
-  role?: string[]
-  tenant?: string
-  status?: Schema<'CreateUser'>['status']
-  passwordStdin?: boolean
-  breakGlass?: 'yes' | 'no'
+  passwordStdin?: true
+  breakGlass?: YesNo
 }
 
-export const STATUS = new Option('--status <status>', 'only an active user can log in').choices([
-  'active',
-  'inactive',
-  'suspended',
-])
+export function addAccountOptions(command: Command, verb: Verb): Command {
+  addSetOption(command, verb, '--role <name>', 'a role', String)
+  addValueOption(command, verb, '--display-name <name>', 'full name')
+  addReference(command, verb, 'tenant', 'the tenant that it belongs to')
+  return command.addOption(
+    new Option('--status <status>', 'only an active one can log in').choices(['active', 'inactive', 'suspended']),
+  )
+}
+
+/** Without the tenant and the scopes of roles. */
+export const buildAccount = (
+  { displayName, role, removeRole, status }: AccountOptions,
+  roles: readonly string[] = [],
+) =>
+  omitUndefined<Fields>({
+    display_name: toNullable(displayName),
+    roles: mergeSet('role', roles, role, removeRole),
+    status,
+  })
+
+/** For example `: deployer in staging; suspended`. */
+export async function describeAccount({ client, output }: Context, account: Schema<'UserRecord'>): Promise<string> {
+  const names = await readScopeNames(client, output.isForPeople ? account.role_bindings : [])
+  const roles = listBindings(account).map((one) => formatBinding(one, names))
+  const status = account.status === 'active' ? [] : [account.status]
+  return `: ${[roles.join(', ') || 'without roles', ...status].join('; ')}`
+}
+
+const USER: Editing<'user', UserOptions, Fields> = {
+  kind: 'user',
+  argument: ['email', 'e-mail, with which the user logs in'],
+  about: { edit: '`bindings` has the roles with a scope' },
+  addOptions(command, verb) {
+    if (verb === 'edit') {
+      command.option('--email <address>', 'new e-mail')
+      addYesNo(command, '--break-glass', 'may log in with a password where passwords are switched off')
+    }
+    command.option(
+      '--username <name>',
+      'name for lists and the audit log; default: the part of the e-mail before the @',
+    )
+    command.option('--password-stdin', 'read the password from stdin; a terminal asks `create` for it')
+    return addAccountOptions(command, verb)
+  },
+  build: async (context, options, record) =>
+    omitUndefined<Fields>({
+      ...buildAccount(options, record?.roles),
+      email: options.email,
+      username: options.username,
+      tenant_id: await findReference(context, 'tenant', options.tenant),
+      break_glass: isYes(options.breakGlass),
+      password: options.passwordStdin && (await readFirstLineOfStdin(context.io)),
+    }),
+  async create({ io, client }, email, fields) {
+    const username = fields.username ?? email.split('@', 1)[0] ?? email
+    const password =
+      fields.password ?? (await ask(io, 'password of the new user', { hidden: true, instead: 'give --password-stdin' }))
+    return await client.call('createUser', { body: { roles: [], ...fields, email, username, password } })
+  },
+  update: ({ client }, id, body) => client.call('updateUser', { params: { id }, body }),
+  describe: describeAccount,
+}
 
 export function addUsers(program: Command): void {
-  const users = addNoun(program, 'users', 'users of the API')
-  addListCommand(users, 'user')
-  addShowCommand(users, 'user')
-  users
-    .command('create')
-    .argument('<email>', 'e-mail of the user')
-    .description('create a user')
-    .requiredOption('--username <name>', 'user name, for the audit log')
-    .option('--display-name <name>', 'full name')
-    .option('--role <name>', 'a role of the user (repeatable)', collect(String))
-    .option('--tenant <name>', 'tenant of the user, by name or id')
-    .addOption(STATUS)
-    .option('--password-stdin', 'read the password from stdin; asked for on a terminal')
-    .action(provideContext(create))
-  users
-    .command('edit')
-    .argument('<user>', 'e-mail or id of the user')
-    .description('edit a user; --role replaces all roles without a scope')
-    .option('--email <address>', 'new e-mail')
-    .option('--username <name>', 'new user name')
-    .option('--display-name <name>', 'new full name')
-    .option('--role <name>', 'a new role of the user (repeatable)', collect(String))
-    .addOption(STATUS)
-    .addOption(
-      new Option('--break-glass <answer>', 'may log in with a password where passwords are switched off').choices([
-        'yes',
-        'no',
-      ]),
-    )
-    .option('--password-stdin', 'read a new password from stdin')
-    .action(provideContext(change))
-  addDeleteCommand(users, 'user')
-}
-
-/** Returns the given options as fields of the API. */
-const buildFields = ({ email, username, displayName, role, status }: UserOptions) =>
-  omitUndefined<Input<'updateUser'>['body']>({ email, username, display_name: displayName, roles: role, status })
-
-async function create({ io, client, output }: Context, email: string, options: UserOptions): Promise<void> {
-  const password = options.passwordStdin
-    ? await readFirstLineOfStdin(io)
-    : await ask(io, 'password of the new user', { hidden: true, instead: 'give --password-stdin' })
-  const { tenant, username = '' } = options
-  const body = {
-    roles: [],
-    ...buildFields(options),
-    email,
-    username,
-    password,
-    ...(tenant === undefined ? {} : { tenant_id: await findId(client, 'tenant', tenant) }),
-  }
-  const user = await client.call('createUser', { body })
-  output.printRecord(user, () => [`created user ${sanitize(user.email ?? user.username)} (${user.id})`])
-}
-
-async function change({ io, client, output }: Context, nameOrId: string, options: UserOptions): Promise<void> {
-  const id = await findId(client, 'user', nameOrId)
-  const { breakGlass } = options
-  const body = {
-    ...buildFields(options),
-    ...(breakGlass === undefined ? {} : { break_glass: breakGlass === 'yes' }),
-    ...(options.passwordStdin ? { password: await readFirstLineOfStdin(io) } : {}),
-  }
-  const user = await client.call('updateUser', { params: { id }, body })
-  output.printRecord(user, () => [
-    `user ${sanitize(user.email ?? user.username)}: ${user.status}, ${user.roles.join(', ') || 'without roles'}`,
-  ])
+  addRecordCommands(program, 'users', 'users, who log in', USER)
 }

@@ -1,15 +1,66 @@
+import type { Input, Schema } from '@slipway/client'
 import type { Command } from 'commander'
+import { UsageError } from '../exit-code.ts'
+import { readFirstLineOfStdin } from '../terminal/prompt.ts'
 import { formatTime } from '../terminal/table.ts'
 import { provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
 import { take } from './lists.ts'
-import { addRecordCommands } from './record-commands.ts'
+import { addRecordCommands, type Editing } from './record-commands.ts'
+import { addReference, addSetOption, addYesNo, findReference, isYes, mergeSet, type YesNo } from './record-options.ts'
 import { findId, UUID } from './records.ts'
-import { parseIntegerBetween } from './values.ts'
+import { omitUndefined, parseIntegerBetween } from './values.ts'
 import { addListAction } from './watching.ts'
 
+type Fields = Input<'updateWebhook'>['body']
+type Event = Schema<'Webhook'>['events'][number]
+
+interface WebhookOptions {
+  newUrl?: string
+  event?: string[]
+  removeEvent?: string[]
+  secretStdin?: true
+  enabled?: YesNo
+  tenant?: string
+}
+
+const WEBHOOK: Editing<'webhook', WebhookOptions, Fields> = {
+  kind: 'webhook',
+  argument: ['url', 'where deliveries go, by POST'],
+  about: { create: 'the secret that signs its deliveries is shown once', edit: 'its tenant cannot change' },
+  addOptions(command, verb) {
+    if (verb === 'edit') command.option('--new-url <url>', 'where deliveries go from now on')
+    addSetOption(command, verb, '--event <event>', 'an event that it gets, such as deployment.finished', String)
+    command.option('--secret-stdin', 'read the secret from stdin: whsec_ and the base64 of 24 to 64 bytes')
+    addYesNo(command, '--enabled', 'whether it gets events')
+    return verb === 'edit' ? command : addReference(command, verb, 'tenant', 'only events of this tenant')
+  },
+  build: async ({ io }, { newUrl, event, removeEvent, secretStdin, enabled }, record) =>
+    omitUndefined<Fields>({
+      url: newUrl,
+      // The server checks the names of events.
+      events: mergeSet('event', record?.events ?? [], event, removeEvent) as Event[] | undefined,
+      secret: secretStdin && (await readFirstLineOfStdin(io)),
+      enabled: isYes(enabled),
+    }),
+  async create(context, url, { events, ...fields }, { tenant }) {
+    const { io, client, output } = context
+    if (events === undefined)
+      throw new UsageError('a webhook needs events: give --event deployment.finished, or others')
+    const tenant_id = await findReference(context, 'tenant', tenant)
+    const webhook = await client.call('createWebhook', {
+      body: { ...omitUndefined({ tenant_id }), ...fields, url, events },
+    })
+    // Otherwise the secret is lost.
+    if (webhook.secret !== undefined && (output.isForPeople || output.format === 'name'))
+      io.stderr.write(`its deliveries are signed with the secret ${webhook.secret}, which is not shown again\n`)
+    return webhook
+  },
+  update: ({ client }, id, body) => client.call('updateWebhook', { params: { id }, body }),
+}
+
 export function addWebhooks(program: Command): void {
-  const webhooks = addRecordCommands(program, 'webhooks', 'webhook', 'webhooks, which tell other systems of events')
+  const webhooks = addRecordCommands(program, 'webhooks', 'webhooks, which tell other systems of events', WEBHOOK)
   const deliveries = webhooks
     .command('deliveries')
     .argument('<webhook>', 'URL or id of the webhook')
