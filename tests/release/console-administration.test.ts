@@ -127,7 +127,7 @@ test('a new role gives its users exactly the screens that it allows, and the aud
   const keeper = await stage.arrive()
   await keeper.login(await stage.createAccount(['watchkeeper']), '/', 'Now')
   const menu = keeper.page.getByRole('navigation', { name: 'Screens' }).getByRole('link')
-  expect(await menu.allTextContents()).toEqual(['Now', 'Deployments', 'Queue', 'Matrix', 'Account'])
+  expect(await menu.allTextContents()).toEqual(['Now', 'Deployments', 'Queue', 'Matrix', 'Account', 'Documentation'])
   await keeper.settled()
   await keeper.expectNoRefusal()
 

@@ -33,6 +33,16 @@ export function Menu({ onChosen }: { onChosen: () => void }) {
           ))}
         </div>
       ))}
+      <NavLink
+        component="a"
+        href="/docs"
+        target="_blank"
+        rel="noreferrer"
+        label="Documentation"
+        py={5}
+        mt="sm"
+        onClick={onChosen}
+      />
     </ScrollArea>
   )
 }
