@@ -25,6 +25,11 @@ export class RefusedError extends Error {
   override readonly name: string = 'Refused'
 }
 
+/** A refusal of the server in the words of a command. Its cause decides the exit code. */
+export class ExplainedError extends Error {
+  override readonly name = 'Explained'
+}
+
 /** The process received SIGINT, SIGTERM or SIGHUP. */
 export class InterruptedError extends Error {
   override readonly name = 'Interrupted'
@@ -46,6 +51,7 @@ export class UnreachableError extends Error {
 }
 
 export function getExitCode(error: unknown): number {
+  if (error instanceof ExplainedError) return getExitCode(error.cause)
   if (error instanceof UsageError) return EXIT_CODES.usage
   if (error instanceof RefusedError) return EXIT_CODES.refused
   if (error instanceof InterruptedError) return EXIT_CODES.interrupted

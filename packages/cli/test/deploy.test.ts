@@ -58,11 +58,7 @@ beforeEach(() => {
 const slipway = (...args: string[]) => runSlipway(server.url, args)
 
 test.each([
-  [
-    'source',
-    ['deploy', 'gree', '-t', 'web-1'],
-    'there is no solution, sequence, action "gree"; there is "shop", "greet"',
-  ],
+  ['source', ['deploy', 'gree', '-t', 'web-1'], 'there is no solution, sequence or action "gree"; did you mean greet?'],
   ['target', ['deploy', 'greet', '-t', 'web-2'], 'there is no target "web-2"'],
   ['file', ['deploy', 'greet', '--var-file', '/nowhere.env'], '--var-file /nowhere.env cannot be read (ENOENT)'],
 ])('an unknown %s is refused before a deployment is created', async (_, args, message) => {

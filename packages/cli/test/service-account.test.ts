@@ -35,6 +35,7 @@ afterEach(async () => {
   await platform?.close()
 })
 
+const KEY = `svc_${'x'.repeat(49)}`
 const run = (args: readonly string[], env: Record<string, string | undefined>) =>
   runSlipway(String(slipway?.url), args, { env: { SLIPWAY_TOKEN: '', SLIPWAY_SERVICE_ACCOUNT: 'ci', ...env } })
 
@@ -110,7 +111,7 @@ test('an ID token that is not accepted exits with 3, and the error says where th
 
 test('slipway token prints an access token for several commands', async () => {
   expect(await run(['token'], { SLIPWAY_ID_TOKEN: 'given' })).toEqual({ code: 0, stdout: 'access\n', stderr: '' })
-  expect(await run(['token'], { SLIPWAY_API_KEY: 'access' })).toMatchObject({ code: 2 })
+  expect(await run(['token'], { SLIPWAY_API_KEY: KEY })).toMatchObject({ code: 2 })
 })
 
 test('without a source of ID tokens, the variable is named', async () => {
@@ -119,7 +120,7 @@ test('without a source of ID tokens, the variable is named', async () => {
 })
 
 test('a token or an API key goes before the service account', async () => {
-  await run(['whoami'], { ...github(), SLIPWAY_API_KEY: 'access' })
+  await run(['whoami'], { ...github(), SLIPWAY_API_KEY: KEY })
   expect(getExchanged()).toEqual([])
 })
 

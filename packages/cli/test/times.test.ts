@@ -97,7 +97,7 @@ test('freeze list shows the zone of a recurrence', async () => {
 test('a freeze refusal has local times and the names of targets, as far as they can be read', async () => {
   const { code, stderr } = await slipway('deploy', 'greet', '--tag', 'a=b')
   expect(code).toBe(3)
-  expect(stderr).toContain(`slipway: frozen by "nights" (DEPLOYMENT_FROZEN) [request request-7]`)
+  expect(stderr).toContain(`slipway: deployments are frozen by "nights" (DEPLOYMENT_FROZEN) [request request-7]`)
   expect(stderr).toContain(`  nights, until ${END}, by targets web-1, ${ID}\n`)
 })
 

@@ -45,6 +45,17 @@ test('a command without a credential exits with 2, and the error names the varia
   expect([code, stderr]).toEqual([2, expect.stringContaining('set SLIPWAY_API_KEY')])
 })
 
+test.each([
+  ['localhost:9530', 'write http://localhost:9530, or https://localhost:9530'],
+  ['ftp://example.com', 'it must begin with http:// or https://'],
+])('the address %s exits with 2', async (url, message) => {
+  expect(await runSlipway(url, ['whoami'])).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+})
+
+test('the path of the API does not belong to the address of the server', async () => {
+  expect((await runSlipway(`${NOWHERE}/api/v1/`, ['whoami'])).stderr).toContain(`does not answer at ${NOWHERE} `)
+})
+
 test('a server that does not answer exits with 6', async () => {
   const { code, stderr } = await runSlipway(NOWHERE, ['whoami'])
   expect([code, stderr]).toEqual([6, expect.stringContaining(`does not answer at ${NOWHERE}`)])

@@ -1,3 +1,5 @@
+import { adviseConnection } from './connection-advice.ts'
+
 /** A refusal of the API, with the HTTP status and the request id in the log of the server. */
 export class ApiError extends Error {
   override readonly name: string = 'ApiError'
@@ -34,6 +36,12 @@ export class ValidationError extends ApiError {
       message: 'is required',
     }))
     return [...listOf<{ path: string; message: string }>(this.details['errors']), ...fields]
+  }
+
+  /** How many wrong fields the answer does not list. */
+  get more(): number {
+    const { more } = this.details
+    return typeof more === 'number' ? more : 0
   }
 
   /** Why a request with `strict` was refused. */
@@ -105,22 +113,24 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   /** The address of the server. */
   readonly url: string
+  /** The code of the network error, such as `ECONNREFUSED`, or `timeout`. */
+  readonly reason: string
 
   constructor(url: string, cause: unknown) {
-    super(`Slipway does not answer at ${url} (${reasonOf(cause)}): check that it runs and that the address is right`, {
-      cause,
-    })
+    const reason = reasonOf(cause)
+    super(`Slipway does not answer at ${url} (${reason}): ${adviseConnection(url, reason)}`, { cause })
     this.url = url
+    this.reason = reason
   }
 
   /** Whether the request did not arrive, so a retry cannot have a second effect. */
   get refused(): boolean {
-    return reasonOf(this.cause) === 'ECONNREFUSED'
+    return this.reason === 'ECONNREFUSED'
   }
 
   /** Whether the certificate of the server is of an authority that this machine does not know. */
   get untrusted(): boolean {
-    return UNTRUSTED.test(reasonOf(this.cause))
+    return UNTRUSTED.test(this.reason)
   }
 }
 
@@ -134,9 +144,10 @@ export class NotSlipwayError extends Error {
 
   constructor(url: string, { status, headers }: Pick<Response, 'status' | 'headers'>) {
     const type = headers.get('content-type')?.split(';')[0] || 'no content type'
-    super(
-      `${url} answers, but is not Slipway (status ${status}, ${type}): check the address, and what stands in between`,
-    )
+    // A server with TLS answers so to a request without it.
+    const isPlain = status === 400 && url.startsWith('http:')
+    const next = isPlain ? 'is it https, not http?' : 'check the address and its port, and proxies in between'
+    super(`${url} answers, but is not Slipway (status ${status}, ${type}): ${next}`)
   }
 }
 

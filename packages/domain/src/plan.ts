@@ -18,6 +18,7 @@ import {
   valueProblems,
 } from './plan-values.ts'
 import { type FieldError, validationProblem } from './problem.ts'
+import { suggest } from './similar.ts'
 import type { ResolvedAction, ResolvedSource } from './source.ts'
 import {
   type CollectedDefinition,
@@ -251,7 +252,10 @@ function unusedWarnings(
   const mentioned = new Set(scripts.flatMap((script) => script.match(/SLIPWAY_VAR_[A-Z0-9_]+/g) ?? []))
   return undeclared
     .filter((name) => !templates.has(name) && !mentioned.has(environmentName(name)))
-    .map((name) => `Variable "${name}" is given and not used: no definition, script or template names it`)
+    .map((name) => {
+      const hint = suggest(name, new Set([...definitions.keys(), ...templates]))
+      return `Variable "${name}" is given and not used: no definition, script or template names it${hint}`
+    })
 }
 
 function scriptsOf({ script, rollback, check }: ResolvedAction['definition']): string {

@@ -50,7 +50,7 @@ export function selectTargets<T extends TargetCandidate>(
   const { target_ids: ids = [], target_tags: tags = [], match_all: matchAll = false } = selection
 
   if (ids.length === 0 && tags.length === 0) {
-    result.problems.push({ path: '/target_ids', message: 'give target_ids, target_tags or both' })
+    result.problems.push({ path: '/target_ids', message: 'give target_ids or target_tags, or both' })
   }
   ids.forEach((id, index) => {
     const target = candidates.get(id)

@@ -1,15 +1,17 @@
-import { FrozenError, SlipwayClient } from '@slipway/client'
+import { ApiError, FrozenError, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
 import { chooseCredential } from '../configuration/credentials.ts'
 import { createFetch } from '../configuration/network.ts'
 import { chooseServer, type GlobalOptions } from '../configuration/server.ts'
-import { EXIT_CODES, RefusedError, UsageError } from '../exit-code.ts'
+import { EXIT_CODES, ExplainedError, UsageError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import type { Path } from '../terminal/fields.ts'
 import { type Format, Output } from '../terminal/output.ts'
-import { formatRefusal, listShownTargets } from '../terminal/refusal.ts'
+import { formatPath, formatRefusal, listShownTargets } from '../terminal/refusal.ts'
 import { Screen } from '../terminal/screen.ts'
+import { describePlace, translateFields } from './field-names.ts'
 import { getRoot } from './root.ts'
+import { suggestTags } from './suggestions.ts'
 
 /** What every command receives. */
 export interface Context {
@@ -64,14 +66,26 @@ export function provideContext<A extends unknown[]>(
     const command = args.at(-1) as Command
     const context = await createContext(command)
     const code = await body(context, ...(args.slice(0, -1) as A)).catch(async (error: unknown) => {
-      throw error instanceof FrozenError ? await nameTargets(context.client, error) : error
+      throw error instanceof ApiError ? await explain(context.client, command, error) : error
     })
     getRoot(command).exitCode = code ?? EXIT_CODES.success
   }
 }
 
+/** Says a refusal in the words of the command: the options for the fields of the API, and suggestions for what does not exist. */
+async function explain(client: SlipwayClient, command: Command, error: ApiError): Promise<ExplainedError> {
+  const words = {
+    describePlace: (path: string) => describePlace(command, path) ?? formatPath(path),
+    translate: (sentence: string) => translateFields(command, sentence),
+  }
+  const targetNames = error instanceof FrozenError ? await nameTargets(client, error) : undefined
+  const hints = await suggestTags(client, command, error)
+  const text = formatRefusal(error, { words, hints, ...(targetNames === undefined ? {} : { targetNames }) })
+  return new ExplainedError(text, { cause: error })
+}
+
 /** The server names the targets that make a freeze apply by their ids. A target that cannot be read keeps its id. */
-async function nameTargets(client: SlipwayClient, error: FrozenError): Promise<RefusedError> {
+async function nameTargets(client: SlipwayClient, error: FrozenError): Promise<ReadonlyMap<string, string>> {
   const readName = async (id: string): Promise<[string, string]> => {
     try {
       return [id, (await client.call('getTarget', { params: { id } })).name]
@@ -79,5 +93,5 @@ async function nameTargets(client: SlipwayClient, error: FrozenError): Promise<R
       return [id, id]
     }
   }
-  return new RefusedError(formatRefusal(error, new Map(await Promise.all(listShownTargets(error).map(readName)))))
+  return new Map(await Promise.all(listShownTargets(error).map(readName)))
 }

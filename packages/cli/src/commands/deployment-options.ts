@@ -1,6 +1,7 @@
 import type { Schema, SlipwayClient } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import type { Context } from './context.ts'
+import { nameFields } from './field-names.ts'
 import { addNeeds } from './needs.ts'
 import { findId, findSource, SOURCES, type SourceKind } from './records.ts'
 import { DEPLOYMENT_ARGUMENT, withDeployment } from './references.ts'
@@ -61,6 +62,24 @@ export function addCreateOptions(command: Command): Command {
 /** Adds the options that a redeploy can change. */
 export function addOverrides(command: Command, { environment = true } = {}): Command {
   if (environment) command.option('-e, --environment <name>', 'the environment, by name or id')
+  nameFields(command, {
+    target_ids: '--target',
+    target_tags: '--tag',
+    target_mode: '--mode',
+    timeout_seconds: '--command-timeout',
+    variables: '--var',
+    prompted_values: '--prompted',
+    override_reason: '--reason',
+    start_at: '--at',
+    expires_at: '--expires',
+    expected_plan_hash: '--expect-plan',
+    solution_id: '<source>',
+    sequence_id: '<source>',
+    action_id: '<source>',
+    version_requirement: '--source-version',
+    target_tags_match_all: '--all-tags',
+    deployment_timeout_seconds: '--deployment-timeout',
+  })
   addNeeds(command, ['--override-rules'], ['--reason', '--override-freeze'])
   addNeeds(command, ['--reason'], ['--override-rules', '--override-freeze'])
   return command

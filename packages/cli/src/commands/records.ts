@@ -1,5 +1,7 @@
 import { type Item, NotFoundError, type SlipwayClient } from '@slipway/client'
 import { RefusedError } from '../exit-code.ts'
+import { take } from './lists.ts'
+import { suggestOneOf } from './suggestions.ts'
 
 /** Finds records by name, UUID or SqId. */
 
@@ -166,8 +168,29 @@ async function findCandidates<K extends RecordKind>(client: SlipwayClient, kind:
   return mayBePrefix(kind, nameOrId) ? { ...result, found: await findByPrefix(client, kind, nameOrId) } : result
 }
 
-const formatHint = (similar: readonly string[]) =>
-  similar.length > 0 ? `; there is ${similar.map((name) => `"${name}"`).join(', ')}` : ''
+/** For example `solution, sequence or action`. */
+const formatChoice = (words: readonly string[]) => words.join(', ').replace(/, ([^,]*)$/, ' or $1')
+
+const MAX_NAMES_READ = 1_000
+
+/** Says which record may be meant, after a name of no record. `similar` are names that contain it. */
+async function formatHint(
+  client: SlipwayClient,
+  kinds: readonly RecordKind[],
+  given: string,
+  similar: readonly string[],
+): Promise<string> {
+  const lists = await Promise.all(
+    kinds.map(async (kind) => (await take(listRecords(client, kind), MAX_NAMES_READ)).map(getName)),
+  )
+  const names = [...new Set(lists.flat())]
+  const meant = await suggestOneOf(given, names)
+  if (meant !== '') return meant
+  if (similar.length > 0) return `; did you mean ${similar.join(' or ')}?`
+  if (names.length === 0) return ', nor any other'
+  if (names.length <= MAX_SIMILAR_NAMES) return `; there are: ${names.join(', ')}`
+  return `; ${formatChoice(kinds.map((kind) => `\`slipway ${kind}s\``))} lists them`
+}
 
 /** Returns the record with this name or id. Throws RefusedError if there is none or more than one. */
 export async function findRecord<K extends RecordKind>(
@@ -178,7 +201,8 @@ export async function findRecord<K extends RecordKind>(
   const { found, similar } = await findCandidates(client, kind, nameOrId)
   const [record, another] = found
   if (record === undefined) {
-    throw new RefusedError(`there is no ${formatKind(kind)} "${nameOrId}"${formatHint(similar)}`)
+    const hint = await formatHint(client, [kind], nameOrId, similar)
+    throw new RefusedError(`there is no ${formatKind(kind)} "${nameOrId}"${hint}`)
   }
   if (another !== undefined) {
     throw new RefusedError(describeAmbiguity(`${formatKind(kind)}s`, nameOrId, found))
@@ -238,7 +262,8 @@ export async function findSource(
   const [source, another] = found
   if (source === undefined) {
     const similar = results.flatMap((result) => result.similar).slice(0, MAX_SIMILAR_NAMES)
-    throw new RefusedError(`there is no ${kinds.join(', ')} "${nameOrId}"${formatHint(similar)}`)
+    const hint = await formatHint(client, kinds, nameOrId, similar)
+    throw new RefusedError(`there is no ${formatChoice(kinds)} "${nameOrId}"${hint}`)
   }
   if (another !== undefined) {
     const list = found.map((one) => `${one.kind} ${one.id}`).join(', ')

@@ -57,7 +57,7 @@ function readLast({ io, url }: Context): string {
 export async function resolveRequestId(context: Context, reference: string): Promise<string> {
   if (reference === LAST || UUID.test(reference)) return await resolveId(context, reference)
   const requests = await listRequests(context)
-  return chooseEntry('request', requests.map(toCandidate), reference).id
+  return (await chooseEntry('request', requests.map(toCandidate), reference)).id
 }
 
 /** The lists of requests. Without a status: those in the queue. */

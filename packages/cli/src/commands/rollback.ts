@@ -6,6 +6,7 @@ import { formatPlan } from '../terminal/plan.ts'
 import { requireConsent } from '../terminal/prompt.ts'
 import { type Context, provideContext } from './context.ts'
 import { printPlan, startRedeploy } from './deploy.ts'
+import { nameFields } from './field-names.ts'
 import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
 import { withDeployment } from './references.ts'
 import { collect, omitUndefined, parseOnce, parseTag } from './values.ts'
@@ -26,7 +27,7 @@ interface RollbackOptions extends WaitOptions {
 }
 
 export function addRollback(program: Command): void {
-  addWaitOptions(program.command('rollback'))
+  const rollback = addWaitOptions(program.command('rollback'))
     .argument('<source>', 'the solution, sequence or action by name or id; or a deployment: its id or @last')
     .description('deploy the release before the present one on the same targets; shows the plan first')
     .addOption(new Option('--kind <kind>', 'for ambiguous names').choices(SOURCES))
@@ -39,6 +40,7 @@ export function addRollback(program: Command): void {
     .option('--dry-run', 'show the plan, and create nothing')
     .option('-y, --yes', 'do not ask; needed without a terminal')
     .action(provideContext(rollBack))
+  nameFields(rollback, { override_reason: '--override-freeze REASON', target_ids: '--target' })
 }
 
 async function rollBack(context: Context, source: string, options: RollbackOptions): Promise<number> {

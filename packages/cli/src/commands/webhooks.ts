@@ -90,7 +90,9 @@ export function addWebhooks(program: Command): void {
       provideContext(async ({ client, output }, urlOrId: string, given: string) => {
         const id = await findId(client, 'webhook', urlOrId)
         const list = () => take(client.each('listWebhookDeliveries', { params: { id } }))
-        const delivery_id = UUID.test(given) ? given : chooseEntry('delivery', await list(), given, 'deliveries').id
+        const delivery_id = UUID.test(given)
+          ? given
+          : (await chooseEntry('delivery', await list(), given, 'deliveries')).id
         const delivery = await client.call('redeliverWebhook', { params: { id, delivery_id } })
         output.printRecord(delivery ?? { id: delivery_id }, () => [`delivery ${delivery_id} is sent again`])
       }),

@@ -63,12 +63,18 @@ export function readContext(io: Io, name: string): Server {
   return { url: context.url, context: name, ...(context.ca_file === undefined ? {} : { caFile: context.ca_file }) }
 }
 
-/** @throws UsageError if it is not an HTTP address */
-export function checkUrl(url: string): string {
+/**
+ * Returns the address without the path of the API, which people copy with it.
+ * @throws UsageError if it is not an HTTP address
+ */
+export function checkUrl(given: string): string {
+  const url = given.trim()
   if (!/^https?:$/.test(getProtocol(url))) {
-    throw new UsageError(`the address of the server is "${url}": it must begin with http:// or https://`)
+    const isBare = /^[\w.-]+(:\d+)?(\/|$)|^\[[\da-f:]+\]/i.test(url)
+    const example = isBare ? `: write http://${url}, or https://${url}` : ''
+    throw new UsageError(`the address of the server is "${url}": it must begin with http:// or https://${example}`)
   }
-  return url.replace(/\/+$/, '')
+  return url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
 }
 
 function getProtocol(url: string): string {

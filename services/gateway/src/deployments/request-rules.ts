@@ -16,7 +16,7 @@ export const createRules: Check = (body) => {
     problems.push({ path: `/${second ?? SOURCES[0]}`, message: `give exactly one of ${SOURCES.join(', ')}` })
   }
   if (!isGiven(body['target_ids']) && !isGiven(body['target_tags'])) {
-    problems.push({ path: '/target_ids', message: 'give target_ids, target_tags or both' })
+    problems.push({ path: '/target_ids', message: 'give target_ids or target_tags, or both' })
   }
   if (body['versions_of'] !== undefined && body['version_requirement'] !== undefined) {
     problems.push({ path: '/versions_of', message: 'chooses the versions by itself: leave version_requirement out' })
