@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { openTenant, type TestTenant } from '@slipway/testing'
+import { openTenant, type TestTenant, waitFor } from '@slipway/testing'
 import { type CommandLine, createFolder, expectExit, openCommandLine } from './command-line.ts'
 
 const home = createFolder()
@@ -150,7 +150,7 @@ test('an apply changes only the fields that differ, and leaves fields that the f
   expect((await read('environments', `production ${n}`)).instance_selector).toBeNull()
   const summary = JSON.parse(await succeed('--dry-run', '-o', 'json'))
   const reads = { files: [`${folder}/greet.sh`], variables: ['WEB_PASSWORD'] }
-  expect(summary).toEqual({ manager: null, changes: [], unchanged: 6, applied: false, reads })
+  expect(summary).toEqual({ manager: null, changes: [], uploads: [], unchanged: 6, applied: false, reads })
 })
 
 test('sensitive variables are never shown, and removing the mark needs a new value', async () => {
@@ -166,7 +166,7 @@ test('sensitive variables are never shown, and removing the mark needs a new val
   edit('token: hush-hush }\nsensitive_variables: [token]', 'token: "***" }\nsensitive_variables: []')
   const refused = await apply()
   expectExit(refused, 3)
-  expect(refused.stderr).toMatch(/catalog\.yaml:\d+:1: sensitive_variables leaves out "token"/)
+  expect(refused.stderr).toMatch(/catalog\.yaml:\d+:1: sensitive_variables: leaves out "token"/)
   edit('token: "***" }', 'token: no-secret }')
   await succeed()
   expect(await readTarget()).toMatchObject({ variables: { token: 'no-secret' }, sensitive_variables: [] })
@@ -179,7 +179,9 @@ test('a higher version is published with its differences, and a published versio
   write('greet.sh', 'echo "hello {{ who }}"\necho bye\n')
   const refused = await apply()
   expectExit(refused, 3)
-  expect(refused.stderr).toMatch(/version is 1\.0\.0, but this version is published with another definition \(script\)/)
+  expect(refused.stderr).toMatch(
+    /version: is 1\.0\.0, but this version is published with another definition \(script\)/,
+  )
   edit('version: 1.0.0', 'version: !env GREET_VERSION')
   const done = await apply(['--env', 'GREET_VERSION'], { ...SECRET, GREET_VERSION: '1.1.0' })
   expectExit(done, 0)
@@ -203,17 +205,91 @@ test('targets of other types are unchanged in the second apply', async () => {
   expect(await succeed()).toMatch(/concurrency: "queue" -> none/)
 })
 
-test('the next apply continues after one that the server refused in the middle', async () => {
+test('all mistakes are shown at once, each with its place, and nothing is changed', async () => {
   writeCatalog()
-  // The file is valid by itself: only the server compares both times.
+  write('greet.sh', 'eval "{{ who }}"\n')
+  edit('script: !file greet.sh', 'script: !file greet.sh\n  variables: [{ name: who }]')
+  edit(
+    `    - action: greet ${n}`,
+    `    - action: nothing ${n}\n    - action: greet ${n}\n      version_requirement: ^2.0.0`,
+  )
+  edit('tags:\n  - { key: role, value: web }\n  - { key: app, value: shop }', 'tags: [web]\ncolour: red')
+  edit('region: eu-west-1 }', 'region: eu-west-1 }\nposition: first')
+  // Only the server compares both times.
   edit('end_time: 2037', 'end_time: 2035')
-  const first = await apply()
-  expectExit(first, 3)
-  const place = /5 of 6 changes were made; the next apply goes on at \S+catalog\.yaml:42:1: freeze end of year/
-  expect(first.stderr).toMatch(place)
-  expect(first.stderr).toMatch(/catalog\.yaml:45:1: end_time/)
-  edit('end_time: 2035', 'end_time: 2037')
-  expect(await succeed()).toContain('1 created, 0 published, 0 changed, 5 unchanged')
+  write('more.yaml', 'kind: environment\nname: PRODUCTION N\n')
+  const [dry, real] = [await apply(['--dry-run']), await apply()]
+  expectExit(dry, 3)
+  expectExit(real, 3)
+  expect(real.stderr).toBe(dry.stderr)
+  const lines = dry.stderr.replaceAll(`${folder}/`, '').split('\n')
+  for (const [index, line] of [
+    /8 problems in the files/,
+    /^catalog\.yaml:5:1: position: a whole number or null is expected, this is a text/,
+    /^catalog\.yaml:13:3: definition\.script: line 1, column 7: \{\{ who \}\}/,
+    /^catalog\.yaml:21:7: definition\.actions\[0\]\.action: names the action "nothing \d+", which is neither in/,
+    /^catalog\.yaml:23:7: definition\.actions\[1\]\.version_requirement: no version of the action "greet \d+" satisfies/,
+    /^catalog\.yaml:36:8: tags\[0\]: /,
+    /^catalog\.yaml:37:1: colour: is not a known field/,
+    /^catalog\.yaml:48:1: end_time: /,
+    /^more\.yaml:2:1: name: is "PRODUCTION \d+", like the environment at catalog\.yaml:3:1/,
+    /^nothing was changed$/,
+  ].entries())
+    expect(lines[index]).toMatch(line)
+  for (const list of ['environments', 'actions', 'sequences', 'solutions', 'targets', 'deployment-freezes']) {
+    const { data } = (await tenant.api.get(`/${list}?search=${encodeURIComponent(` ${n}`)}`)).body
+    expect(data.filter(({ name }: { name: string }) => name.endsWith(` ${n}`))).toEqual([])
+  }
+})
+
+test('of two applies at once, the second is refused if the first has changed what it has read', async () => {
+  const file = (description: string) =>
+    `kind: target\nname: web N\ndescription: ${description}\nconnection: { type: simulated }\n`
+  const other = 'kind: environment\nname: production N\n'
+  write('a.yaml', `${file('one')}---\n${other}`)
+  await succeed()
+  write('a.yaml', `manager: shop-${n}\n---\n${file('two')}---\n${other}description: two\n`)
+  // It has read the records, and asks.
+  const first = cli.start(['apply', '-f', folder, '--tenant', tenant.username], { isTerminal: true })
+  await waitFor(() => first.stderr().includes('take over 2 records?'))
+  write('a.yaml', file('three'))
+  await succeed()
+  first.type('y\n')
+  const ended = await first.ended
+  expectExit(ended, 3)
+  expect(ended.stderr).toContain('1 of 2 changes were made; the next apply goes on at')
+  const race = /a\.yaml:3:1: target web \d+: was changed by \S+ at \S+Z, while this apply ran: run apply again/
+  expect(ended.stderr).toMatch(race)
+  expect(await readTarget()).toMatchObject({ description: 'three', managed_by: null })
+})
+
+test('stdin is a file, and !content uploads what the server does not have', async () => {
+  write('settings', `content of ${tenant.id}`)
+  const file = path.relative(process.cwd(), path.join(folder, 'settings'))
+  const stdin = `kind: action
+name: configure ${n}
+version: 1.0.0
+definition:
+  type: script
+  script: cat settings
+  files: [{ content: !content ${file}, path: settings }]
+`
+  const run = (...options: string[]) =>
+    cli.run(['apply', '-f', '-', '--tenant', tenant.username, ...options], { stdin })
+  const outside = await run('--dry-run')
+  expectExit(outside, 3)
+  expect(outside.stderr).toMatch(/<stdin>:7:22: !content \S+ lies outside of \.: give --allow-outside/)
+  const sha256 = createHash('sha256').update(`content of ${tenant.id}`).digest('hex')
+  for (const options of [['--dry-run'], []]) {
+    const ended = await run('--allow-outside', ...options)
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    expect(ended.stdout).toContain(`upload ${file}`)
+    const { status } = await tenant.api.get(`/content/${sha256}`)
+    expect(status).toBe(options.length === 0 ? 200 : 404)
+  }
+  expect(await run('--allow-outside', '--dry-run')).toMatchObject({
+    stdout: expect.stringContaining('nothing to change'),
+  })
 })
 
 test('records of another manager are changed only with --take-over', async () => {
@@ -255,6 +331,7 @@ test('--prune deletes what the files no longer contain with --yes alone, and nam
   expectExit(dry, 1)
   const kinds = ['freeze', 'target', 'solution', 'sequence', 'environment']
   expect(dry.stdout.match(/^- delete \w+/gm)).toEqual(kinds.map((kind) => `- delete ${kind}`))
+  expect(dry.stderr).toMatch(/the environment production \d+ would not be deleted: .*in use by a target/)
   const unsure = await apply(['--prune'])
   expectExit(unsure, 2)
   expect(unsure.stderr).toContain('--prune would delete 5 records')
@@ -277,7 +354,9 @@ test('content that is not uploaded is found before the first change', async () =
   for (const options of [['--dry-run'], []]) {
     const refused = await apply(options)
     expectExit(refused, 3)
-    expect(refused.stderr).toMatch(/catalog\.yaml:\d+:\d+: definition\/files\/0\/content is not on the server/)
+    expect(refused.stderr).toMatch(
+      /catalog\.yaml:\d+:\d+: definition\.files\[0\]\.content: is not in the content store: upload/,
+    )
   }
   expect(await read('environments', `production ${n}`)).toBeUndefined()
   await cli.succeed('content', 'upload', file)

@@ -568,7 +568,7 @@ describe('docs/catalog.md', () => {
     fs.mkdirSync(folder)
     fs.writeFileSync(path.join(folder, 'all.yaml'), blocks('docs/catalog.md', 'yaml').join('---\n'))
     const script = [
-      'printf test >orders.conf && slipway content upload orders.conf',
+      'printf test >orders.conf',
       'slipway apply -f all.yaml',
       'slipway apply -f all.yaml --dry-run --exit-code',
     ].join('\n')

@@ -24,7 +24,9 @@ test('the examples of docs/catalog.md are files that apply reads, one of each ki
   try {
     const examples = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text)
     for (const [n, text] of examples.entries()) fs.writeFileSync(path.join(folder, `${n}.yaml`), text)
-    const { entries, manager } = loadFileSet([folder], { env: { ORDERS_KEY: 'a private key' } })
+    fs.writeFileSync(path.join(folder, 'orders.conf'), 'port 80\n')
+    const { entries, manager, problems } = loadFileSet([folder], { env: { ORDERS_KEY: 'a private key' } })
+    expect(problems).toEqual([])
     expect(new Set(entries.map(({ kind }) => kind))).toEqual(new Set(KINDS))
     expect(manager).toBe('orders/catalog')
   } finally {

@@ -7,6 +7,7 @@ import { SlipwayClient } from '@slipway/client'
 import { nameKey } from '@slipway/contracts'
 import { sendJson, startFakeServer } from '@slipway/testing'
 import { Reconciler, type ReconcilerOptions } from '../src/files/changes.ts'
+import { InvalidFilesError } from '../src/files/document.ts'
 import { loadFileSet } from '../src/files/load.ts'
 import { listTakeOvers } from '../src/files/take-over.ts'
 
@@ -62,7 +63,9 @@ const wanted = (name: string, more = '') => `kind: target\nname: ${name}\nconnec
 function createReconciler(documents: string[], options: Partial<ReconcilerOptions> = {}): Reconciler {
   fs.writeFileSync(path.join(folder, 'all.yaml'), documents.join('---\n'))
   const client = new SlipwayClient({ url: server.url, token: 'token' })
-  return new Reconciler(client, loadFileSet([folder], { env: {} }).entries, { manager: 'shop', ...options })
+  const fileSet = loadFileSet([folder], { env: {} })
+  if (fileSet.problems.length > 0) throw new InvalidFilesError(fileSet.problems)
+  return new Reconciler(client, fileSet, { manager: 'shop', ...options })
 }
 
 test('the warnings of a published version name the place in the file', async () => {
@@ -70,14 +73,17 @@ test('the warnings of a published version name the place in the file', async () 
   routes['POST /actions'] = (_request, response) => sendJson(response, 201, { id: 'new', name: 'greet', warnings })
   const document = 'kind: action\nname: greet\nversion: 1.0.0\ndefinition: { type: script, script: "true" }\n'
   const reconciler = createReconciler([wanted('web'), document])
-  const [create] = await reconciler.plan()
+  const [create] = (await reconciler.plan()).changes
   if (create === undefined) throw new Error('no change')
   expect(create.entry.name).toBe('greet')
   expect(await reconciler.apply(create)).toEqual([`${path.join(folder, 'all.yaml')}:8:1: ${warnings[0]}`])
 })
 
+/** Plans files without a problem, else throws. */
 async function plan(documents: string[], options: Partial<ReconcilerOptions> = {}) {
-  const changes = await createReconciler(documents, options).plan()
+  const reconciler = createReconciler(documents, options)
+  const { changes, problems } = await reconciler.plan()
+  if (problems.length > 0) throw new InvalidFilesError(problems)
   return {
     changes: changes.map(({ what, entry, differences }) => [what, entry.name, differences.map((one) => one.path)]),
     takeOvers: listTakeOvers(changes).map(({ entry, from }) => [entry.name, from]),

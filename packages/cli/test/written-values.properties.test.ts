@@ -139,11 +139,14 @@ test('what export writes, apply reads without a change', () => {
       const documents = values.map((value) => ({ kind: 'tenant', variables: { value } }))
       const file = write('export.yaml', formatDocuments(documents))
       expect(
-        readDocuments(file, {
-          env: {},
-          rules: { root: path.dirname(file), allowOutside: false, allowedVariables: new Set() },
-          reads: { files: new Set(), variables: new Set() },
-        }).map(({ value }) => value),
+        readDocuments(
+          { file, folder: path.dirname(file) },
+          {
+            env: {},
+            rules: { root: path.dirname(file), allowOutside: false, allowedVariables: new Set() },
+            reads: { files: new Set(), variables: new Set() },
+          },
+        ).map(({ value }) => value),
       ).toEqual(documents)
     }),
     { numRuns: RUNS, examples: [[[' \n', '\n \n', ' \n\tx', ' x\n']]] },

@@ -177,8 +177,11 @@ export async function refusalOf(response: Response, url: string): Promise<ApiErr
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
   }
-  return new (classOf(refusal))(refusal)
+  return toApiError(refusal)
 }
+
+/** Makes the error for a refusal that an answer describes, as that of `checkCatalog` does. */
+export const toApiError = (refusal: Refusal): ApiError => new (classOf(refusal))(refusal)
 
 function classOf({ status, code }: Refusal): typeof ApiError {
   if (code === 'DEPLOYMENT_FROZEN') return FrozenError

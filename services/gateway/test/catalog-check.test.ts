@@ -98,7 +98,7 @@ test('all problems come at once, each of its change, and what refers to a refuse
     at('/definition/script', expect.stringContaining('line 1, column 7')),
     [404, { missing: [{ path: '/definition/actions/0/action_id', id: expect.any(String) }] }],
     null,
-    at('/definition/actions/0/version_requirement', expect.stringContaining('satisfies ^2.0.0')),
+    at('/definition/actions/0/version_requirement', expect.stringContaining('"evaluated" satisfies ^2.0.0')),
     null,
     [409, { errors: [{ path: '/name', message: expect.stringContaining('named "twice"') }] }],
     [404, 'The target was not found'],
@@ -120,18 +120,9 @@ test('a requirement is satisfied by a version that the same check publishes, and
   expect(refusal(write)).toEqual(refused(400, 'VALIDATION_ERROR', { errors }))
 })
 
-test('an assumed record satisfies every requirement unless it has a version', async () => {
-  const assume = (id: string, more: object = {}) => ({ what: 'assume', kind: 'action', id, ...more })
-  const [any, first] = [uuidv7(), uuidv7()]
-  expect(
-    await errorsOf([
-      assume(any),
-      assume(first, { version: '1.0.0' }),
-      sequence('a', any, '^9.0.0'),
-      sequence('b', first, '^1.0.0'),
-      sequence('c', first, '^9.0.0'),
-    ]),
-  ).toEqual([null, null, null, null, at('/definition/actions/0/version_requirement', expect.any(String))])
+test('an assumed record satisfies every requirement', async () => {
+  const id = uuidv7()
+  expect(await errorsOf([{ what: 'assume', kind: 'action', id }, sequence('a', id, '^9.0.0')])).toEqual([null, null])
 })
 
 test('permissions, tenants and quotas count as in the real calls', async () => {
@@ -212,7 +203,7 @@ test('a new version counts as a change of its source, and two changes never have
 test('the size of a check is limited', async () => {
   const id = uuidv7()
   const send = (changes: object[]) => admin.send('checkCatalog', '/catalog/check', { changes })
-  expect(refusal(await send(Array(201).fill({ what: 'delete', kind: 'target', id }))).code).toBe('VALIDATION_ERROR')
+  expect(refusal(await send(Array(1_001).fill({ what: 'delete', kind: 'target', id }))).code).toBe('VALIDATION_ERROR')
   expect(refusal(await send([])).code).toBe('VALIDATION_ERROR')
   expect(refusal(await send([action('a', id), action('b', id)]))).toEqual(
     refused(400, 'VALIDATION_ERROR', { errors: [{ path: '/changes/1/id', message: expect.any(String) }] }),

@@ -1,8 +1,10 @@
+import type { SlipwayClient } from '@slipway/client'
 import { type Command, InvalidArgumentError } from 'commander'
 import { EXIT_CODES, RefusedError, UsageError } from '../exit-code.ts'
 import type { Change, Deletion } from '../files/change.ts'
 import type { Reconciler } from '../files/changes.ts'
 import { type FileKind, KINDS } from '../files/kinds.ts'
+import type { FileSet } from '../files/load.ts'
 import type { Reads } from '../files/reads.ts'
 import type { listTakeOvers } from '../files/take-over.ts'
 import type { Io } from '../io.ts'
@@ -10,6 +12,7 @@ import {
   formatChange,
   formatDeletion,
   formatTakeOvers,
+  formatUpload,
   summarizeChange,
   summarizeDeletion,
 } from '../terminal/changes.ts'
@@ -26,15 +29,19 @@ export function addApply(program: Command): void {
   const command = program
     .command('apply')
     .description('create and change sources, targets, environments, tenants and freezes as in YAML files')
-    .requiredOption('-f, --file <path>', 'a file, or a folder with all YAML in it (repeatable)', collect(String))
+    .requiredOption(
+      '-f, --file <path>',
+      'a file, a folder with all YAML in it, or - for stdin (repeatable)',
+      collect(String),
+    )
     .option('--env <name>', 'a variable that `!env` may put into any field (repeatable)', collect(String))
-    .option('--allow-outside', 'let `!file` read files outside of the given folder')
+    .option('--allow-outside', 'let `!file` and `!content` read files outside of the given folder')
     .option('--tenant <name>', 'the tenant of every document without a tenant')
     .option('--manager <name>', 'the name under which these files own records; default: `manager:` of a file')
     .option('--take-over', 'also change records that have another manager, or none')
     .option('--prune', 'delete the records of the manager that the files no longer name')
     .option('--yes', 'with --prune: delete without a question')
-    .option('--dry-run', 'show the changes, and change nothing')
+    .option('--dry-run', 'show the changes and what the server would refuse, and change nothing')
     .option('--exit-code', 'with --dry-run: exit with 1 if there are changes')
     .option(
       '--resend-secrets',
@@ -72,42 +79,59 @@ interface ApplyOptions {
 }
 
 async function apply({ io, client, output }: Context, options: ApplyOptions): Promise<number> {
-  const { file, tenant = null, dryRun = false, exitCode, prune, takeOver = false, resendSecrets = false } = options
-  const { loadFileSet } = await import('../files/load.ts')
+  const {
+    file,
+    tenant = null,
+    dryRun = false,
+    exitCode,
+    prune = false,
+    takeOver = false,
+    resendSecrets = false,
+  } = options
+
+  const { loadFileSet, STDIN } = await import('../files/load.ts')
   const { chooseManager } = await import('../files/manager.ts')
   const { Reconciler } = await import('../files/changes.ts')
   const { listTakeOvers } = await import('../files/take-over.ts')
+  const { uploadContent } = await import('../files/uploads.ts')
   const fileSet = loadFileSet(file, {
     defaultTenant: tenant,
     env: io.env,
     allowOutside: options.allowOutside ?? false,
     allowedVariables: new Set(options.env),
+    ...(file.includes(STDIN) ? { stdin: await readStdin(io) } : {}),
   })
   const manager = chooseManager(options.manager, fileSet.manager)
-  if (prune && manager === null) {
+  if (prune && manager === null && fileSet.problems.length === 0) {
     const name = 'add a document with `manager: NAME` to the files, or give --manager NAME'
     throw new UsageError(`--prune deletes what a manager no longer names, and the files have no manager: ${name}`)
   }
   const { entries } = fileSet
-  const reconciler = new Reconciler(client, entries, { manager, resendSecrets, takeOver })
-  const found = await reconciler.plan()
-  const deletions = prune ? await reconciler.planDeletions(tenant) : []
+  const reconciler = new Reconciler(client, fileSet, { manager, resendSecrets, takeOver })
+  const { changes: found, deletions, uploads, checked } = await planAll(client, reconciler, fileSet, { prune, tenant })
   if (output.isForPeople) {
     for (const change of found) for (const line of formatChange(change, output)) output.writeLine(line)
     for (const deletion of deletions) output.writeLine(formatDeletion(deletion, output))
+    for (const upload of uploads) output.writeLine(formatUpload(upload, output))
   }
   const takeOvers = takeOver ? [] : listTakeOvers(found)
-  if (dryRun) warnOfTakeOver(io, takeOvers, manager, output)
-  else {
+  if (dryRun) {
+    warnOfTakeOver(io, takeOvers, manager, output)
+    output.warn(checked.warnings)
+  } else {
     await confirmTakeOver(io, takeOvers, manager)
     if (!options.yes) await confirmDeletions(io, deletions, output)
+    for (const upload of uploads) await uploadContent(client, upload)
+    await applyChanges(io, reconciler, found, output)
   }
-  if (!dryRun) await applyChanges(io, reconciler, found, output)
-  const kept = dryRun ? [] : await deleteRecords(reconciler, deletions)
+  const kept = dryRun
+    ? [...checked.refusedDeletions].map(([{ kind, record }, reason]) => ({ kind, name: record.name, reason }))
+    : await deleteRecords(reconciler, deletions)
   const unchanged = entries.length - new Set(found.map(({ entry }) => entry)).size
   const summary = {
     manager,
     changes: [...found.map(summarizeChange), ...deletions.map(summarizeDeletion)],
+    uploads,
     unchanged,
     applied: !dryRun,
     ...(dryRun ? { reads: { files: [...fileSet.reads.files], variables: [...fileSet.reads.variables] } } : {}),
@@ -120,9 +144,45 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
   ]
   if (output.format === 'name') output.printNames(summary.changes.map(({ name }) => name))
   else output.printRecord(summary, lines)
-  output.warn(kept.map(({ kind, name, reason }) => `the ${kind} ${name} was not deleted: ${reason}`))
+  const wasNot = dryRun ? 'would not be deleted' : 'was not deleted'
+  output.warn(kept.map(({ kind, name, reason }) => `the ${kind} ${name} ${wasNot}: ${reason}`))
   if (kept.length > 0) return EXIT_CODES.failed
   return exitCode && found.length + deletions.length > 0 ? EXIT_CODES.failed : EXIT_CODES.success
+}
+
+async function readStdin({ stdin }: Io): Promise<string> {
+  const pieces: Buffer[] = []
+  for await (const piece of stdin) pieces.push(Buffer.from(piece))
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+/**
+ * Finds the changes and asks the server about them. Nothing is changed. Throws InvalidFilesError with all problems, of the files and
+ * of the server.
+ */
+async function planAll(
+  client: SlipwayClient,
+  reconciler: Reconciler,
+  { problems: ofFiles }: FileSet,
+  { prune, tenant }: { prune: boolean; tenant: string | null },
+) {
+  const { InvalidFilesError, sortProblems } = await import('../files/document.ts')
+  const { listUploads } = await import('../files/uploads.ts')
+  try {
+    const { changes, problems } = await reconciler.plan()
+    const known = [...ofFiles, ...problems]
+    // Records that only a broken document names must not look as if they were to be deleted.
+    const deletions = prune && known.length === 0 ? await reconciler.planDeletions(tenant) : []
+    const uploads = await listUploads(client, changes)
+    const checked = await reconciler.check(changes, { deletions, uploads })
+    const all = [...known, ...checked.problems]
+    if (all.length > 0) throw new InvalidFilesError(sortProblems(all), ['nothing was changed'])
+    return { changes, deletions, uploads, checked }
+  } catch (error) {
+    if (error instanceof InvalidFilesError || ofFiles.length === 0) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new InvalidFilesError(sortProblems(ofFiles), [`the server could not be asked for more: ${reason}`])
+  }
 }
 
 type TakeOvers = ReturnType<typeof listTakeOvers>

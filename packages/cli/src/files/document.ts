@@ -3,9 +3,20 @@ import { formatPointer } from '@slipway/contracts'
 import { type Document, isMap, isSeq, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
 import { RefusedError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
+import { formatCount } from '../terminal/table.ts'
 import { type EnvironmentPlace, findEnvironmentPlaces, isInside, type ReadRules, type Reads } from './reads.ts'
 import { NotUtf8Error, readTextFile } from './text-file.ts'
+import { type ContentFile, hashFile } from './uploads.ts'
 import { findYamlProblems } from './yaml-problems.ts'
+
+/** A file of the file set, or stdin. */
+export interface SourceFile {
+  file: string
+  /** Where the paths of `!file` and `!content` begin. */
+  folder: string
+  /** Of stdin, which is read already. */
+  text?: string
+}
 
 export interface ReadOptions {
   env: Io['env']
@@ -18,11 +29,17 @@ export class InvalidFilesError extends RefusedError {
   override readonly name = 'FileProblems'
   readonly problems: readonly string[]
 
-  constructor(problems: readonly string[]) {
-    super(['the files are not valid', ...problems].join('\n'))
+  /** `after` says what follows from the problems. */
+  constructor(problems: readonly string[], after: readonly string[] = []) {
+    super([`${formatCount(problems.length, 'problem')} in the files`, ...problems, ...after].join('\n'))
     this.problems = problems
   }
 }
+
+const BY_PLACE = new Intl.Collator('en', { numeric: true })
+
+/** Sorts problems by file, line and column, each once. */
+export const sortProblems = (problems: readonly string[]): string[] => [...new Set(problems)].sort(BY_PLACE.compare)
 
 /** One YAML document that can find the line of each field. */
 export class YamlDocument {
@@ -31,14 +48,22 @@ export class YamlDocument {
   /** Values from environment variables. Output must not show them. */
   readonly secrets: ReadonlySet<string>
   readonly environmentPlaces: readonly EnvironmentPlace[]
+  /** The files of `!content`, by their ids. */
+  readonly contents: ReadonlyMap<string, ContentFile>
   readonly #document: Document
   readonly #lines: LineCounter
 
-  constructor(file: string, document: Document, lines: LineCounter, secrets: ReadonlySet<string>) {
+  constructor(
+    file: string,
+    document: Document,
+    lines: LineCounter,
+    { secrets, contents }: Pick<YamlDocument, 'secrets' | 'contents'>,
+  ) {
     this.file = file
     this.#document = document
     this.#lines = lines
     this.secrets = secrets
+    this.contents = contents
     this.environmentPlaces = findEnvironmentPlaces(document)
     this.value = document.toJS()
   }
@@ -78,27 +103,23 @@ export class YamlDocument {
 const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~')
 
 /**
- * Reads every document of a file. `!file NAME` inserts the text of a file, with a path relative to this file.
- * `!env NAME` inserts an environment variable. Adds what it reads to `reads`. Throws InvalidFilesError.
+ * Reads every document of a file. `!file NAME` inserts the text of a file, with a path relative to this file. `!content NAME` inserts
+ * the SHA-256 of its bytes. `!env NAME` inserts an environment variable. Adds what it reads to `reads`. Throws InvalidFilesError.
  */
-export function readDocuments(file: string, options: ReadOptions): YamlDocument[] {
-  let text: string
-  try {
-    text = readTextFile(file)
-    if (!options.rules.allowOutside && !isInside(options.rules.root, file)) {
-      throw new InvalidFilesError([`${file}: ${outside(options.rules)}`])
-    }
-  } catch (error) {
-    if (error instanceof InvalidFilesError) throw error
-    if (error instanceof NotUtf8Error) throw new InvalidFilesError([`${file}:${error.line}: ${error.message}`])
-    const { code } = error as NodeJS.ErrnoException
-    throw new InvalidFilesError([
-      `${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}`,
-    ])
-  }
+export function readDocuments({ file, folder, ...given }: SourceFile, options: ReadOptions): YamlDocument[] {
+  const text = given.text ?? readGivenFile(file, options.rules)
   const lines = new LineCounter()
   const secrets = new Set<string>()
-  const customTags = [createFileTag(file, options), createEnvironmentTag(options, secrets)]
+  const contents = new Map<string, ContentFile>()
+  const customTags = [
+    createFileTag('!file', folder, options, readTextFile),
+    createFileTag('!content', folder, options, (name) => {
+      const content = hashFile(name)
+      contents.set(content.id, content)
+      return content.id
+    }),
+    createEnvironmentTag(options, secrets),
+  ]
   const documents = parseAllDocuments(text, { lineCounter: lines, customTags }) as Document.Parsed[]
   const problems = documents.flatMap(findYamlProblems).map(({ offset, message }) => {
     const { line, col } = lines.linePos(offset)
@@ -107,28 +128,49 @@ export function readDocuments(file: string, options: ReadOptions): YamlDocument[
   if (problems.length > 0) throw new InvalidFilesError(problems)
   return documents
     .filter(({ contents }) => contents !== null)
-    .map((document) => new YamlDocument(file, document, lines, secrets))
+    .map((document) => new YamlDocument(file, document, lines, { secrets, contents }))
+}
+
+function readGivenFile(file: string, rules: ReadRules): string {
+  try {
+    const text = readTextFile(file)
+    if (!rules.allowOutside && !isInside(rules.root, file)) throw new InvalidFilesError([`${file}: ${outside(rules)}`])
+    return text
+  } catch (error) {
+    if (error instanceof InvalidFilesError) throw error
+    if (error instanceof NotUtf8Error) throw new InvalidFilesError([`${file}:${error.line}: ${error.message}`])
+    const { code } = error as NodeJS.ErrnoException
+    throw new InvalidFilesError([
+      `${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}`,
+    ])
+  }
 }
 
 const outside = ({ root }: ReadRules) => `lies outside of ${root}: give --allow-outside if you trust these files`
 
-const createFileTag = (file: string, { rules, reads }: ReadOptions): ScalarTag => ({
-  tag: '!file',
+/** A tag that puts something of a file in its place. */
+const createFileTag = (
+  tag: '!file' | '!content',
+  folder: string,
+  { rules, reads }: ReadOptions,
+  read: (file: string) => string,
+): ScalarTag => ({
+  tag,
   resolve(name, onError) {
-    const included = path.join(path.dirname(file), name)
+    const included = path.join(folder, name)
     try {
       if (!rules.allowOutside && !isInside(rules.root, included)) {
-        onError(`!file ${name} ${outside(rules)}`)
+        onError(`${tag} ${name} ${outside(rules)}`)
         return name
       }
       reads.files.add(included)
-      return readTextFile(included)
+      return read(included)
     } catch (error) {
       if (error instanceof NotUtf8Error) {
-        onError(`!file ${name}:${error.line}: ${error.message}`)
+        onError(`${tag} ${name}:${error.line}: ${error.message}`)
         return name
       }
-      onError(`!file ${name} cannot be read (${(error as NodeJS.ErrnoException).code}); paths begin at this file`)
+      onError(`${tag} ${name} cannot be read (${(error as NodeJS.ErrnoException).code}); paths begin at this file`)
       return name
     }
   },

@@ -1,40 +1,13 @@
 import { NotFoundError, type OperationId, type SlipwayClient } from '@slipway/client'
-import { nameKey } from '@slipway/contracts'
+import { CATALOG_OPERATIONS, nameKey } from '@slipway/contracts'
 import type { FileKind } from './kinds.ts'
-
-/** The API operations for each kind of record in a file. */
-export const OPERATIONS = {
-  tenant: { list: 'listTenants', create: 'createTenant', update: 'updateTenant', delete: 'deleteTenant' },
-  environment: {
-    list: 'listEnvironments',
-    create: 'createEnvironment',
-    update: 'updateEnvironment',
-    delete: 'deleteEnvironment',
-  },
-  target: { list: 'listTargets', create: 'createTarget', update: 'updateTarget', delete: 'deleteTarget' },
-  freeze: { list: 'listFreezes', create: 'createFreeze', update: 'updateFreeze', delete: 'deleteFreeze' },
-  action: getSourceOperations('Action'),
-  sequence: getSourceOperations('Sequence'),
-  solution: getSourceOperations('Solution'),
-} as const
-
-function getSourceOperations<N extends 'Action' | 'Sequence' | 'Solution'>(name: N) {
-  return {
-    list: `list${name}s`,
-    create: `create${name}`,
-    update: `update${name}`,
-    get: `get${name}`,
-    version: `get${name}Version`,
-    publish: `create${name}Version`,
-    delete: `delete${name}`,
-  } as const
-}
 
 export interface ServerRecord {
   id: string
   name: string
   tenant_id?: string | null
   managed_by?: string | null
+  updated_at?: string
   /** Of a published version. */
   warnings?: string[]
   [field: string]: unknown
@@ -87,7 +60,7 @@ export class Catalog {
     kind: FileKind,
     query: { search?: string; managed_by?: string },
   ): AsyncGenerator<ServerRecord, void, undefined> {
-    yield* this.#client.each(OPERATIONS[kind].list, {
+    yield* this.#client.each(CATALOG_OPERATIONS[kind].list, {
       query,
     }) as AsyncGenerator<unknown> as AsyncGenerator<ServerRecord>
   }
@@ -106,7 +79,7 @@ export class Catalog {
     version: string,
   ): Promise<Record<string, unknown> | undefined> {
     try {
-      const found = await this.#client.call(OPERATIONS[kind].version, { params: { id, version } })
+      const found = await this.#client.call(CATALOG_OPERATIONS[kind].version, { params: { id, version } })
       return found.definition as Record<string, unknown>
     } catch (error) {
       if (error instanceof NotFoundError) return undefined
@@ -116,17 +89,20 @@ export class Catalog {
 
   /** Lists the versions of a source, newest first. */
   async readVersions(kind: 'action' | 'sequence' | 'solution', id: string): Promise<string[]> {
-    return (await this.#client.call(OPERATIONS[kind].get, { params: { id } })).versions.map(({ version }) => version)
+    return (await this.#client.call(CATALOG_OPERATIONS[kind].get, { params: { id } })).versions.map(
+      ({ version }) => version,
+    )
   }
 
   async write(operation: OperationId, input: { params?: { id: string }; body: object }): Promise<ServerRecord> {
     return (await this.#client.call(operation, input as never)) as ServerRecord
   }
 
-  /** Deletes a record. It may be gone already. */
-  async delete(kind: FileKind, id: string): Promise<void> {
+  /** Deletes a record as it was read. It may be gone already. */
+  async delete(kind: FileKind, { id, updated_at }: ServerRecord): Promise<void> {
+    const query = updated_at === undefined ? {} : { expected_updated_at: updated_at }
     try {
-      await this.#client.call(OPERATIONS[kind].delete, { params: { id } })
+      await this.#client.call(CATALOG_OPERATIONS[kind].delete, { params: { id }, query })
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error
     }

@@ -1,6 +1,7 @@
 import type { Change, Deletion } from '../files/change.ts'
 import { formatDifference, MASKED } from '../files/difference.ts'
 import type { listTakeOvers } from '../files/take-over.ts'
+import type { ContentFile } from '../files/uploads.ts'
 import { sanitize } from './controls.ts'
 import type { Output } from './output.ts'
 
@@ -25,6 +26,9 @@ export function formatChange(change: Change, output: Output): string[] {
 
 export const formatDeletion = ({ kind, record }: Deletion, output: Output): string =>
   output.paint(`- delete ${kind} ${sanitize(record.name)}`, 'red')
+
+export const formatUpload = ({ file, id, size }: ContentFile, output: Output): string =>
+  output.paint(`+ upload ${sanitize(file)} (${size} bytes, ${id.slice(0, 12)}…)`, 'green')
 
 /** Returns a function that detects values of environment variables, also inside a larger value. */
 function createSecretDetector({ entry: { document, value } }: Change) {

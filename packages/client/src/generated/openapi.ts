@@ -649,17 +649,7 @@ export interface components {
                  */
                 kind: "tenant" | "environment" | "action" | "sequence" | "solution";
                 /**
-                 * Format: uuid
-                 * @description The tenant that owns the record; when omitted, none
-                 */
-                tenant_id?: string;
-                /**
-                 * Format: version
-                 * @description The version of a source that is assumed. When omitted, every requirement is satisfied
-                 */
-                version?: string;
-                /**
-                 * @description Assumes a record that other changes refer to, and that this request does not check
+                 * @description Assumes a record that other changes refer to: it belongs to no tenant, and every version requirement is satisfied
                  * @constant
                  */
                 what: "assume";

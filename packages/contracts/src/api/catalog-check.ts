@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { ContentId, Count, describe, literals, Ref, Strict, tagged, Uuid, Version, withOptions } from '../schema.ts'
+import { ContentId, Count, describe, literals, Ref, Strict, tagged, Uuid, withOptions } from '../schema.ts'
 import { STORY } from '../story.ts'
 import { ErrorBody } from './common.ts'
 import { MAX_CONTENT_BYTES } from './content.ts'
@@ -33,7 +33,7 @@ export const CATALOG_OPERATIONS = {
 } as const
 
 /** The most changes in one check. They are one transaction, which holds locks until it is rolled back. 100 actions take 1 to 3 s. */
-export const MAX_CHECKED_CHANGES = 200
+export const MAX_CHECKED_CHANGES = 1_000
 /** Scripts make a catalog larger than any one record. */
 export const MAX_CHECK_BYTES = 8 * 1024 * 1024
 
@@ -77,17 +77,12 @@ const changes = tagged('what', [
     size: describe(Type.Integer({ minimum: 0, maximum: MAX_CONTENT_BYTES }), 'Bytes', 18_432),
   }),
   Strict({
-    what: what('assume', 'Assumes a record that other changes refer to, and that this request does not check'),
+    what: what(
+      'assume',
+      'Assumes a record that other changes refer to: it belongs to no tenant, and every version requirement is satisfied',
+    ),
     kind: kind(REFERRED),
     id: newId,
-    tenant_id: Type.Optional(describe(Uuid, 'The tenant that owns the record; when omitted, none', STORY.tenant)),
-    version: Type.Optional(
-      describe(
-        Version,
-        'The version of a source that is assumed. When omitted, every requirement is satisfied',
-        '1.0.0',
-      ),
-    ),
   }),
 ])
 const CatalogChange = withOptions(changes, {

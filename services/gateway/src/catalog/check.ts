@@ -110,7 +110,7 @@ function createRun({ handlers, tx, call, dependencies }: Rehearsal) {
 
   async function make(change: CatalogChange): Promise<string[]> {
     if (change.what === 'assume') {
-      await standIn(change, change)
+      await standIn(change, {})
       return []
     }
     if (change.what === 'upload') {
@@ -131,8 +131,8 @@ function createRun({ handlers, tx, call, dependencies }: Rehearsal) {
 
   /** What refers to a record that is refused is checked all the same. */
   async function standIn({ id, kind }: { id: string; kind: Written['kind'] }, given: Record<string, unknown>) {
-    const { tenant_id, version } = replaceIds(given, ids)
-    const made = await insertStandIn(tx, caller, { kind, tenant_id, version })
+    const { name, tenant_id, version } = replaceIds(given, ids)
+    const made = await insertStandIn(tx, caller, { kind, name, tenant_id, version })
     if (made !== null) ids.set(id, made)
   }
 

@@ -1,10 +1,11 @@
 import { attempt, isCollision, sqlState, type Transaction } from '@slipway/database'
-import { isUuid, isVersion, nameKey } from '@slipway/domain'
+import { isUuid, isVersion, nameKey, nameProblems } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'
 
 interface StandIn {
   kind: string
+  name?: unknown
   tenant_id?: unknown
   version?: unknown
 }
@@ -16,15 +17,16 @@ interface StandIn {
 export async function insertStandIn(
   tx: Transaction,
   caller: CallingUser,
-  { kind, tenant_id: given, version }: StandIn,
+  { kind, name, tenant_id: given, version }: StandIn,
 ): Promise<string | null> {
   const id = uuidv7()
-  // The name of the refused record may be taken.
-  const named = { id, name: id, name_key: nameKey(id) }
   const tenant_id = caller.tenant_id ?? (typeof given === 'string' && isUuid(given) ? given : null)
   const prisma = await tx.prisma()
-  try {
-    await attempt(tx, async () => {
+  // Messages about what refers to the record say its name, which may be taken.
+  const names = typeof name === 'string' && nameProblems(name).length === 0 ? [name, id] : [id]
+  for (const name of names) {
+    const named = { id, name, name_key: nameKey(name) }
+    const insert = async () => {
       if (kind === 'tenant') await prisma.tenant.create({ data: { ...named, slug: id } })
       else if (kind === 'environment') await prisma.environment.create({ data: { ...named, tenant_id } })
       else if (kind === 'action' || kind === 'sequence' || kind === 'solution') {
@@ -32,11 +34,15 @@ export async function insertStandIn(
           typeof version === 'string' && isVersion(version) ? { versions: { create: { version, definition: {} } } } : {}
         await prisma.source.create({ data: { ...named, kind, tenant_id, ...versions } })
       }
-    })
-    return id
-  } catch (error) {
-    return refusedOr(error)
+    }
+    try {
+      await attempt(tx, insert)
+      return id
+    } catch (error) {
+      refusedOr(error)
+    }
   }
+  return null
 }
 
 /** Inserts the version of a refused publication, unless the source has it. */

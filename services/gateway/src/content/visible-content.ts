@@ -38,7 +38,7 @@ export async function fileProblems(
       : [
           {
             path: pointer('definition', 'files', index, 'content'),
-            message: 'is no known content: upload it first, with POST /api/v1/content',
+            message: 'is not in the content store: upload the file first',
           },
         ],
   )

@@ -1,0 +1,87 @@
+import { type ApiError, type Input, type SlipwayClient, toApiError, ValidationError } from '@slipway/client'
+
+type CheckedChange = Input<'checkCatalog'>['body']['changes'][number]
+
+/** A change to check, and what to do with the answer. */
+export interface CheckItem {
+  change: CheckedChange
+  report(refusal: ApiError | null, warnings: readonly string[]): void
+}
+
+/** What one call checks: fewer changes than the server takes, so that it answers within seconds. */
+const PIECE = { changes: 100, bytes: 2 * 1024 * 1024 }
+
+/** Asks the server what it would refuse, and reports each answer. Nothing is changed. */
+export async function checkChanges(client: SlipwayClient, items: readonly CheckItem[]): Promise<void> {
+  for (const piece of splitItems(items, PIECE)) await checkPiece(client, piece)
+}
+
+async function checkPiece(client: SlipwayClient, piece: readonly CheckItem[]): Promise<void> {
+  try {
+    const { results } = await client.call('checkCatalog', { body: { changes: piece.map(({ change }) => change) } })
+    for (const [n, { error, warnings }] of results.entries()) piece[n]?.report(error && toApiError(error), warnings)
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error
+    // Some rules of bodies are those of the whole request, such as the digits of numbers.
+    const { status, code, message } = error
+    for (const problem of error.problems) {
+      const [, n, path = ''] = /^\/changes\/(\d+)\/body(.*)$/s.exec(problem.path) ?? []
+      const item = piece[Number(n)]
+      if (item === undefined) throw error
+      item.report(toApiError({ status, code, message, details: { errors: [{ ...problem, path }] } }), [])
+    }
+  }
+}
+
+/** Ids of records and of content, as JSON has them. */
+const ID = /"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64})"/g
+
+/**
+ * Splits changes into pieces. Each piece also has the changes that its own ones refer to, if an earlier piece has them. Deletions
+ * come last, with all changes of records: these may free a record.
+ */
+export function splitItems(
+  items: readonly CheckItem[],
+  { changes, bytes }: { changes: number; bytes: number },
+): CheckItem[][] {
+  const texts = new Map(items.map((item) => [item, JSON.stringify(item.change)]))
+  const sizeOf = (item: CheckItem) => texts.get(item)?.length ?? 0
+  if (items.length <= changes && items.reduce((sum, item) => sum + sizeOf(item), 0) <= bytes) return [[...items]]
+  const makers = new Map<string, CheckItem[]>()
+  for (const item of items) {
+    const { what, id } = item.change
+    if (what !== 'change' && what !== 'delete') makers.set(id, [...(makers.get(id) ?? []), item])
+  }
+  const reported = new Set<CheckItem>()
+  const toPiece = (members: ReadonlySet<CheckItem>) =>
+    items
+      .filter((item) => members.has(item))
+      .map((item) => {
+        if (reported.has(item)) return { ...item, report() {} }
+        reported.add(item)
+        return item
+      })
+  const pieces: CheckItem[][] = []
+  let members = new Set<CheckItem>()
+  let size = 0
+  const add = (item: CheckItem) => {
+    if (members.has(item)) return
+    members.add(item)
+    size += sizeOf(item)
+    for (const [, id = ''] of (texts.get(item) ?? '').matchAll(ID)) for (const maker of makers.get(id) ?? []) add(maker)
+  }
+  for (const item of items) {
+    if (item.change.what === 'delete') continue
+    add(item)
+    if (members.size < changes && size < bytes) continue
+    pieces.push(toPiece(members))
+    members = new Set()
+    size = 0
+  }
+  if (members.size > 0) pieces.push(toPiece(members))
+  members = new Set()
+  for (const item of items) if (item.change.what === 'delete') members.add(item)
+  if (members.size === 0) return pieces
+  for (const item of items) if (item.change.what === 'change') add(item)
+  return [...pieces, toPiece(members)]
+}
