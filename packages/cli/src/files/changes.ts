@@ -3,6 +3,7 @@ import { ApiError, ConflictError, NotFoundError, type SlipwayClient, ValidationE
 import { CATALOG_OPERATIONS } from '@slipway/contracts'
 import type { Change, Deletion } from './change.ts'
 import { type CheckItem, checkChanges } from './check.ts'
+import type { ContentFile } from './content-file.ts'
 import { buildDesiredBody, type IdResolver, isSource, normalizeDefinition, normalizeRecord } from './desired.ts'
 import { compareValues, type Difference, MASKED } from './difference.ts'
 import { InvalidFilesError, type YamlDocument } from './document.ts'
@@ -11,7 +12,6 @@ import type { CatalogEntry, FileSet } from './load.ts'
 import { listReferences } from './references.ts'
 import { Catalog, type ServerRecord } from './server.ts'
 import { markTakeOver } from './take-over.ts'
-import type { ContentFile } from './uploads.ts'
 
 export interface ReconcilerOptions {
   /** Null for files that name no manager. */

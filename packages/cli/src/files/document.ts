@@ -4,9 +4,9 @@ import { type Document, isMap, isSeq, LineCounter, parseAllDocuments, type Scala
 import { RefusedError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { formatCount } from '../terminal/table.ts'
+import { type ContentFile, hashFile } from './content-file.ts'
 import { type EnvironmentPlace, findEnvironmentPlaces, isInside, type ReadRules, type Reads } from './reads.ts'
 import { NotUtf8Error, readTextFile } from './text-file.ts'
-import { type ContentFile, hashFile } from './uploads.ts'
 import { findYamlProblems } from './yaml-problems.ts'
 
 /** A file of the file set, or stdin. */

@@ -1,35 +1,8 @@
-import { createHash } from 'node:crypto'
-import { closeSync, openAsBlob, openSync, readSync } from 'node:fs'
+import { openAsBlob } from 'node:fs'
 import { PermissionError, type SlipwayClient } from '@slipway/client'
 import { RefusedError } from '../exit-code.ts'
 import type { Change } from './change.ts'
-
-/** A file whose content an action takes by `!content`. */
-export interface ContentFile {
-  /** SHA-256 in hex. */
-  id: string
-  size: number
-  file: string
-}
-
-const PIECE_BYTES = 1024 * 1024
-
-/** Reads a file of any size piece by piece. Throws the errors of Node. */
-export function hashFile(file: string): ContentFile {
-  const hash = createHash('sha256')
-  const piece = Buffer.allocUnsafe(PIECE_BYTES)
-  const descriptor = openSync(file, 'r')
-  let size = 0
-  try {
-    for (let read = readSync(descriptor, piece); read > 0; read = readSync(descriptor, piece)) {
-      hash.update(piece.subarray(0, read))
-      size += read
-    }
-  } finally {
-    closeSync(descriptor)
-  }
-  return { id: hash.digest('hex'), size, file }
-}
+import type { ContentFile } from './content-file.ts'
 
 /** Lists the files that the changes need and the server does not have, each content once. */
 export async function listUploads(client: SlipwayClient, changes: readonly Change[]): Promise<ContentFile[]> {

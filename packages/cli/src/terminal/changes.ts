@@ -1,7 +1,7 @@
 import type { Change, Deletion } from '../files/change.ts'
+import type { ContentFile } from '../files/content-file.ts'
 import { formatDifference, MASKED } from '../files/difference.ts'
 import type { listTakeOvers } from '../files/take-over.ts'
-import type { ContentFile } from '../files/uploads.ts'
 import { sanitize } from './controls.ts'
 import type { Output } from './output.ts'
 
