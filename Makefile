@@ -28,28 +28,28 @@ help: ## Print this list
 $(PNPM_STAMP):
 	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' \
 	  || { echo "Slipway needs Node 20.19 or newer; this is $$(node --version 2>&1)" >&2; exit 1; }
-	@echo 'getting pnpm $(PNPM_VERSION)'
 	@mkdir -p .tools && rm -f .tools/pnpm-*
-	@npm install --prefix .tools --no-save --no-package-lock --no-audit --no-fund --loglevel=error pnpm@$(PNPM_VERSION) </dev/null
+	@scripts/phase.sh 'getting pnpm $(PNPM_VERSION)' \
+	  npm install --prefix .tools --no-save --no-package-lock --no-audit --no-fund --loglevel=error pnpm@$(PNPM_VERSION)
 	@touch $@
 
 $(INSTALLED): $(PNPM_STAMP) pnpm-lock.yaml pnpm-workspace.yaml package.json $(wildcard packages/*/package.json services/*/package.json tests/support/package.json)
-	@$(PNPM) install --frozen-lockfile --config.confirmModulesPurge=false --reporter=append-only </dev/null
+	@scripts/phase.sh 'packages of npm' $(PNPM) install --frozen-lockfile --config.confirmModulesPurge=false --reporter=append-only
 	@touch $@
 
 install: $(INSTALLED) ## Get pnpm and all packages
 
 # The client needs no native engine: naming a program that does nothing keeps Prisma from downloading one.
 $(GENERATED): prisma/schema.prisma prisma/migrations prisma.config.ts $(INSTALLED)
-	@echo 'generating the database client'
-	@words="$$(PRISMA_SCHEMA_ENGINE_BINARY="$$(type -P true)" CHECKPOINT_DISABLE=1 PRISMA_HIDE_UPDATE_MESSAGE=1 \
-	  prisma generate --config prisma.config.ts </dev/null 2>&1)" || { echo "$$words" >&2; exit 1; }
+	@PRISMA_SCHEMA_ENGINE_BINARY="$$(type -P true)" CHECKPOINT_DISABLE=1 PRISMA_HIDE_UPDATE_MESSAGE=1 \
+	  scripts/phase.sh 'client of the database' prisma generate --config prisma.config.ts
 	@node packages/database/scripts/newest-migration.mjs
 
 generate: $(GENERATED) ## Generate the database client from prisma/schema.prisma
 
 build: $(GENERATED) ## Compile every package, every service into one file, the console and the manual
-	@tsc -b && node scripts/bundle.mjs && node packages/console/scripts/build.mjs && node packages/manual/scripts/build.mjs
+	@scripts/phase.sh build bash -c 'tsc -b && node scripts/bundle.mjs && node packages/console/scripts/build.mjs \
+	  && node packages/manual/scripts/build.mjs'
 
 # Builds the contracts alone before: what already uses a new field does not compile yet.
 client: $(GENERATED) ## Generate the client's types from the OpenAPI document

@@ -347,7 +347,9 @@ status() {
     source="$(source_of "$server")"
     url="$(url_of "$server" "$source")"
     address="${url##*@}" address="${address#*://}"
-    if node "$ROOT/scripts/infra/login.mjs" "$server" "$url"; then
+    # Another clone's server may have our port and passwords.
+    if { case $source in native | docker) runs_here "$server" ;; esac } &&
+      node "$ROOT/scripts/infra/login.mjs" "$server" "$url"; then
       printf '%-10s up    %-12s %s\n' "$server" "$source" "$address"
     else
       printf '%-10s down  %-12s %s\n' "$server" "$source" "$address"; failed=1

@@ -5,14 +5,18 @@ import { followLogs } from './suite/logs.mjs'
 import { isOidcWanted, oidcWelcome } from './suite/oidc.mjs'
 import { find, sleep } from './suite/processes.mjs'
 import { readiness } from './suite/readiness.mjs'
-import { run, SUPERVISOR, SUPERVISOR_SCRIPT } from './suite/run.mjs'
-import { serversRelease, serversStatus } from './suite/setup.mjs'
-import { knownServices, ready, runningServices, say, startSuite, stopSuite } from './suite/start.mjs'
+import { findSupervisor, HOLDER, run } from './suite/run.mjs'
+import { phase, say } from './suite/say.mjs'
+import { isHeld, serversRelease, serversStatus } from './suite/setup.mjs'
+import { knownServices, ready, runningServices, startSuite, stopSuite } from './suite/start.mjs'
 
-// The name under which `up` holds the servers until `down`.
-const HOLDER = 'suite'
+const namesOf = (services) => services.map(({ name }) => name).join(', ')
 
 async function up() {
+  if (findSupervisor()) {
+    say('everything runs already, in the `make run` of another terminal; it ends there, or with `make down`')
+    return 0
+  }
   const before = runningServices().length
   let suite
   try {
@@ -26,28 +30,43 @@ async function up() {
   }
   // Their output goes to files; this process need not wait for them.
   for (const { child } of suite.started) child.unref()
-  const names = suite.started.map(({ service }) => service.name)
-  say(names.length > 0 ? `started ${names.join(', ')}` : 'everything runs already')
+  const started = suite.started.map(({ service }) => service)
+  say(started.length > 0 ? `started ${namesOf(started)}` : 'everything runs already')
   say(`serves at ${suite.all[0].url}; e-mail and password of the first administrator: .slipway/settings.env`)
   if (isOidcWanted()) console.log(oidcWelcome(suite.all[0].url))
   return 0
 }
 
+async function untilGone() {
+  while (findSupervisor()) await sleep(100)
+}
+
 async function down() {
-  const supervisor = find(SUPERVISOR, SUPERVISOR_SCRIPT)
-  if (supervisor) {
-    say('ending the `make run` in another terminal')
-    process.kill(supervisor, 'SIGTERM')
-    while (find(SUPERVISOR, SUPERVISOR_SCRIPT)) await sleep(100)
-  }
   const running = runningServices()
-  await stopSuite(running)
-  await serversRelease(HOLDER)
-  say(running.length > 0 ? `stopped ${running.map(({ name }) => name).join(', ')}` : 'no service was running')
+  const supervisor = findSupervisor()
+  if (supervisor) {
+    process.kill(supervisor, 'SIGTERM')
+    await phase('ending the `make run` of another terminal', untilGone())
+  }
+  await stopSuite(runningServices())
+  await phase('stopping the servers', serversRelease(HOLDER))
+  say(running.length > 0 ? `stopped ${namesOf(running)}` : 'no service was running')
   return 0
 }
 
+/** Who has started what runs, and how it ends. */
+function origin() {
+  const supervisor = findSupervisor()
+  if (supervisor)
+    return `\`make run\` in another terminal (process ${supervisor}); Ctrl-C there, or \`make down\`, ends it`
+  if (runningServices().length === 0) return 'nothing runs; `make run` and `make up` start it'
+  return isHeld(HOLDER)
+    ? 'started by `make up`; `make down` ends it'
+    : 'left over from a `make run` that was killed; `make down` ends it'
+}
+
 async function status() {
+  console.log(origin())
   for (const service of knownServices()) {
     const pid = find(service.name, service.main)
     const state = pid === null ? 'stopped' : (await readiness(service)).ready ? 'ready' : 'not ready'

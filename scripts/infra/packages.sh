@@ -14,20 +14,19 @@ need_packages() {
   [ "$(id -u)" = 0 ] ||
     fail "missing Debian packages. Run: sudo apt-get update && sudo apt-get install --no-install-recommends$missing" \
       '(or start Docker, or set DATABASE_URL, RABBITMQ_URL and REDIS_URL)'
-  say "installing$missing"
   install_quietly $missing
 }
 
 # The packages would start system-wide servers on their usual ports: policy-rc.d forbids that for this one call.
 install_quietly() (
   policy=/usr/sbin/policy-rc.d
-  log="$STATE/apt.log"
   if [ ! -e "$policy" ]; then
     trap 'rm -f "$policy"' EXIT
     printf '#!/bin/sh\nexit 101\n' >"$policy"
     chmod 755 "$policy"
   fi
   export DEBIAN_FRONTEND=noninteractive
-  { apt-get update && apt-get install -y --no-install-recommends "$@"; } >"$log" 2>&1 </dev/null ||
-    { tail -n 20 "$log" >&2; fail "apt-get could not install: $*"; }
+  "$ROOT/scripts/phase.sh" "installing $*" bash -c \
+    'apt-get update && apt-get install -y --no-install-recommends "$@"' - "$@" >&2 ||
+    fail "apt-get could not install: $*"
 )

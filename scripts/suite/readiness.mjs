@@ -3,6 +3,7 @@ import { find, lastLines, sleep } from './processes.mjs'
 
 const READY_MS = 60_000
 const ANSWER_MS = 2_000
+const POLL_MS = 200
 
 async function probe(url) {
   try {
@@ -54,6 +55,6 @@ export async function untilReady(services, logStarts, cancelled = () => false) {
     }
     waiting = waiting.filter((_, n) => !answers[n].ready)
     if (waiting.length === 0) return
-    await sleep(100)
+    await sleep(POLL_MS)
   }
 }

@@ -1,15 +1,26 @@
 // The suite in the foreground: start, first deployment, serve until Ctrl-C. What dies is started again.
 import { spawn } from 'node:child_process'
+import fs from 'node:fs'
 import path from 'node:path'
 import { isOidcWanted, oidcWelcome } from './oidc.mjs'
-import { find, removePid, sleep, start, writePid } from './processes.mjs'
-import { root } from './settings.mjs'
-import { serversRelease } from './setup.mjs'
-import { ready, say, startSuite, stopSuite } from './start.mjs'
+import { find, logFile, removePid, sleep, start, writePid } from './processes.mjs'
+import { phase, say } from './say.mjs'
+import { root, stateDir } from './settings.mjs'
+import { isHeld, serversRelease } from './setup.mjs'
+import { ready, runningServices, startSuite, stopSuite } from './start.mjs'
 
 const RESTART_MS = 1_000
-export const SUPERVISOR = 'supervisor'
-export const SUPERVISOR_SCRIPT = 'scripts/suite.mjs run'
+const NAME = 'supervisor'
+const SCRIPT = 'scripts/suite.mjs run'
+/** The name under which `up` holds the servers until `down`. */
+export const HOLDER = 'suite'
+
+/** The process of `make run`, or null. */
+export const findSupervisor = () => find(NAME, SCRIPT)
+
+const EXAMPLE = 'storefront'
+/** Exists when the example was deployed by an earlier start. */
+const deployedFile = path.join(stateDir, 'example-deployed')
 
 const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
 
@@ -62,9 +73,9 @@ async function firstToken(base, settings) {
   return (await response.json()).access_token
 }
 
-/** Runs a command of the example in the foreground; returns its exit code, null when stopped. */
-function exampleCommand(command, args, env, state) {
-  const child = spawn(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })
+/** Runs a command of the example; returns its exit code, null when stopped. */
+function exampleCommand(command, args, { env, output }, state) {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', output, output], env: { ...process.env, ...env } })
   state.came.then(() => child.kill('SIGTERM'))
   return new Promise((resolve) => {
     child.on('error', () => resolve(1))
@@ -72,13 +83,23 @@ function exampleCommand(command, args, env, state) {
   })
 }
 
-/** Brings the catalog to the example's files and deploys it, showing the log; returns the exit code, null when stopped. */
-async function deployExample(base, token, state) {
+/** Brings the catalog to the example's files and deploys it; returns the exit code, null when stopped. */
+async function applyAndDeploy(base, token, output, state) {
   const PATH = `${path.join(root, 'node_modules/.bin')}${path.delimiter}${process.env.PATH}`
-  const env = { SLIPWAY_URL: base, SLIPWAY_TOKEN: token, PATH }
-  const applied = await exampleCommand('slipway', ['apply', '-f', 'examples/storefront'], env, state)
+  const context = { env: { SLIPWAY_URL: base, SLIPWAY_TOKEN: token, PATH }, output }
+  const applied = await exampleCommand('slipway', ['apply', '-f', 'examples/storefront'], context, state)
   if (applied !== 0) return applied
-  return await exampleCommand('sh', ['examples/storefront/deploy.sh'], env, state)
+  return await exampleCommand('sh', ['examples/storefront/deploy.sh'], context, state)
+}
+
+/** The first time, shows the log of the example. After that the suite serves already, and the log goes to a file. */
+async function deployExample(base, token, isFirst, state) {
+  const output = isFirst ? 'inherit' : fs.openSync(logFile(EXAMPLE), 'a')
+  const code = await phase('examples/storefront', applyAndDeploy(base, token, output, state))
+  if (code === 0) fs.writeFileSync(deployedFile, '')
+  if (!code) return
+  const where = isFirst ? '' : `; its log: ${path.relative(root, logFile(EXAMPLE))}`
+  say(`the example's deployment did not succeed (code ${code}); Slipway serves nevertheless${where}`)
 }
 
 function welcome(base, settings, passwordFits) {
@@ -99,41 +120,41 @@ Ctrl-C stops it.
 
 /** Runs the suite until it is told to stop; returns the exit code. Nothing it started is left running. */
 export async function run() {
-  const other = find(SUPERVISOR, SUPERVISOR_SCRIPT)
+  const other = findSupervisor()
   if (other && other !== process.pid) throw new Error(`\`make run\` already runs here (process ${other})`)
-  writePid(SUPERVISOR, process.pid)
+  writePid(NAME, process.pid)
   const state = stopSignal()
+  const before = runningServices()
+  const isUp = isHeld(HOLDER)
   let suite
   let supervision
   let code = 0
   try {
-    say('preparing servers and database')
     suite = await startSuite(process.pid, () => state.stopping)
     if (!state.stopping) {
-      say(
-        `starting ${suite.started.map(({ service }) => service.name).join(', ') || 'nothing: everything runs already'}`,
-      )
+      const names = suite.started.map(({ service }) => service.name)
+      say(names.length > 0 ? `starting ${names.join(', ')}` : 'everything runs already')
       await ready(suite, () => state.stopping)
     }
     if (!state.stopping) {
       supervision = supervise(suite, state)
       const base = suite.all[0].url
-      say('deploying examples/storefront')
       const token = await firstToken(base, suite.settings).catch((error) => {
-        say(`the example was not deployed: ${error.message}`)
+        say(`the example is not deployed: ${error.message}`)
       })
       if (token === null) {
         say(
-          'the example was not deployed: SLIPWAY_ADMIN_EMAIL and SLIPWAY_ADMIN_PASSWORD made the first administrator, ' +
+          'the example is not deployed: SLIPWAY_ADMIN_EMAIL and SLIPWAY_ADMIN_PASSWORD made the first administrator, ' +
             'and one of them was changed since, here or in Slipway',
         )
       }
-      const result = token && (await deployExample(base, token, state))
-      if (result) say(`the example's deployment did not succeed (code ${result}); Slipway serves nevertheless`)
+      const isFirst = !fs.existsSync(deployedFile)
+      if (token && isFirst) await deployExample(base, token, isFirst, state)
       if (!state.stopping) {
         welcome(base, suite.settings, token !== null)
         if (isOidcWanted()) console.log(oidcWelcome(base))
       }
+      if (token && !isFirst) await deployExample(base, token, isFirst, state)
     }
     await Promise.race([state.came, supervision])
     await supervision
@@ -143,8 +164,11 @@ export async function run() {
   }
   state.stopping = true
   say('stopping')
-  await stopSuite((suite?.started ?? []).map(({ service }) => service))
+  // Services that a killed `make run` has left belong to this one.
+  const leftOver = isUp ? [] : before
+  await stopSuite([...leftOver, ...(suite?.started ?? []).map(({ service }) => service)])
   await serversRelease(process.pid)
-  removePid(SUPERVISOR)
+  removePid(NAME)
+  if (isUp) say('the services of `make up` go on; `make down` stops them')
   return code
 }

@@ -1,8 +1,9 @@
 // What has to be there before a service starts: the three servers, the newest schema, free ports.
 import { spawn } from 'node:child_process'
+import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
-import { joinTokenFile, root } from './settings.mjs'
+import { joinTokenFile, root, stateDir } from './settings.mjs'
 
 /**
  * Runs a command to its end; returns its output, or throws an Error with the command's own words. It runs in a session
@@ -46,6 +47,8 @@ export function serversUp(holder) {
 }
 
 export const serversRelease = (holder) => infra('release', String(holder))
+/** Whether the servers are up on behalf of `holder`. */
+export const isHeld = (holder) => fs.existsSync(path.join(stateDir, 'infra/holders', holder))
 /** One line for each server, whether they are up or not. */
 export const serversStatus = () => complete('bash', ['scripts/infra.sh', 'status'], { quiet: true, mayFail: true })
 

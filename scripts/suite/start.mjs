@@ -6,14 +6,13 @@ import { localUser } from './local-user.mjs'
 import { writeOidcFiles } from './oidc.mjs'
 import { find, start, stop } from './processes.mjs'
 import { untilReady } from './readiness.mjs'
+import { phase, say } from './say.mjs'
 import { services } from './services.mjs'
 import { ports, root, settings, stateDir } from './settings.mjs'
 import { demandFreePorts, demandUrls, makeJoinToken, migrate, serversUp, serverUrls } from './setup.mjs'
 
 const portsFile = path.join(stateDir, 'run', 'ports.json')
 const NO_SERVERS = { DATABASE_URL: '', RABBITMQ_URL: '', REDIS_URL: '' }
-
-export const say = (line) => console.log(`slipway: ${line}`)
 
 /** The suite as it was last started, to find, show and stop it; its environment is not complete. */
 export function knownServices() {
@@ -37,8 +36,8 @@ function demandSamePorts(wanted) {
 
 /**
  * Prepares servers and schema on behalf of `holder` and starts what is not running. Returns { all, started, settings,
- * serversReady } as soon as the processes exist; `ready` waits until they serve. They wait for RabbitMQ by themselves: it
- * starts while they do. Starts nothing once it is cancelled.
+ * serversReady } as soon as the processes exist; `ready` waits until they serve. They wait for RabbitMQ and for the schema by
+ * themselves, which are prepared while they start. Starts nothing once it is cancelled.
  */
 export async function startSuite(holder, cancelled = () => false) {
   const wanted = ports()
@@ -46,9 +45,7 @@ export async function startSuite(holder, cancelled = () => false) {
   demandUrls()
   const kept = settings()
   const coming = serversUp(holder)
-  await coming.postgres
-  const servers = await serverUrls()
-  if (!cancelled()) await migrate(servers)
+  const servers = await phase('servers', coming.postgres.then(serverUrls))
 
   const local = localUser()
   if (local.problem) say(local.problem)
@@ -63,20 +60,25 @@ export async function startSuite(holder, cancelled = () => false) {
   fs.writeFileSync(portsFile, JSON.stringify(wanted))
   if (wanted.oidc !== undefined) writeOidcFiles(wanted.oidc, all[0].url)
   const started = missing.map((service) => ({ service, ...start(service) }))
-  // The instance waits for the file.
-  const joins = missing.some(({ name }) => name === 'orchestration-instance') ? makeJoinToken(servers) : null
-  return { all, started, settings: kept, serversReady: Promise.all([coming.all, joins]) }
+  const joins = missing.some(({ name }) => name === 'orchestration-instance')
+  return { all, started, settings: kept, serversReady: Promise.all([coming.all, prepareDatabase(servers, joins)]) }
+}
+
+/** Migrates, and makes the token with which the instance joins. The services wait for both. */
+async function prepareDatabase(servers, joins) {
+  await phase('database', migrate(servers))
+  if (joins) await makeJoinToken(servers)
 }
 
 /** Waits until the whole suite serves; throws an Error with the reason when it does not. */
 export async function ready({ all, started, serversReady }, cancelled) {
   const logStarts = new Map(started.map(({ service, logStart }) => [service.name, logStart]))
-  await Promise.all([serversReady, untilReady(all, logStarts, cancelled)])
+  await phase('services', Promise.all([serversReady, untilReady(all, logStarts, cancelled)]))
 }
 
 /** Stops the given services and says which of them had to be killed. */
 export async function stopSuite(list) {
-  const killed = await stop(list)
+  const killed = await phase('stopping the services', stop(list))
   for (const name of killed) say(`${name} did not stop within 20 s and was killed; its log: make logs SERVICE=${name}`)
   if (runningServices().length > 0) return
   fs.rmSync(portsFile, { force: true })

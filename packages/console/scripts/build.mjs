@@ -1,7 +1,6 @@
 // Builds the console (packages/console) into the files that the gateway serves, unless they are newer than their sources.
 import fs from 'node:fs'
 import path from 'node:path'
-import { build } from 'vite'
 
 const folder = path.dirname(import.meta.dirname)
 const SOURCES = [
@@ -24,5 +23,7 @@ function changed(file) {
 
 const newest = Math.max(...SOURCES.map((name) => changed(path.join(folder, name))))
 if (changed(path.join(folder, 'dist/index.html')) < newest) {
+  // Loading Vite takes longer than everything else here.
+  const { build } = await import('vite')
   await build({ root: folder, logLevel: 'warn' })
 }
