@@ -86,7 +86,7 @@ describe('the log of an ended deployment', () => {
       ['--follow', '--search', 'LINE 2', '--action', 'count', '--level', 'info'],
       wanted.filter((one) => /^line 2/.test(one)),
     ],
-    [['--from', '30'], wanted.slice(30)],
+    [['--from-line', '30'], wanted.slice(30)],
     [['--target', 'two'], []],
     [['--target', 'two', '-t', 'one'], wanted],
     [
@@ -113,7 +113,7 @@ describe('the log of an ended deployment', () => {
   })
 
   test('is found by the beginning of the id of its deployment', async () => {
-    expect(lines(await cli.succeed('logs', id.slice(0, 23), '--from', '39'))).toEqual(['line 40'])
+    expect(lines(await cli.succeed('logs', id.slice(0, 23), '--from-line', '39'))).toEqual(['line 40'])
   })
 })
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Item } from '@slipway/client'
 import { sendJson, startFakeServer } from '@slipway/testing'
-import { parsePastTime } from '../src/commands/values.ts'
 import { runSlipway } from './slipway.ts'
 import { useTimeZone } from './time-zone.ts'
 
@@ -79,9 +78,9 @@ describe('where', () => {
     expect([code, stdout.split('\n')]).toEqual([
       0,
       [
-        'TARGET  ENVIRONMENT  VERSION  WHEN                  BY   LAST ATTEMPT',
-        'web-1   production   1.1.0    2026-11-23 10:00 UTC  ann  -',
-        'web-2   production   1.0.0    2026-11-23 10:00 UTC  ann  1.1.0 rolled back 2026-11-23 11:02 UTC by bob',
+        'TARGET  ENVIRONMENT  VERSION  WHEN                     BY   LAST ATTEMPT',
+        'web-1   production   1.1.0    2026-11-23 10:00:00 UTC  ann  -',
+        'web-2   production   1.0.0    2026-11-23 10:00:00 UTC  ann  1.1.0 rolled back 2026-11-23 11:02 UTC by bob',
         '',
       ],
     ])
@@ -155,9 +154,5 @@ describe('deployments', () => {
       created_before: '2036-01-01T00:00:00Z',
     })
     expect(Date.now() - Date.parse(created_from)).toBeGreaterThanOrEqual(7_200_000)
-  })
-
-  test.each(['yesterday', '2 hours', '999999999d', '2026-01-31'])('%s is no valid time', (text) => {
-    expect(() => parsePastTime(text)).toThrow('Write it as 2h or 7d before now')
   })
 })

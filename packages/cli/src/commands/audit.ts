@@ -1,11 +1,13 @@
 import type { Input, Item, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
-import { formatTime } from '../terminal/table.ts'
+import { showTime } from '../terminal/table.ts'
 import type { Context } from './context.ts'
+import { nameFields } from './field-names.ts'
 import { findKey } from './keys.ts'
 import { take } from './lists.ts'
 import { UUID } from './records.ts'
-import { collect, parseIntegerBetween, parseTimestamp } from './values.ts'
+import { parsePastTime } from './times.ts'
+import { collect, parseIntegerBetween } from './values.ts'
 import { addListAction } from './watching.ts'
 
 interface AuditOptions {
@@ -15,8 +17,8 @@ interface AuditOptions {
   resource?: string
   actor?: string
   apiKey?: string
-  from?: string
-  to?: string
+  since?: string
+  until?: string
   limit: number
 }
 
@@ -33,9 +35,10 @@ export function addAudit(program: Command): void {
       '--api-key <key>',
       'only calls with this API key: name or id of your own; the id of another or a deleted one',
     )
-    .option('--from <time>', 'only from this time on', parseTimestamp)
-    .option('--to <time>', 'only before this time', parseTimestamp)
+    .option('--since <time>', 'only those since then: 2h or 7d (ago), yesterday, "2026-01-31 09:00"', parsePastTime)
+    .option('--until <time>', 'only those before', parsePastTime)
     .option('--limit <number>', 'how many records to show', parseIntegerBetween(1, 1_000_000), 50)
+  nameFields(command, { from: '--since', to: '--until' })
   addListAction(command, listAuditRecords)
 }
 
@@ -56,7 +59,7 @@ function getOutcome({ details: { code, reason } }: Item<'listAuditLogs'>): strin
 }
 
 async function listAuditRecords({ client, output }: Context, options: AuditOptions): Promise<void> {
-  const { action: name, excludeAction, resourceType, resource, actor, from, to } = options
+  const { action: name, excludeAction, resourceType, resource, actor, since, until } = options
   const apiKey = options.apiKey === undefined ? undefined : await findKeyId(client, options.apiKey)
   const filters = {
     action: name,
@@ -65,14 +68,14 @@ async function listAuditRecords({ client, output }: Context, options: AuditOptio
     resource_id: resource,
     actor_id: actor,
     api_key_id: apiKey,
-    from,
-    to,
+    from: since,
+    to: until,
   }
   const query = filters as NonNullable<Input<'listAuditLogs'>['query']>
   output.printList(
     await take(client.each('listAuditLogs', { query }), options.limit),
     [
-      ['AT', ({ at }) => formatTime(at, { digits: 19 })],
+      ['AT', ({ at }) => showTime(at)],
       ['WHO', ({ actor_name }) => actor_name],
       ['API KEY', ({ api_key_name }) => api_key_name],
       ['FROM', ({ actor_ip }) => actor_ip],

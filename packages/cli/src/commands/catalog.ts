@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { sanitize } from '../terminal/controls.ts'
 import { formatRecord } from '../terminal/record.ts'
-import { formatTime } from '../terminal/table.ts'
+import { showTime } from '../terminal/table.ts'
 import { take } from './lists.ts'
 import { addRecordCommands, type Editing } from './record-commands.ts'
 import { findId, type SourceKind } from './records.ts'
@@ -51,7 +51,7 @@ function addSource<K extends SourceKind, O extends object, F extends object>(
       list,
       [
         ['VERSION', (one) => sanitize(one.version)],
-        ['PUBLISHED', ({ created_at }) => formatTime(created_at)],
+        ['PUBLISHED', ({ created_at }) => showTime(created_at)],
       ],
       'no versions',
     )

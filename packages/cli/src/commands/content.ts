@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { RefusedError } from '../exit-code.ts'
 import { formatNames } from '../terminal/name-list.ts'
 import { formatRecord } from '../terminal/record.ts'
-import { formatTime } from '../terminal/table.ts'
+import { showTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
 import { take } from './lists.ts'
@@ -64,7 +64,7 @@ async function list({ client, output }: Context): Promise<void> {
     [
       ['SHA-256', ({ id }) => id],
       ['SIZE', ({ size }) => size],
-      ['UPLOADED', ({ uploaded_at }) => formatTime(uploaded_at)],
+      ['UPLOADED', ({ uploaded_at }) => showTime(uploaded_at)],
       ['USED BY', formatUses],
     ],
     'no content',

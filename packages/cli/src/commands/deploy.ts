@@ -5,7 +5,7 @@ import { EXIT_CODES } from '../exit-code.ts'
 import type { Output } from '../terminal/output.ts'
 import { formatPlan } from '../terminal/plan.ts'
 import { formatLeftOut } from '../terminal/replacements.ts'
-import { formatCount } from '../terminal/table.ts'
+import { formatCount, formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import {
   addCreateOptions,
@@ -95,10 +95,15 @@ async function deploy(context: Context, source: string, options: DeployOptions):
   return await startCreate(context, await buildSelection(context, source, options), options)
 }
 
+interface StartOptions extends WaitOptions {
+  idempotencyKey?: string
+  at?: string
+}
+
 export async function startCreate(
   context: Context,
   body: Schema<'CreateDeployment'>,
-  options: WaitOptions & { idempotencyKey?: string },
+  options: StartOptions,
 ): Promise<number> {
   return await startDeployment(context, options, async () => {
     const request = { body, ...getIdempotencyKey(options) }
@@ -133,7 +138,7 @@ export async function startRedeploy(
   context: Context,
   id: string,
   body: Schema<'RedeployDeployment'>,
-  options: WaitOptions & { idempotencyKey?: string },
+  options: StartOptions,
 ): Promise<number> {
   return await startDeployment(context, options, async () => {
     const request = { params: { id }, body, ...getIdempotencyKey(options) }
@@ -145,8 +150,7 @@ export async function startRedeploy(
   })
 }
 
-const getIdempotencyKey = ({ idempotencyKey }: { idempotencyKey?: string }) =>
-  idempotencyKey === undefined ? {} : { idempotencyKey }
+const getIdempotencyKey = ({ idempotencyKey }: StartOptions) => (idempotencyKey === undefined ? {} : { idempotencyKey })
 
 interface Started {
   started: StartResult
@@ -157,7 +161,11 @@ interface Started {
 }
 
 /** Starts a deployment and prints its id. With --wait or --follow, waits until it has ended. */
-async function startDeployment(context: Context, options: WaitOptions, start: () => Promise<Started>): Promise<number> {
+async function startDeployment(
+  context: Context,
+  options: StartOptions,
+  start: () => Promise<Started>,
+): Promise<number> {
   const { output, screen } = context
   const startAndRemember = async () => {
     const answered = await start()
@@ -168,22 +176,26 @@ async function startDeployment(context: Context, options: WaitOptions, start: ()
     const startAndPrint = async () => {
       const answered = await startAndRemember()
       output.warn(answered.warnings)
-      for (const line of formatStart(answered)) screen.writeLine(line)
+      for (const line of formatStart(answered, options.at)) screen.writeLine(line)
       return answered.started
     }
     return await startAndWait(context, startAndPrint, options)
   }
   const answered = await startAndRemember()
   output.warn(answered.warnings)
-  output.printRecord(answered.answer, () => formatStart(answered))
+  output.printRecord(answered.answer, () => formatStart(answered, options.at))
   return EXIT_CODES.success
 }
 
 const getRunId = (started: StartResult) =>
   'deployment_id' in started ? started.deployment_id : started.pending_request_id
 
-function formatStart({ started, config }: Started): string[] {
-  if (!('deployment_id' in started)) return [`queued as ${started.pending_request_id}: ${started.message}`]
+function formatStart({ started, config }: Started, startsAt: string | undefined): string[] {
+  if (!('deployment_id' in started)) {
+    const { pending_request_id: id } = started
+    const start = startsAt === undefined ? [] : [`starts at ${formatTime(startsAt)} or later`]
+    return [`queued as ${id}`, ...start, `why it waits, and until when:  slipway pending why ${id}`]
+  }
   const leftOut = formatLeftOut(config?.unchanged_target_ids)
   return [`deployment ${started.deployment_id}`, ...(leftOut === undefined ? [] : [`left out: ${leftOut}`])]
 }

@@ -1,12 +1,13 @@
 import type { Input, Item } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { formatDuration, formatTime } from '../terminal/table.ts'
+import { formatDuration, showTime } from '../terminal/table.ts'
 import type { Context } from './context.ts'
 import { take } from './lists.ts'
 import { addNeeds } from './needs.ts'
 import { SORT } from './record-commands.ts'
 import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
-import { omitUndefined, parseIntegerBetween, parsePastTime } from './values.ts'
+import { parsePastTime } from './times.ts'
+import { omitUndefined, parseIntegerBetween } from './values.ts'
 
 type Summary = Item<'listDeployments'>
 
@@ -48,7 +49,11 @@ export function addListOptions(command: Command): Command {
     .option('-e, --environment <name>', 'only those of this environment, by name or id')
     .option('--tenant <name>', 'only those of this tenant, by name or id')
     .option('--triggered-by <name>', 'only those that this user started')
-    .option('--since <time>', 'only those created since then: 2h or 7d ago, or a timestamp with a zone', parsePastTime)
+    .option(
+      '--since <time>',
+      'only those created since then: 2h or 7d (ago), yesterday, "2026-01-31 09:00"',
+      parsePastTime,
+    )
     .option('--until <time>', 'only those created before', parsePastTime)
     .option('--sort <column>', SORT)
     .option('--limit <number>', 'how many to list', parseIntegerBetween(1, 100_000), 20)
@@ -79,7 +84,7 @@ export async function listDeployments({ client, output }: Context, options: List
       ['SOURCE', formatSource],
       ['STATE', (one) => one.state],
       ['STEPS', ({ completed_steps, total_steps }) => `${completed_steps}/${total_steps}`],
-      ['CREATED', ({ created_at }) => formatTime(created_at)],
+      ['CREATED', ({ created_at }) => showTime(created_at)],
       ['TOOK', ({ duration_ms }) => formatDuration(duration_ms)],
       ['BY', ({ triggered_by }) => triggered_by],
     ],

@@ -2,7 +2,7 @@ import type { Input, Item } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { EXIT_CODES } from '../exit-code.ts'
 import type { Io } from '../io.ts'
-import { formatCount, formatTime } from '../terminal/table.ts'
+import { formatCount, showTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
 import { addNeeds } from './needs.ts'
@@ -64,8 +64,8 @@ async function showDrift(context: Context, source: string | undefined, options: 
       ['SOURCE', ({ source_name }) => source_name],
       ['TARGET', ({ target_name }) => target_name],
       ['VERSION', ({ version }) => version],
-      ['SINCE', ({ check }) => formatTime(check?.drifted_since ?? null)],
-      ['CHECKED', ({ check }) => formatTime(check?.checked_at ?? null)],
+      ['SINCE', ({ check }) => showTime(check?.drifted_since)],
+      ['CHECKED', ({ check }) => showTime(check?.checked_at)],
       ['FOUND', ({ check }) => check?.message?.split('\n')[0] ?? null],
     ],
     describeNothing(found),

@@ -18,7 +18,7 @@ export function findFieldName(command: Command, field: string): string | undefin
   const given = GIVEN.get(command)?.[field]
   if (given !== undefined) return given
   const plain = field.toLowerCase().replaceAll('_', '-')
-  const names = [plain, plain.replace(/-ids?$/, ''), plain.replace(/-ids$|s$/, '')]
+  const names = [plain, plain.replace(/-(ids?|time|at)$/, ''), plain.replace(/-ids$|s$/, '')]
   const option = command.options.find(({ long }) => names.some((name) => long === `--${name}`))
   if (option?.long) return option.long
   const argument = command.registeredArguments.find((one) => names.includes(one.name()))

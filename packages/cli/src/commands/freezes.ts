@@ -1,6 +1,7 @@
 import type { Input, Item } from '@slipway/client'
 import type { Command } from 'commander'
 import { EXIT_CODES, UsageError } from '../exit-code.ts'
+import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
 import { addNeeds } from './needs.ts'
@@ -16,7 +17,8 @@ import {
   toNullable,
 } from './record-options.ts'
 import { findId, findRecord } from './records.ts'
-import { collect, omitUndefined, parseTimestamp } from './values.ts'
+import { parseFutureTime } from './times.ts'
+import { collect, omitUndefined } from './values.ts'
 
 type Freeze = Item<'listFreezes'>
 
@@ -50,10 +52,10 @@ const FREEZE: Editing<'freeze', FreezeOptions, Fields> = {
   about: { create: 'without tenant, environment and solution it applies to all deployments' },
   addOptions(command, verb) {
     if (verb === 'edit') command.option('--name <name>', 'new name')
-    command.option('--start <time>', `when it begins${verb === 'create' ? '; default: now' : ''}`, parseTimestamp)
+    command.option('--start <time>', `when it begins${verb === 'create' ? '; default: now' : ''}`, parseFutureTime)
     if (verb === 'create')
-      command.requiredOption('--end <time>', 'when it ends: +2h, or a timestamp with a zone', parseTimestamp)
-    else command.option('--end <time>', 'when it ends: +2h, or a timestamp with a zone', parseTimestamp)
+      command.requiredOption('--end <time>', 'when it ends: +2h, "tomorrow 06:00", "2026-01-31 09:00"', parseFutureTime)
+    else command.option('--end <time>', 'when it ends: +2h, "tomorrow 06:00", "2026-01-31 09:00"', parseFutureTime)
     addValueOption(
       command,
       verb,
@@ -84,7 +86,10 @@ const FREEZE: Editing<'freeze', FreezeOptions, Fields> = {
     return client.call('createFreeze', { body: { ...fields, name, start_time, end_time } })
   },
   update: ({ client }, id, body) => client.call('updateFreeze', { params: { id }, body }),
-  describe: (_, { active }) => (active ? ', active now' : ', not active now'),
+  describe: (_, { start_time, end_time, recurrence, active }) => {
+    const times = `${formatTime(start_time)} to ${formatTime(end_time)}${recurrence === null ? '' : ', and again'}`
+    return `, ${times}, ${active ? 'active now' : 'not active now'}`
+  },
 }
 
 export function addFreezes(program: Command): void {

@@ -2,7 +2,7 @@ import type { Schema, SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
 import { requireConsent } from '../terminal/prompt.ts'
 import { formatRecord } from '../terminal/record.ts'
-import { formatTime } from '../terminal/table.ts'
+import { formatTime, showTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
 import { formatLabels } from './kinds.ts'
@@ -102,7 +102,7 @@ async function list({ client, output }: Context): Promise<void> {
       ['USED', ({ used, uses }) => `${used} of ${uses}`],
       ['LABELS', ({ labels }) => formatLabels(labels) || 'none'],
       ['TENANT', ({ tenant_id }) => names(tenant_id) ?? 'all'],
-      ['EXPIRES', ({ expires_at }) => formatTime(expires_at)],
+      ['EXPIRES', ({ expires_at }) => showTime(expires_at)],
     ],
     'no join tokens',
   )

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { sanitize } from '../terminal/controls.ts'
 import { requireConsent } from '../terminal/prompt.ts'
 import { formatRecord } from '../terminal/record.ts'
-import { formatTime } from '../terminal/table.ts'
+import { showTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
 import { addNoun, LIST } from './nouns.ts'
@@ -84,8 +84,8 @@ async function list({ client, output }: Context, { account }: AccountOption): Pr
       ['KEY', ({ key_prefix }) => key_prefix],
       ['SCOPES', ({ scopes }) => scopes.join(' ') || 'all'],
       ['ACTS', (key) => formatScope(key, names).trim() || 'everywhere'],
-      ['LAST USED', ({ last_used_at }) => formatTime(last_used_at)],
-      ['EXPIRES', ({ expires_at }) => (expires_at === null ? 'never' : formatTime(expires_at))],
+      ['LAST USED', ({ last_used_at }) => showTime(last_used_at)],
+      ['EXPIRES', ({ expires_at }) => (expires_at === null ? 'never' : showTime(expires_at))],
     ],
     'no API keys',
   )

@@ -1,6 +1,6 @@
 import { formatSelector } from '@slipway/client'
 import type { Column } from '../terminal/output.ts'
-import { formatTime } from '../terminal/table.ts'
+import { showTime } from '../terminal/table.ts'
 import type { Names } from './names.ts'
 import type { RecordByKind, RecordKind } from './records.ts'
 
@@ -26,7 +26,7 @@ function describeSource<K extends 'action' | 'sequence' | 'solution'>(kind: K): 
       ['NAME', ({ name }) => name],
       ['LATEST', ({ latest_version }) => latest_version],
       ['TENANT', ({ tenant_id }) => names(tenant_id)],
-      ['CHANGED', ({ updated_at }) => formatTime(updated_at)],
+      ['CHANGED', ({ updated_at }) => showTime(updated_at)],
       ['DESCRIPTION', ({ description }) => description],
     ],
     deletion: 'with all of its versions',
@@ -46,7 +46,7 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['TENANT', ({ tenant_id }) => names(tenant_id)],
       ['VARIABLES', ({ variables }) => count(variables)],
       ['INSTANCES', ({ instance_selector }) => formatSelector(instance_selector) || 'all'],
-      ['CHANGED', ({ updated_at }) => formatTime(updated_at)],
+      ['CHANGED', ({ updated_at }) => showTime(updated_at)],
     ],
   },
   tenant: {
@@ -57,7 +57,7 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['SLUG', ({ slug }) => slug],
       ['VARIABLES', ({ variables }) => count(variables)],
       ['INSTANCES', ({ instance_selector }) => formatSelector(instance_selector) || 'all'],
-      ['CHANGED', ({ updated_at }) => formatTime(updated_at)],
+      ['CHANGED', ({ updated_at }) => showTime(updated_at)],
     ],
   },
   target: {
@@ -68,9 +68,9 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['STATUS', ({ enabled, status }) => (enabled ? status : `${status}, disabled`)],
       ['ENVIRONMENT', ({ environment_id }) => names(environment_id)],
       ['CONNECTION', ({ connection }) => connection.type],
-      ['LAST SEEN', ({ last_seen_at }) => formatTime(last_seen_at)],
+      ['LAST SEEN', ({ last_seen_at }) => showTime(last_seen_at)],
       ['TAGS', ({ tags }) => tags.map(({ key, value }) => `${key}=${value}`).join(' ')],
-      ['SINCE', ({ unreachable_since }) => unreachable_since && formatTime(unreachable_since)],
+      ['SINCE', ({ unreachable_since }) => showTime(unreachable_since)],
       ['LAST ERROR', ({ last_error }) => last_error],
     ],
   },
@@ -80,8 +80,8 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['ID', ({ id }) => id],
       ['NAME', ({ name }) => name],
       ['ACTIVE', ({ active }) => (active ? 'yes' : 'no')],
-      ['START', ({ start_time }) => formatTime(start_time)],
-      ['END', ({ end_time }) => formatTime(end_time)],
+      ['START', ({ start_time }) => showTime(start_time)],
+      ['END', ({ end_time }) => showTime(end_time)],
       ['RECURRENCE', ({ recurrence }) => recurrence],
       ['ZONE', ({ time_zone }) => time_zone],
       ['FREEZES', (freeze) => formatScope(freeze, names)],
@@ -96,7 +96,7 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['STATUS', ({ status }) => status],
       ['RUNS', ({ active, capacity }) => `${active} of ${capacity}`],
       ['VERSION', ({ version }) => version],
-      ['LAST HEARTBEAT', ({ last_heartbeat_at }) => formatTime(last_heartbeat_at)],
+      ['LAST HEARTBEAT', ({ last_heartbeat_at }) => showTime(last_heartbeat_at)],
       ['TENANT', ({ tenant_id }) => names(tenant_id) ?? 'all'],
       ['LABELS', ({ labels }) => formatLabels(labels)],
     ],
@@ -111,7 +111,7 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['STATUS', ({ status }) => status],
       ['ROLES', formatRoles],
       ['TENANT', ({ tenant_id }) => names(tenant_id)],
-      ['CREATED', ({ created_at }) => formatTime(created_at)],
+      ['CREATED', ({ created_at }) => showTime(created_at)],
     ],
   },
   'service-account': {
@@ -122,7 +122,7 @@ export const KINDS: { [K in RecordKind]: Kind<K> } = {
       ['STATUS', ({ status }) => status],
       ['ROLES', formatRoles],
       ['TENANT', ({ tenant_id }) => names(tenant_id)],
-      ['CREATED', ({ created_at }) => formatTime(created_at)],
+      ['CREATED', ({ created_at }) => showTime(created_at)],
     ],
     deletion: 'its API keys and trusts, too',
   },

@@ -8,7 +8,8 @@ import { DeploymentView } from '../terminal/watch.ts'
 import { type Context, provideContext } from './context.ts'
 import { findId } from './records.ts'
 import { DEPLOYMENT_ARGUMENT, refuseWhilePending, withDeployment } from './references.ts'
-import { collect, omitUndefined, parseIntegerBetween, parsePastTime } from './values.ts'
+import { parsePastTime } from './times.ts'
+import { collect, omitUndefined, parseIntegerBetween } from './values.ts'
 import { runUntilInterrupted, waitForDispatch } from './wait.ts'
 
 const PAGE = 1_000
@@ -22,9 +23,10 @@ export function addLogs(program: Command): void {
     .argument('<deployment>', DEPLOYMENT_ARGUMENT)
     .description('show the log of a deployment; with json one line per entry, with yaml one document')
     .option('-f, --follow', 'follow the log until the deployment has ended')
-    .option('--from <number>', 'number of the first line, from 0', parseIntegerBetween(0, 999_999_999), 0)
+    .option('--from-line <number>', 'number of the first line, from 0', parseIntegerBetween(0, 999_999_999), 0)
     .option('--tail <number>', 'only the last lines', parseIntegerBetween(0, 1_000_000))
-    .option('--since <time>', 'only the lines since then: 10m or 2h ago, or a timestamp with a zone', parsePastTime)
+    .option('--since <time>', 'only the lines since then: 10m (ago), 14:30, "2026-01-31 09:00"', parsePastTime)
+    .option('--until <time>', 'only the lines before', parsePastTime)
     .option('--timestamps', 'begin each line with its time')
     .option('--search <text>', 'only the lines with this text, in upper or lower case')
     .option('-t, --target <name>', 'only the lines of this target (repeatable)', collect(String))
@@ -41,6 +43,7 @@ export function addLogs(program: Command): void {
         'follow',
         'tail',
         'since',
+        'until',
         'timestamps',
       ]),
     )
@@ -49,9 +52,10 @@ export function addLogs(program: Command): void {
 
 interface LogOptions {
   follow?: boolean
-  from: number
+  fromLine: number
   tail?: number
   since?: string
+  until?: string
   timestamps?: boolean
   raw?: boolean
   search?: string
@@ -75,11 +79,11 @@ async function showLogs(context: Context, reference: string, options: LogOptions
 
 async function showLogOf(context: Context, id: string, options: LogOptions, signal: AbortSignal): Promise<void> {
   const { client, output, screen } = context
-  const { follow, search, level, stream, since, timestamps, tail, step: step_id } = options
+  const { follow, search, level, stream, since, until, timestamps, tail, step: step_id, fromLine } = options
   const targets = await Promise.all((options.target ?? []).map((name) => findId(client, 'target', name)))
   const action_id = options.action === undefined ? undefined : await findId(client, 'action', options.action)
   const deployment = await client.call('getDeployment', { params: { id }, signal })
-  const isWanted = createLineFilter(deployment, { targets, action_id, step_id, level, search, since })
+  const isWanted = createLineFilter(deployment, { targets, action_id, step_id, level, search, since, until })
   const view = new DeploymentView(deployment, screen, { log: true, timestamps: timestamps === true })
   const show = (log: StreamLog) => {
     if (output.isForPeople) view.show({ event: 'log', data: { type: 'log', log } })
@@ -89,12 +93,18 @@ async function showLogOf(context: Context, id: string, options: LogOptions, sign
   // The server filters by one target.
   const target_id = targets.length === 1 ? targets[0] : undefined
   const filter = omitUndefined({ target_id, action_id, step_id, level, stream, search })
-  if (options.raw) return await printRaw(context, id, { ...filter, from: options.from, signal }, targets.length)
+  if (options.raw) return await printRaw(context, id, { ...filter, from: fromLine, signal }, targets.length)
   const isLive = follow === true && !isFinalState(deployment.state)
   try {
-    let { from } = options
+    let from = fromLine
     if (!isLive || tail !== undefined) {
-      from = await readStoredLines(context, id, { ...options, filter: { ...filter, signal }, isWanted, show })
+      from = await readStoredLines(context, id, {
+        ...omitUndefined({ tail }),
+        from,
+        filter: { ...filter, signal },
+        isWanted,
+        show,
+      })
     }
     if (!isLive) return
     for await (const message of client.followLogs(id, { from, signal })) {
@@ -159,19 +169,22 @@ interface LineFilter {
   level: string | undefined
   search: string | undefined
   since: string | undefined
+  until: string | undefined
 }
 
 /** The rule of the server for what it cannot filter: live lines, and lines of several targets. */
 function createLineFilter(
   { plan }: Schema<'DeploymentDetail'>,
-  { targets, action_id, step_id, level, search, since }: LineFilter,
+  { targets, action_id, step_id, level, search, since, until }: LineFilter,
 ): (line: StreamLog) => boolean {
   const withAction = (plan?.steps ?? []).filter((step) => step.action_id === action_id).map(({ id }) => id)
   const steps = action_id === undefined ? null : new Set(withAction)
   const text = search?.toLowerCase()
-  const begin = since === undefined ? undefined : Date.parse(since)
+  const begin = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since)
+  const end = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until)
   return (line) =>
-    (begin === undefined || Date.parse(line.timestamp) >= begin) &&
+    Date.parse(line.timestamp) >= begin &&
+    Date.parse(line.timestamp) < end &&
     (targets.length === 0 || (line.target_id !== null && targets.includes(line.target_id))) &&
     (steps === null || (line.step_id !== null && steps.has(line.step_id))) &&
     (step_id === undefined || line.step_id === step_id.toLowerCase()) &&

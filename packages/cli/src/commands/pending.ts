@@ -2,7 +2,7 @@ import type { Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/controls.ts'
 import { formatNames } from '../terminal/name-list.ts'
-import { formatFacts, formatTime, localizeTimes, toIsoTime } from '../terminal/table.ts'
+import { formatFacts, formatTime, localizeTimes, showTime, toIsoTime } from '../terminal/table.ts'
 import { formatApprovals } from './approvals.ts'
 import { type Context, provideContext } from './context.ts'
 import { addNoun, LIST } from './nouns.ts'
@@ -140,7 +140,7 @@ async function list({ client, output }: Context, { status, waitingFor, tenant, f
       ['SOURCE', formatSource],
       ['ENVIRONMENT', formatPlace],
       ['TARGETS', (request) => formatTargets(request, 3)],
-      ['QUEUED', ({ queued_at }) => formatTime(queued_at)],
+      ['QUEUED', ({ queued_at }) => showTime(queued_at)],
       ['BY', ({ triggered_by }) => triggered_by],
       ['WHY', (one) => (one.status === 'pending' ? getWaitingReason(one) : (one.error_message ?? one.deployment_id))],
     ],

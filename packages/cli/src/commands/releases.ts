@@ -4,7 +4,7 @@ import { sanitize } from '../terminal/controls.ts'
 import { formatMatrix, formatPlace, formatVariants } from '../terminal/matrix.ts'
 import type { Column } from '../terminal/output.ts'
 import { formatReplacements } from '../terminal/replacements.ts'
-import { formatDuration, formatTime } from '../terminal/table.ts'
+import { formatDuration, formatTime, showTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { formatSource } from './deployment-list.ts'
 import { take } from './lists.ts'
@@ -101,7 +101,7 @@ async function showWhere(context: Context, source: string, options: WhereOptions
       ['ENVIRONMENT', formatPlace],
       ['VERSION', formatVersion],
       ...(differs ? [VARIANT_COLUMN] : []),
-      ['WHEN', ({ applied_at }) => formatTime(applied_at)],
+      ['WHEN', ({ applied_at }) => showTime(applied_at)],
       ['BY', ({ applied_by }) => applied_by],
       ['LAST ATTEMPT', formatLastAttempt],
     ],
@@ -137,7 +137,7 @@ async function showTarget(
       ['SOURCE', ({ source_name }) => source_name],
       ['KIND', ({ source_type }) => source_type],
       ['VERSION', formatVersion],
-      ['WHEN', ({ applied_at }) => formatTime(applied_at)],
+      ['WHEN', ({ applied_at }) => showTime(applied_at)],
       ['BY', ({ applied_by }) => applied_by],
       ['LAST ATTEMPT', formatLastAttempt],
     ],
@@ -150,7 +150,7 @@ function printHistory(output: Context['output'], attempts: readonly Release[]): 
   output.printList(
     attempts,
     [
-      ['BEGUN', ({ begun_at }) => formatTime(begun_at)],
+      ['BEGUN', ({ begun_at }) => showTime(begun_at)],
       ['SOURCE', ({ source_name }) => source_name],
       ['KIND', ({ source_type }) => source_type],
       ['VERSION', ({ version }) => version],

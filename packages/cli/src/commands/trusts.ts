@@ -4,7 +4,7 @@ import { getAudience } from '../configuration/id-token.ts'
 import { sanitize } from '../terminal/controls.ts'
 import { requireConsent } from '../terminal/prompt.ts'
 import { formatRecord } from '../terminal/record.ts'
-import { formatTime } from '../terminal/table.ts'
+import { showTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
 import { formatLabels } from './kinds.ts'
@@ -94,7 +94,7 @@ async function list({ client, output }: Context, account: string): Promise<void>
       ['ISSUER', ({ issuer }) => issuer],
       ['AUDIENCE', ({ audience }) => audience],
       ['CLAIMS', ({ claims }) => formatLabels(claims)],
-      ['CREATED', ({ created_at }) => formatTime(created_at)],
+      ['CREATED', ({ created_at }) => showTime(created_at)],
     ],
     'no trusts: no pipeline can use the account without an API key',
   )

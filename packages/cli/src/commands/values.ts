@@ -92,48 +92,6 @@ export function parseAllowedLabel(text: string): [string, string | null] {
   return [key, value]
 }
 
-/** Parses a timestamp, `now`, or a duration from now such as `+2h`. */
-export function parseTimestamp(text: string): string {
-  if (text === 'now') return new Date().toISOString()
-  if (text.startsWith('+')) return new Date(Date.now() + parseDuration(text.slice(1))).toISOString()
-  const isTimestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text)
-  if (!isTimestamp || Number.isNaN(Date.parse(text))) {
-    throw new InvalidArgumentError('Write it as 2026-01-31T09:00:00Z, with a zone; or now, or +2h.')
-  }
-  // Keep the zone: a recurrence repeats in this zone.
-  return /T\d{2}:\d{2}(Z|[+-])/.test(text) ? text.replace(/(T\d{2}:\d{2})/, '$1:00') : text
-}
-
-/**
- * Parses the time of something that is to come: as `parseTimestamp`, or a time of day here such as `14:30` or `tomorrow 02:00`.
- * Without a day, the next time that the clock shows it.
- */
-export function parseFutureTime(text: string): string {
-  const [, tomorrow, hour, minute] = /^(?:(today|tomorrow) )?([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? []
-  if (hour === undefined || minute === undefined) {
-    try {
-      return parseTimestamp(text)
-    } catch {
-      throw new InvalidArgumentError('Write it as 14:30, tomorrow 02:00, +2h, or 2026-01-31T09:00:00Z, with a zone.')
-    }
-  }
-  const at = new Date()
-  at.setHours(Number(hour), Number(minute), 0, 0)
-  const isOver = tomorrow === undefined && at.getTime() <= Date.now()
-  if (isOver || tomorrow === 'tomorrow') at.setDate(at.getDate() + 1)
-  return at.toISOString()
-}
-
-/** Parses a timestamp, `now`, or a duration before now such as `2h`. */
-export function parsePastTime(text: string): string {
-  try {
-    if (!/^[0-9.]+[a-z]+$/.test(text)) return parseTimestamp(text)
-    return new Date(Date.now() - parseDuration(text)).toISOString()
-  } catch {
-    throw new InvalidArgumentError('Write it as 2h or 7d before now, or as 2026-01-31T09:00:00Z, with a zone.')
-  }
-}
-
 /** Reads variables from files and options. A later value replaces an earlier one, and options replace files. */
 export function readVariables(
   files: readonly string[] = [],

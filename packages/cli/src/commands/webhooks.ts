@@ -2,7 +2,7 @@ import type { Input, Schema } from '@slipway/client'
 import type { Command } from 'commander'
 import { UsageError } from '../exit-code.ts'
 import { readFirstLineOfStdin } from '../terminal/prompt.ts'
-import { formatTime } from '../terminal/table.ts'
+import { showTime } from '../terminal/table.ts'
 import { provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
 import { take } from './lists.ts'
@@ -76,7 +76,7 @@ export function addWebhooks(program: Command): void {
         ['STATUS', ({ status }) => status],
         ['ATTEMPTS', ({ attempts }) => attempts],
         ['ANSWER', ({ response_status, error }) => response_status ?? error],
-        ['CREATED', ({ created_at }) => formatTime(created_at)],
+        ['CREATED', ({ created_at }) => showTime(created_at)],
       ],
       'no deliveries',
     )

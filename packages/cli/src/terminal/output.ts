@@ -3,13 +3,13 @@ import type { Io } from '../io.ts'
 import { type Colour, hasColours, paint } from './colour.ts'
 import { escapeControls, sanitize } from './controls.ts'
 import { formatFields, getRecordName, type Path, pickFields, readField } from './fields.ts'
-import { formatTable, localizeTimes } from './table.ts'
+import { formatCells, formatTable, localizeTimes, type TableTime } from './table.ts'
 import { formatYaml } from './yaml.ts'
 
 export const FORMATS = ['table', 'json', 'jsonl', 'yaml', 'name'] as const
 export type Format = (typeof FORMATS)[number]
 
-export type Column<T> = [title: string, cell: (record: T) => string | number | null | undefined]
+export type Column<T> = [title: string, cell: (record: T) => string | number | TableTime | null | undefined]
 
 interface ListOptions<T> {
   /** For records without a name of their own: `-o name` prints each of these names once. */
@@ -76,7 +76,8 @@ export class Output {
   }
 
   #printTable<T>(records: readonly T[], columns: readonly Column<T>[]): void {
-    const rows = records.map((record) => columns.map(([, cell]) => sanitize(String(cell(record) ?? '-'))))
+    const cells = columns.map(([, cell]) => formatCells(records.map(cell)))
+    const rows = records.map((_, row) => cells.map((column) => sanitize(column[row] ?? '-')))
     const [head = '', ...lines] = formatTable(
       columns.map(([title]) => title),
       rows,

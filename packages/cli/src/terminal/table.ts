@@ -48,6 +48,24 @@ export function formatTime(
   return `${local.slice(0, digits)} ${formatOffset(offset)}`
 }
 
+/** A time in a table. The table shows seconds if several of its rows have the same minute. */
+export class TableTime {
+  readonly at: string
+
+  constructor(at: string) {
+    this.at = at
+  }
+}
+
+export const showTime = (at: string | null | undefined): TableTime | null => (at ? new TableTime(at) : null)
+
+/** Returns the cells of one column as text. */
+export function formatCells(cells: readonly (string | number | TableTime | null | undefined)[]): string[] {
+  const minutes = cells.flatMap((cell) => (cell instanceof TableTime ? [formatTime(cell.at)] : []))
+  const digits = new Set(minutes).size < minutes.length ? 19 : 16
+  return cells.map((cell) => (cell instanceof TableTime ? formatTime(cell.at, { digits }) : String(cell ?? '-')))
+}
+
 /** Replaces the times in a text of the server by times of this machine's zone. */
 export const localizeTimes = (text: string): string => text.replaceAll(ISO_TIME, (time) => formatTime(time))
 

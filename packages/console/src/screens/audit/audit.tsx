@@ -43,8 +43,8 @@ const OPTIONS = {
   resource_id: '--resource',
   actor_id: '--actor',
   api_key_id: '--api-key',
-  from: '--from',
-  to: '--to',
+  from: '--since',
+  to: '--until',
   exclude_action: '--exclude-action',
 }
 
