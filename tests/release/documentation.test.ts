@@ -6,6 +6,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
   type Api,
+  freePort,
   loginToSuite,
   repositoryRoot,
   type Suite,
@@ -58,6 +59,13 @@ async function shell(script: string, env: Record<string, string>, cwd: string) {
     env: { HOME: home, SLIPWAY_URL: suite.url, ...env, PATH },
     cwd,
   })
+}
+
+/** @throws Error with the end of the output if a script has failed */
+function requireSuccess(ended: Awaited<ReturnType<typeof shell>>) {
+  if (ended.code !== 0)
+    throw new Error(`exit code ${ended.code}\n${ended.stdout.slice(-2_000)}\n${ended.stderr.slice(-2_000)}`)
+  return ended
 }
 
 /** Logs in, as pages say that the reader has done. */
@@ -128,6 +136,8 @@ const ELSEWHERE: readonly [document: string, contains: string, where: string][] 
   ['docs/testing.md', 'jest.js', 'starts tests'],
   ['docs/upgrading.md', 'make down', 'needs a second release; tests/faults/releases.test.ts upgrades'],
   ['docs/upgrading.md', 'helm upgrade', 'needs a cluster'],
+  ['packages/cli/README.md', 'slipway.example.com', 'names a server of yours; the commands are those of docs/cli.md'],
+  ['tests/campaign/README.md', 'make campaign', 'takes hours; tests/campaign/test runs a short one'],
   ['docs/upgrading.md', 'make package-cli', 'tests/release/published.test.ts packs and installs the package'],
 ]
 const isElsewhere = (document: string, block: string) =>
@@ -140,7 +150,6 @@ const RUN = [
   'docs/agent.md',
   'docs/api.md',
   'docs/cli.md',
-  'docs/client.md',
   'docs/instances.md',
   'docs/people.md',
   'docs/pipelines.md',
@@ -189,7 +198,10 @@ describe('docs/cli.md', () => {
     const before = `${logIn}\nslipway environments create staging`
     const after = 'slipway service-accounts delete shop-pipeline --yes\necho it is done'
     const ended = await shell(`${before}\n${scriptOf('docs/cli.md')}\n${after}`, {}, cwd)
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/Good day, here[\s\S]*it is done\n$/) })
+    expect(requireSuccess(ended)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/Good day, here[\s\S]*it is done\n$/),
+    })
     expect(JSON.parse(fs.readFileSync(path.join(cwd, 'answer.json'), 'utf8'))).toMatchObject({ pending: false })
   })
 })
@@ -224,14 +236,17 @@ describe('docs/agent.md', () => {
     fs.symlinkSync(path.join(repositoryRoot, 'services/target-agent'), path.join(cwd, 'services/target-agent'))
     const bridge = `BRIDGE_PORT=${new URL(suite.bridgeUrl).port}`
     const script = scriptOf('docs/agent.md').replaceAll('$((SLIPWAY_PORT + 2))', '$BRIDGE_PORT')
-    const ended = await shell(`${logIn}\n${bridge}\n${script}`, { SLIPWAY_AGENT_PORT: '0' }, cwd)
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('enrolled as the agent of db-1') })
+    const ended = await shell(`${logIn}\n${bridge}\n${script}`, { SLIPWAY_AGENT_PORT: String(await freePort()) }, cwd)
+    expect(requireSuccess(ended)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('enrolled as the agent of db-1'),
+    })
   })
 })
 
 describe('pages with commands of every day', () => {
   const run = async (document: string, before = '', after = '') =>
-    await shell([logIn, before, scriptOf(document), after].join('\n'), {}, repository())
+    requireSuccess(await shell([logIn, before, scriptOf(document), after].join('\n'), {}, repository()))
 
   test('docs/people.md adds, changes and removes people', async () => {
     expect(await run('docs/people.md')).toMatchObject({ code: 0, stdout: expect.stringContaining('operator  Lobby') })
