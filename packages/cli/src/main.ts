@@ -1,16 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { ApiError, ConnectionError } from '@slipway/client'
 import { CommanderError } from 'commander'
+import { CLI_VERSION } from './cli-version.ts'
 import { buildProgram } from './commands/program.ts'
 import { describeProxy } from './configuration/network.ts'
 import { EXIT_CODES, getExitCode } from './exit-code.ts'
 import type { Io } from './io.ts'
 import { formatRefusal } from './terminal/refusal.ts'
-
-/** The path is the same from the source, the compiled file and the bundle. */
-const { version: CLI_VERSION } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string
-}
 
 /** Runs one command line, without the name of the program. Returns the exit code. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
@@ -20,7 +15,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
   const program = buildProgram(io)
   try {
-    await program.parseAsync(argv, { from: 'user' })
+    await program.parseAsync(argv.length === 0 ? ['help'] : argv, { from: 'user' })
     return program.exitCode
   } catch (error) {
     // Commander has already printed the error or the help.

@@ -14,7 +14,7 @@ describe('what the commands themselves say', () => {
     [['de'], ['deploy', 'deployments']],
     [
       ['pending', ''],
-      ['cancel', 'list', 'reprioritize', 'show', 'why', 'help'],
+      ['cancel', 'list', 'reprioritize', 'show', 'why'],
     ],
     [['deploy', 'x', '--failure-strategy', 'c'], ['continue_on_failure']],
     [['deploy', 'x', '--dr'], ['--dry-run']],
@@ -25,6 +25,10 @@ describe('what the commands themselves say', () => {
     [['completion', 'z'], ['zsh']],
     [['deployments', '--si'], ['--since']],
     [['pending', '--wai'], ['--waiting-for']],
+    [
+      ['help', 'contexts', ''],
+      ['create', 'delete', 'edit', 'list', 'show', 'use'],
+    ],
     [
       ['where', 'x', '--state', 'r'],
       ['rolled_back', 'rollback_failed', 'rolling_back', 'running'],

@@ -51,7 +51,7 @@ test('a position is a number or none', async () => {
   await slipway('edit', 'blue', '--position', '30')
   await slipway('edit', 'blue', '--no-position')
   const bodies = server.requests.filter(({ route }) => route.startsWith('PATCH')).map(({ body }) => body)
-  expect(bodies).toEqual([{ position: 30 }, { position: null }])
+  expect(bodies).toMatchObject([{ position: 30 }, { position: null }])
 })
 
 describe('a list', () => {

@@ -61,6 +61,13 @@ test('a server that does not answer exits with 6', async () => {
   expect([code, stderr]).toEqual([6, expect.stringContaining(`does not answer at ${NOWHERE}`)])
 })
 
+test('version succeeds without a server', async () => {
+  expect(await runSlipway(NOWHERE, ['version', '-o', 'json'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('"server_version": null'),
+  })
+})
+
 test('--version alone prints the version', async () => {
   expect(await runSlipway(NOWHERE, ['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d/) })
 })

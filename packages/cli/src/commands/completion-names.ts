@@ -32,19 +32,25 @@ export type CompletedKind =
   | 'content'
   | 'context'
   | 'deployment'
+  | 'event'
   | 'key'
+  | 'permission'
   | 'request'
   | 'service-account'
   | 'tag'
   | 'user'
   | 'webhook'
-type ServerKind = Exclude<CompletedKind, 'context'>
+type ServerKind = Exclude<CompletedKind, 'context' | 'event' | 'permission'>
 
 const isNamed = (kind: ServerKind): kind is NamedKind => Object.hasOwn(NAMED, kind)
 
 /** Lists the names, or ids, of this kind that may fit the prefix: what this machine knows, and what the server answers. */
 export async function listKnownNames(program: RootCommand, kind: CompletedKind, prefix: string): Promise<string[]> {
   if (kind === 'context') return Object.keys(readConfiguration(program.io).contexts ?? {})
+  if (kind === 'event' || kind === 'permission') {
+    const { PERMISSIONS, WEBHOOK_EVENT_NAMES } = await import('@slipway/contracts')
+    return kind === 'event' ? WEBHOOK_EVENT_NAMES : [...PERMISSIONS]
+  }
   const last =
     kind === 'deployment' && readLastRun(program.io, chooseServer(program.io, program).url) !== undefined ? [LAST] : []
   return [...last, ...(await listServerNames(program, kind, prefix).catch(() => []))]

@@ -1,6 +1,7 @@
 import type { Argument, Command, Option } from 'commander'
 
-import { findCommand, LIST_VERB } from './nouns.ts'
+import { findCommand } from './command-tree.ts'
+import { LIST_VERB } from './nouns.ts'
 
 /** What a shell has typed, as words without quotes. */
 export interface Typed {
@@ -81,6 +82,8 @@ export function getOptions(command: Command): Option[] {
   const help = command.createHelp()
   const list = findCommand(command, LIST_VERB)
   const own = [command, ...(list === undefined ? [] : [list])].flatMap((one) => help.visibleOptions(one))
-  const known = new Map([...own, ...help.visibleGlobalOptions(command)].map((option) => [option.long, option]))
-  return [...known.values()]
+  const global = getParents(command).flatMap(({ options }) => options)
+  return [...new Map([...own, ...global].map((option) => [option.long, option])).values()]
 }
+
+const getParents = ({ parent }: Command): Command[] => (parent === null ? [] : [parent, ...getParents(parent)])

@@ -93,11 +93,16 @@ const KINDS: Readonly<Record<string, CompletedKind>> = {
   webhook: 'webhook',
   key: 'key',
   sha256: 'content',
+  event: 'event',
+  permission: 'permission',
+  scope: 'permission',
+  'approver-role': 'role',
+  promotion: 'environment',
 }
 
 /** Lists the possible replacements of the last word, or of its last part, if the shell replaces that alone. */
 export async function listCompletions(program: RootCommand, raw: readonly string[], part?: string): Promise<string[]> {
-  const { words, kept } = readWords(raw, part)
+  const { words, kept } = readWords(raw[0] === 'help' ? raw.slice(1) : raw, part)
   const place = findPlace(program, words)
   const offers = [...listOffers(place), ...(await listNames(program, place))]
   return offers

@@ -62,6 +62,7 @@ const ENVIRONMENT: Editing<'environment', EnvironmentOptions, Fields> = {
       instance_selector: toNullable(options.instances),
       rules: await buildRules(context, options, record?.rules ?? {}),
       ...buildVariables(options, record),
+      expected_updated_at: record?.updated_at,
     }),
   create: ({ client }, name, fields) => client.call('createEnvironment', { body: { ...fields, name } }),
   update: ({ client }, id, body) => client.call('updateEnvironment', { params: { id }, body }),

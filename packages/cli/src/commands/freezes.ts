@@ -14,6 +14,7 @@ import {
   type DescriptionOption,
   findReference,
   type Given,
+  requireOption,
   toNullable,
 } from './record-options.ts'
 import { findId, findRecord } from './records.ts'
@@ -53,9 +54,8 @@ const FREEZE: Editing<'freeze', FreezeOptions, Fields> = {
   addOptions(command, verb) {
     if (verb === 'edit') command.option('--name <name>', 'new name')
     command.option('--start <time>', `when it begins${verb === 'create' ? '; default: now' : ''}`, parseFutureTime)
-    if (verb === 'create')
-      command.requiredOption('--end <time>', 'when it ends: +2h, "tomorrow 06:00", "2026-01-31 09:00"', parseFutureTime)
-    else command.option('--end <time>', 'when it ends: +2h, "tomorrow 06:00", "2026-01-31 09:00"', parseFutureTime)
+    command.option('--end <time>', 'when it ends: +2h, "tomorrow 06:00", "2026-01-31 09:00"', parseFutureTime)
+    if (verb === 'create') requireOption(command, '--end')
     addValueOption(
       command,
       verb,
@@ -69,7 +69,7 @@ const FREEZE: Editing<'freeze', FreezeOptions, Fields> = {
     if (verb === 'create') addNeeds(command, ['--time-zone'], ['--recurrence'])
     return addDescription(command, verb)
   },
-  build: async (context, options) =>
+  build: async (context, options, record) =>
     omitUndefined<Fields>({
       name: options.name,
       description: toNullable(options.description),
@@ -80,6 +80,7 @@ const FREEZE: Editing<'freeze', FreezeOptions, Fields> = {
       tenant_id: await findReference(context, 'tenant', options.tenant),
       environment_id: await findReference(context, 'environment', options.environment),
       solution_id: await findReference(context, 'solution', options.solution),
+      expected_updated_at: record?.updated_at,
     }),
   create({ client }, name, { start_time = new Date().toISOString(), end_time, ...fields }) {
     if (end_time === undefined) throw new UsageError('a freeze needs --end')

@@ -16,10 +16,12 @@ import { addDeployments } from './deployments.ts'
 import { addDrift } from './drift.ts'
 import { addEnvironments } from './environments.ts'
 import { addFreezes } from './freezes.ts'
+import { addHelp, completeHelp, HELP } from './help.ts'
 import { addInstances } from './instances.ts'
 import { addJoinTokens } from './join-tokens.ts'
 import { addKeys } from './keys.ts'
 import { addLogin } from './login.ts'
+import { refuseUnknownCommand } from './nouns.ts'
 import { addPending } from './pending.ts'
 import { addPromote } from './promote.ts'
 import { addReleases } from './releases.ts'
@@ -33,13 +35,8 @@ import { addToken } from './token.ts'
 import { addTrusts } from './trusts.ts'
 import { addUsers } from './users.ts'
 import { parseDuration } from './values.ts'
+import { addVersion } from './version.ts'
 import { addWebhooks } from './webhooks.ts'
-
-const AFTER = `
-Exit codes: 0 success, 1 failed, 2 wrong usage, 3 refused (freeze, validation, permission), 4 cancelled,
-5 --timeout or the access of a pipeline is over, 6 the server cannot be reached, 7 blocked now, 130 stopped watching.
-Settings: SLIPWAY_URL or SLIPWAY_CONTEXT; SLIPWAY_TOKEN, SLIPWAY_API_KEY or SLIPWAY_SERVICE_ACCOUNT (with SLIPWAY_ID_TOKEN and
-SLIPWAY_TOKEN_AUDIENCE); SLIPWAY_CA_FILE, HTTPS_PROXY, NO_PROXY, NO_COLOR.`
 
 /** Builds the tree of all commands. */
 export function buildProgram(io: Io): RootCommand {
@@ -57,9 +54,8 @@ export function buildProgram(io: Io): RootCommand {
       'only these fields, such as id,connection.host; without -o separated by tabs',
       parsePaths,
     )
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(HELP)
     .showHelpAfterError('(--help lists commands and options)')
-    .addHelpText('after', AFTER)
     .exitOverride()
   // main() prints the version. If `slipway deploy x --version 1.0.0` did so, it would succeed and deploy nothing.
   program.on('option:version', () =>
@@ -95,5 +91,9 @@ export function buildProgram(io: Io): RootCommand {
   addWebhooks(program)
   addAudit(program)
   addCompletion(program)
+  addVersion(program)
+  addHelp(program)
+  program.on('command:*', ([word = '', ...rest]: string[]) => refuseUnknownCommand(program, word, rest))
+  completeHelp(program, io)
   return program
 }

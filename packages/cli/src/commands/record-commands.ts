@@ -93,7 +93,10 @@ export interface Editing<K extends RecordKind, O extends object, F extends objec
   /** What `create` takes beside options. Default: the name. */
   argument?: readonly [name: string, description: string]
   addOptions: (command: Command, verb: Verb) => Command
-  /** Returns the fields that the options give. `record` is the one to edit. */
+  /**
+   * Returns the fields that the options give. `record` is the one to edit; with its `expected_updated_at`, an edit does not undo
+   * another one that came in between.
+   */
   build: (context: Context, options: O, record?: RecordByKind[K]) => F | Promise<F>
   create: (context: Context, name: string, fields: F, options: O) => Promise<RecordByKind[K]>
   update: (context: Context, id: string, fields: F) => Promise<RecordByKind[K]>

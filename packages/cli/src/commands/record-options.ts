@@ -29,6 +29,14 @@ export type Given<T> = T | false
 
 export const toNullable = <T>(given: Given<T> | undefined): T | null | undefined => (given === false ? null : given)
 
+/** Makes an option that `create` cannot do without. */
+export function requireOption(command: Command, flag: string): Command {
+  const option = command.options.find(({ long }) => long === flag)
+  if (option === undefined) throw new Error(`${command.name()} has no option ${flag}`)
+  option.makeOptionMandatory()
+  return command
+}
+
 /** Adds an option for several values. In `edit` it adds to those of the record, and `--remove-…` takes away. */
 export function addSetOption<T>(
   command: Command,

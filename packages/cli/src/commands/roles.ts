@@ -29,6 +29,7 @@ const ROLE: Editing<'role', RoleOptions, Fields> = {
       permissions: mergeSet('permission', record?.permissions ?? [], permission, removePermission) as
         | Schema<'CreateRole'>['permissions']
         | undefined,
+      expected_updated_at: record?.updated_at,
     }),
   create: ({ client }, name, fields) => client.call('createRole', { body: { permissions: [], ...fields, name } }),
   update: ({ client }, id, body) => client.call('updateRole', { params: { id }, body }),

@@ -10,6 +10,7 @@ import {
   type DescriptionOption,
   findReference,
   readOptionFile,
+  requireOption,
   toNullable,
   type Verb,
 } from './record-options.ts'
@@ -49,7 +50,7 @@ interface Calls<K extends SourceKind, D> {
 }
 
 interface Parts<O, D> {
-  /** The flags of the options that make the definition. */
+  /** The flags of the options that make the definition; a new source needs the first. */
   flags: readonly string[]
   addOptions: (command: Command) => void
   /** Changes the definition of the latest version. */
@@ -77,6 +78,8 @@ function describeSource<K extends SourceKind, O extends object, D extends object
         verb === 'create' ? 'its version; default: 1.0.0' : 'the new version',
       )
       parts.addOptions(command)
+      const [part] = parts.flags
+      if (verb === 'create' && part !== undefined) requireOption(command, part)
       if (verb === 'edit') return addNeeds(command, parts.flags, ['--source-version'])
       return addReference(command, verb, 'tenant', 'the tenant that owns it')
     },

@@ -115,6 +115,7 @@ const TARGET: Editing<'target', TargetOptions, Fields> = {
       concurrency: toNullable(options.concurrency),
       instance_selector: toNullable(options.instances),
       ...buildVariables(options, record),
+      expected_updated_at: record?.updated_at,
     }),
   async create({ io, client, output }, name, { connection, ...fields }) {
     if (connection === undefined) throw new Error('a new target has a connection')

@@ -36,6 +36,7 @@ const TENANT: Editing<'tenant', TenantOptions, Fields> = {
       description: toNullable(description),
       instance_selector: toNullable(instances),
       ...buildVariables(variables, record),
+      expected_updated_at: record?.updated_at,
     }),
   create: ({ client }, name, fields) => client.call('createTenant', { body: { ...fields, name } }),
   update: ({ client }, id, body) => client.call('updateTenant', { params: { id }, body }),

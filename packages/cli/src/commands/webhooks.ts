@@ -7,7 +7,16 @@ import { provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
 import { take } from './lists.ts'
 import { addRecordCommands, type Editing } from './record-commands.ts'
-import { addReference, addSetOption, addYesNo, findReference, isYes, mergeSet, type YesNo } from './record-options.ts'
+import {
+  addReference,
+  addSetOption,
+  addYesNo,
+  findReference,
+  isYes,
+  mergeSet,
+  requireOption,
+  type YesNo,
+} from './record-options.ts'
 import { findId, UUID } from './records.ts'
 import { omitUndefined, parseIntegerBetween } from './values.ts'
 import { addListAction } from './watching.ts'
@@ -31,6 +40,7 @@ const WEBHOOK: Editing<'webhook', WebhookOptions, Fields> = {
   addOptions(command, verb) {
     if (verb === 'edit') command.option('--new-url <url>', 'where deliveries go from now on')
     addSetOption(command, verb, '--event <event>', 'an event that it gets, such as deployment.finished', String)
+    if (verb === 'create') requireOption(command, '--event')
     command.option('--secret-stdin', 'read the secret from stdin: whsec_ and the base64 of 24 to 64 bytes')
     addYesNo(command, '--enabled', 'whether it gets events')
     return verb === 'edit' ? command : addReference(command, verb, 'tenant', 'only events of this tenant')
@@ -42,6 +52,7 @@ const WEBHOOK: Editing<'webhook', WebhookOptions, Fields> = {
       events: mergeSet('event', record?.events ?? [], event, removeEvent) as Event[] | undefined,
       secret: secretStdin && (await readFirstLineOfStdin(io)),
       enabled: isYes(enabled),
+      expected_updated_at: record?.updated_at,
     }),
   async create(context, url, { events, ...fields }, { tenant }) {
     const { io, client, output } = context

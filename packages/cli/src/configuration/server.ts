@@ -39,7 +39,17 @@ export function chooseServer(io: Io, command: Command): Server {
   }
 }
 
-function findServer(io: Io, { url, context }: GlobalOptions): Server {
+/** Returns the address that is configured, for texts: undefined if there is none, or none that counts. */
+export function findConfiguredUrl(io: Io, command: Command): string | undefined {
+  try {
+    const { url } = findServer(io, command.optsWithGlobals<GlobalOptions>(), '')
+    return url === '' ? undefined : checkUrl(url)
+  } catch {
+    return undefined
+  }
+}
+
+function findServer(io: Io, { url, context }: GlobalOptions, otherwise = DEFAULT_URL): Server {
   if (url) return { url }
   if (context !== undefined) return readContext(io, context)
   const { SLIPWAY_URL, SLIPWAY_CONTEXT } = io.env
@@ -47,7 +57,7 @@ function findServer(io: Io, { url, context }: GlobalOptions): Server {
   if (SLIPWAY_CONTEXT) return readContext(io, SLIPWAY_CONTEXT)
   const configuration = readConfiguration(io)
   if (configuration.context !== undefined) return readContext(io, configuration.context)
-  return { url: configuration.url || DEFAULT_URL }
+  return { url: configuration.url || otherwise }
 }
 
 /** @throws UsageError if there is no context of this name */

@@ -31,6 +31,8 @@ export const UserRecord = Strict({
   break_glass: Flag('Whether the user may log in by password although password login is switched off', false),
 })
 
+export { PERMISSIONS }
+
 /** A person needs `email` and `password`, a service account has neither. */
 export const CreateUser = Strict({
   kind: Type.Optional(
