@@ -41,9 +41,12 @@ test('--follow continues without gap or repetition after its connection was cut 
     proxy.refuse(true)
     release('line 4')
     await deploymentEnd(tenant.api, findId(running.stdout()))
+    await waitFor(() => running.stderr() !== '', { what: 'the sentence about the lost connection' })
     proxy.refuse(false)
     const ended = await running.ended
     expectExit(ended, 0)
+    const lost = 'connection lost, trying again for up to \\d+ s \\(last line \\d+\\)'
+    expect(ended.stderr).toMatch(new RegExp(`^${lost}\nconnection is back after .+\n$`))
     expect(lines(ended.stdout)).toEqual(LINES)
   } finally {
     await proxy.close()

@@ -7,7 +7,7 @@ export { ACTING_PERMISSIONS } from './generated/acting-permissions.ts'
 export { LOGIN_ERRORS } from './generated/login-errors.ts'
 export { formatSelector, parseSelector, SelectorSyntaxError } from './instance-selector.ts'
 export type { LogFilter, LogPage } from './log-pages.ts'
-export { type FollowOptions, isFinalState } from './log-stream.ts'
+export { type FollowOptions, isFinalState, type Outage } from './log-stream.ts'
 export { isNothingToDeploy } from './nothing-to-deploy.ts'
 export {
   type Credentials,

@@ -9,7 +9,18 @@ export interface FollowOptions {
   from?: number
   /** How long the server may be away before this fails, in milliseconds. Default: 60,000. */
   giveUpAfterMs?: number
+  /** Called once in each outage that lasts longer than a moment. */
+  onLost?: (outage: Outage) => void
+  /** Called when the stream goes on after `onLost`. */
+  onBack?: (outage: { awayMs: number }) => void
   signal?: AbortSignal
+}
+
+export interface Outage {
+  /** The number of the line with which the stream will go on. */
+  nextLine: number
+  /** How long this tries to connect again. */
+  tryForMs: number
 }
 
 // The server sends a `ping` every 15 s. After three missing pings the connection counts as lost.
@@ -25,28 +36,73 @@ const RETRY_TO_MS = 5_000
 export async function* followLogs(
   connection: Connection,
   deploymentId: string,
-  { from = 0, giveUpAfterMs = 60_000, signal }: FollowOptions = {},
+  { from = 0, giveUpAfterMs = 60_000, signal, ...listeners }: FollowOptions = {},
 ): AsyncGenerator<LogStreamMessage, void, undefined> {
   const seen = new SeenLines(from)
+  const watch = new OutageWatch(listeners)
   let lastMessageAt = performance.now()
   let waitMs = RETRY_FROM_MS
-  for (;;) {
-    let problem: unknown = new Error(`the log stream of deployment ${deploymentId} ended before the deployment did`)
-    try {
-      for await (const message of openStream(connection, deploymentId, seen.nextLine, signal)) {
-        lastMessageAt = performance.now()
-        waitMs = RETRY_FROM_MS
-        if (seen.isNew(message)) yield message
-        if (isEnd(message)) return
+  try {
+    for (;;) {
+      let problem: unknown = new Error(`the log stream of deployment ${deploymentId} ended before the deployment did`)
+      try {
+        for await (const message of openStream(connection, deploymentId, seen.nextLine, signal)) {
+          lastMessageAt = performance.now()
+          waitMs = RETRY_FROM_MS
+          watch.end()
+          if (seen.isNew(message)) yield message
+          if (isEnd(message)) return
+        }
+      } catch (error) {
+        if (!isTemporary(error)) throw error
+        problem = error
       }
-    } catch (error) {
-      if (!isTemporary(error)) throw error
-      problem = error
+      signal?.throwIfAborted()
+      const away = performance.now() - lastMessageAt
+      if (away > giveUpAfterMs) throw problem
+      watch.begin({ nextLine: seen.nextLine, tryForMs: giveUpAfterMs - away })
+      await sleep(waitMs / 2 + (Math.random() * waitMs) / 2, signal)
+      waitMs = Math.min(waitMs * 2, RETRY_TO_MS)
     }
-    signal?.throwIfAborted()
-    if (performance.now() - lastMessageAt > giveUpAfterMs) throw problem
-    await sleep(waitMs / 2 + (Math.random() * waitMs) / 2, signal)
-    waitMs = Math.min(waitMs * 2, RETRY_TO_MS)
+  } finally {
+    watch.stop()
+  }
+}
+
+/** A connection that is back before then was only replaced, for example by another gateway. */
+const MOMENT_MS = 500
+
+class OutageWatch {
+  readonly #listeners: Pick<FollowOptions, 'onLost' | 'onBack'>
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #began: number | undefined
+  #isAnnounced = false
+
+  constructor(listeners: Pick<FollowOptions, 'onLost' | 'onBack'>) {
+    this.#listeners = listeners
+  }
+
+  begin(outage: Outage): void {
+    if (this.#began !== undefined) return
+    this.#began = performance.now()
+    this.#timer = setTimeout(() => {
+      this.#isAnnounced = true
+      this.#listeners.onLost?.(outage)
+    }, MOMENT_MS)
+  }
+
+  end(): void {
+    if (this.#began === undefined) return
+    const awayMs = performance.now() - this.#began
+    const wasAnnounced = this.#isAnnounced
+    this.stop()
+    if (wasAnnounced) this.#listeners.onBack?.({ awayMs })
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#began = undefined
+    this.#isAnnounced = false
   }
 }
 

@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander'
 import { UsageError } from '../exit-code.ts'
 import { DeploymentView } from '../terminal/watch.ts'
 import { type Context, provideContext } from './context.ts'
+import { reportOutages } from './outage.ts'
 import { findId } from './records.ts'
 import { DEPLOYMENT_ARGUMENT, refuseWhilePending, withDeployment } from './references.ts'
 import { parsePastTime } from './times.ts'
@@ -107,7 +108,8 @@ async function showLogOf(context: Context, id: string, options: LogOptions, sign
       })
     }
     if (!isLive) return
-    for await (const message of client.followLogs(id, { from, signal })) {
+    const outages = reportOutages(context, { hasLines: true })
+    for await (const message of client.followLogs(id, { from, signal, ...outages })) {
       if (message.event !== 'log') {
         if (output.isForPeople) view.show(message)
       } else if (isWanted(message.data.log)) show(message.data.log)

@@ -17,6 +17,7 @@ import { formatDuration, formatSteps, formatTable, localizeTimes } from '../term
 import { DeploymentView } from '../terminal/watch.ts'
 import type { Context } from './context.ts'
 import { addNeeds } from './needs.ts'
+import { reportLateAnswer, reportOutages } from './outage.ts'
 import { parseDuration } from './values.ts'
 
 export interface WaitOptions {
@@ -144,14 +145,11 @@ async function cancel(
 }
 
 /** Waits until the request has left the queue. Returns the id of its deployment, or null if it was cancelled. */
-export async function waitForDispatch(
-  { io, client, screen }: Context,
-  id: string,
-  signal: AbortSignal,
-): Promise<string | null> {
+export async function waitForDispatch(context: Context, id: string, signal: AbortSignal): Promise<string | null> {
+  const { io, client, screen } = context
   let lastText = ''
   for (;;) {
-    const request = await readPending(client, id, signal)
+    const request = await reportLateAnswer(context, () => readPending(client, id, signal))
     if (request.deployment_id) return request.deployment_id
     if (request.status === 'failed') throw new Error(request.error_message ?? 'the request could not be dispatched')
     if (request.status === 'cancelled') {
@@ -190,7 +188,8 @@ async function watchDeployment(
   const read = () => client.call('getDeployment', { params: { id }, signal })
   const view = new DeploymentView(await read(), screen, { log: options.follow === true })
   const from = options.follow ? 0 : AFTER_LAST_LINE
-  for await (const message of client.followLogs(id, { from, signal })) view.show(message)
+  const outages = reportOutages(context, { hasLines: options.follow === true })
+  for await (const message of client.followLogs(id, { from, signal, ...outages })) view.show(message)
   screen.end()
   const ended = await read()
   await printResult(context, ended)

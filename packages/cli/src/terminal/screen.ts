@@ -31,6 +31,18 @@ export class Screen {
     this.#scheduleDraw()
   }
 
+  /** Writes to another stream of the same terminal, above the status. */
+  writeAside(output: OutputStream, text: string): void {
+    const status = this.#status
+    if (this.isTerminal) {
+      clearTimeout(this.#timer)
+      this.#status = []
+      this.#draw()
+    }
+    output.write(`${text}\n`)
+    this.setStatus(status)
+  }
+
   /** Sets the lines below the log. Does nothing if the output is not a terminal. */
   setStatus(lines: readonly string[]): void {
     if (!this.isTerminal) return
