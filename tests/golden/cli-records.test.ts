@@ -101,7 +101,6 @@ test('completion offers the names and ids of the server', async () => {
   expect(await complete('logs', '@')).toEqual(['@last'])
 })
 
-// The last test: a logout ends all sessions of the user.
 test('a person logs in, makes a key for a pipeline and a user, and logs out', async () => {
   const { email, password } = tenant.account
   const home = path.join(folder, 'person')

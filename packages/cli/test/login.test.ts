@@ -49,6 +49,10 @@ async function startServer({ password_login = true, providers = [COMPANY] }: Pro
       response.setHeader('set-cookie', 'refresh_token=refresh; HttpOnly; Path=/api/v1/auth')
       sendJson(response, 200, { access_token: 'access', user: { username: 'ada', email: 'ada@example.com' } })
     },
+    'GET /auth/sessions': (_, response) =>
+      sendJson(response, 200, { sessions: ['other', 'this'].map((id) => ({ id, is_current: id === 'this' })) }),
+    'DELETE /auth/sessions/this': (_, response) => sendJson(response, 200, { message: 'ended' }),
+    'POST /auth/logout': (_, response) => sendJson(response, 200, { message: 'ended' }),
     'POST /auth/login': (_, response) => sendJson(response, 200, { access_token: 'by password' }),
   })
   return server.url
@@ -157,4 +161,16 @@ test.each([
   const { code, stderr } = await start(url, args, { stdin: 'a long password\n' }).ended
   expect([code, stderr]).toEqual([0, expect.stringContaining(message)])
   expect(readSessions()[url]).toEqual({ accessToken: 'by password' })
+})
+
+test.each([
+  [['logout'], 'DELETE /auth/sessions/this', 'POST /auth/logout'],
+  [['logout', '--all'], 'POST /auth/logout', 'DELETE /auth/sessions/this'],
+])('%j ends what it names, and forgets the session', async (args, called, spared) => {
+  const url = await startServer({ providers: [] })
+  await start(url, WITH_PASSWORD, { stdin: 'a long password\n' }).ended
+  const env = { SLIPWAY_URL: url, SLIPWAY_TOKEN: '', XDG_CONFIG_HOME: folder }
+  expect(await startSlipway(args, { env }).ended).toMatchObject({ code: 0 })
+  expect([server?.count(called), server?.count(spared)]).toEqual([1, 0])
+  expect(readSessions()[url]).toBeUndefined()
 })

@@ -71,7 +71,17 @@ beforeAll(async () => {
         error: { code: 'DEPLOYMENT_FROZEN', message: 'frozen by "nights"', details: { active_freezes } },
       }),
     'GET /audit/logs': (_, response) =>
-      sendJson(response, 200, page(record(OTHER, { name: 'web-1' }), record(ID, { changes: {} }))),
+      sendJson(
+        response,
+        200,
+        page(
+          record(OTHER, { name: 'web-1' }),
+          record(ID, {
+            freeze_override: { reason: 'urgent fix', freezes: [] },
+            rules_override: { reason: 'urgent fix' },
+          }),
+        ),
+      ),
   })
 })
 afterAll(() => server.close())
@@ -101,8 +111,9 @@ test('a freeze refusal has local times and the names of targets, as far as they 
   expect(stderr).toContain(`  nights, until ${END}, by targets web-1, ${ID}\n`)
 })
 
-test('audit shows the name of a record, if the answer holds it', async () => {
+test('audit shows the name of a record, if the answer holds it, and the reason of an override', async () => {
   const { stdout } = await slipway('audit')
+  expect(stdout).toContain('done, freeze overridden: urgent fix, rules overridden: urgent fix\n')
   expect(stdout).toMatch(/target\.create +web-1 /)
   expect(stdout).toMatch(new RegExp(`target\\.create +${ID} `))
 })

@@ -39,7 +39,12 @@ export class SlipwayClient {
     return await this.#connection.loginWithCode(code)
   }
 
-  /** Ends all sessions of the user. */
+  /** Ends this session alone, on this machine. */
+  async endSession(): Promise<void> {
+    await this.#connection.endSession()
+  }
+
+  /** Ends all sessions of the user, on all machines. */
   async logout(): Promise<void> {
     await this.#connection.logout()
   }

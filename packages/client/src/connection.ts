@@ -176,6 +176,20 @@ export class Connection {
     }
   }
 
+  /** Ends this session alone. One that has ended is forgotten. */
+  async endSession(): Promise<void> {
+    const end = async () => {
+      const { sessions } = await this.call('listSessions')
+      const current = sessions.find(({ is_current }) => is_current)
+      if (current) await this.call('deleteSession', { params: { id: current.id } })
+    }
+    await end().catch((error: unknown) => {
+      if (!(error instanceof AuthenticationError)) throw error
+    })
+    this.#sessions.save(undefined)
+    this.#memory.forget()
+  }
+
   /** Ends all sessions of the user. */
   async logout(): Promise<void> {
     await this.call('logout')

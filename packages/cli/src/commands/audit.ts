@@ -52,10 +52,20 @@ function getRecordName({ details, resource_id }: Item<'listAuditLogs'>): string 
   return typeof name === 'string' ? name : resource_id
 }
 
-/** For example `INVALID_TOKEN (used_before)`. */
-function getOutcome({ details: { code, reason } }: Item<'listAuditLogs'>): string {
-  if (typeof code !== 'string') return 'done'
-  return typeof reason === 'string' ? `${code} (${reason})` : code
+/** What a record of a start that overrides something has, and how a sentence calls it. */
+const OVERRIDES = { freeze_override: 'freeze', rules_override: 'rules' }
+
+/** For example `INVALID_TOKEN (used_before)`, or `done, freeze overridden: urgent fix`. */
+function getOutcome({ details }: Item<'listAuditLogs'>): string {
+  const { code, reason } = details
+  if (typeof code === 'string') return typeof reason === 'string' ? `${code} (${reason})` : code
+  const overrides = Object.entries(OVERRIDES).flatMap(([field, what]) => {
+    const override: unknown = details[field]
+    const given =
+      typeof override === 'object' && override !== null && 'reason' in override ? override.reason : undefined
+    return typeof given === 'string' ? [`, ${what} overridden: ${given}`] : []
+  })
+  return ['done', ...overrides].join('')
 }
 
 async function listAuditRecords({ client, output }: Context, options: AuditOptions): Promise<void> {

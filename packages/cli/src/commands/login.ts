@@ -56,15 +56,16 @@ export function addLogin(program: Command): void {
     })
   program
     .command('logout')
-    .description('end all sessions of the user; API keys stay')
+    .description('end the session of `slipway login` here; API keys and other machines stay logged in')
+    .option('--all', 'end all sessions of the user, on all machines and in all browsers')
     .action(
-      provideContext(async ({ io, client, url, output }) => {
+      provideContext(async ({ io, client, url, output }, { all }: { all?: boolean }) => {
         const variable = findCredentialVariable(io)
         if (variable !== undefined) {
-          throw new UsageError(`logout ends the sessions of a login: unset ${variable} first`)
+          throw new UsageError(`logout ends the session of a login: unset ${variable} first`)
         }
-        await client.logout()
-        if (output.isForPeople) output.writeLine(`logged out of ${url}`)
+        await (all ? client.logout() : client.endSession())
+        if (output.isForPeople) output.writeLine(`logged out of ${url}${all ? ', everywhere' : ''}`)
       }),
     )
   program
