@@ -47,11 +47,20 @@ interface TextField<V> {
 /** An input for a text, or a function that draws other inputs. */
 export type Field<V> = TextField<V> | ((form: FormState<V>) => ReactNode)
 
+interface Expected {
+  expected_updated_at?: string
+}
+
+interface Stored {
+  name: string
+  updated_at?: string
+}
+
 interface Props<V> {
   /** One record, such as "tenant". */
   kind: string
-  /** The name of the stored record; absent for a new one. */
-  stored?: string | undefined
+  /** The stored record as it is shown; absent for a new one. */
+  stored?: Stored | null | undefined
   /** In place of "Edit" and the name. */
   title?: string
   size?: 'lg' | 'xl'
@@ -62,15 +71,18 @@ interface Props<V> {
   writes: readonly { isPending: boolean; error: Error | null }[]
   /** What right the values need. Without it the button says why not. */
   asks?: (values: NoInfer<V>) => { permission: Permission; object: RightObject }
-  /** Gets all values and those that have changed. An InvalidInput or SelectorSyntaxError that it throws is shown. */
-  save: (values: NoInfer<V>, changed: Partial<NoInfer<V>>) => void
+  /**
+   * Gets all values, those that have changed, and what a body has so that it undoes no change that the form did not show. An InvalidInput or SelectorSyntaxError that it throws is shown.
+   */
+  save: (values: NoInfer<V>, changed: Partial<NoInfer<V>>, expected: Expected) => void
   onClose: () => void
 }
 
 /** The form of a new or a stored record. It sends nothing when nothing of a stored record has changed. */
 export function RecordForm<V extends object>(props: Props<V>) {
-  const { kind, stored, title = `Edit ${stored}`, size = 'lg', fields, writes, save, onClose } = props
+  const { kind, stored, title = `Edit ${stored?.name}`, size = 'lg', fields, writes, save, onClose } = props
   const [initial] = useState(props.initial)
+  const [expected] = useState((): Expected => (stored?.updated_at ? { expected_updated_at: stored.updated_at } : {}))
   const [values, setValues] = useState(initial)
   const [refusal, setRefusal] = useState<Error | null>(null)
   const asked = props.asks?.(values)
@@ -90,9 +102,9 @@ export function RecordForm<V extends object>(props: Props<V>) {
     setRefusal(null)
     const given = trim(values, fields)
     const changed = changesOf(initial, given)
-    if (stored !== undefined && Object.keys(changed).length === 0) return onClose()
+    if (stored && Object.keys(changed).length === 0) return onClose()
     try {
-      save(given, changed)
+      save(given, changed, expected)
     } catch (problem) {
       if (!(problem instanceof InvalidInput || problem instanceof SelectorSyntaxError)) throw problem
       setRefusal(problem)
@@ -100,8 +112,8 @@ export function RecordForm<V extends object>(props: Props<V>) {
   }
   return (
     <FormModal
-      title={stored === undefined ? `New ${kind}` : title}
-      submitLabel={stored === undefined ? 'Create' : 'Save'}
+      title={stored ? title : `New ${kind}`}
+      submitLabel={stored ? 'Save' : 'Create'}
       size={size}
       writes={[...writes, { isPending: false, error: refusal }]}
       may={right}

@@ -22,7 +22,7 @@ export function EnvironmentForm({ environment, onClose }: Props) {
   return (
     <RecordForm
       kind="environment"
-      stored={environment?.name}
+      stored={environment}
       size="xl"
       initial={{
         ...namesOf(environment),
@@ -48,10 +48,10 @@ export function EnvironmentForm({ environment, onClose }: Props) {
         ({ bind }) => <VariablesEditor {...bind('rows', '/variables')} />,
       ]}
       writes={[create, update]}
-      save={({ name }, { selector, rows, rules, ...changed }) => {
+      save={({ name }, { selector, rows, rules, ...changed }, expected) => {
         const body = { ...changed, ...selectorChange(selector), ...variablesChange(rows), ...rulesChange(rules) }
         const done = { onSuccess: onClose }
-        if (environment) update.mutate({ params: { id: environment.id }, body }, done)
+        if (environment) update.mutate({ params: { id: environment.id }, body: { ...body, ...expected } }, done)
         else create.mutate({ body: { ...body, name } }, done)
       }}
       onClose={onClose}

@@ -27,7 +27,7 @@ export function FreezeForm({ freeze, onClose }: Props) {
   return (
     <RecordForm
       kind="freeze"
-      stored={freeze?.name}
+      stored={freeze}
       initial={{
         ...namesOf(freeze),
         ...timesOf(freeze),
@@ -66,11 +66,11 @@ export function FreezeForm({ freeze, onClose }: Props) {
       ]}
       asks={(values) => ({ permission: freeze ? 'freezes:update' : 'freezes:create', object: frozenBy(values) })}
       writes={[create, update]}
-      save={(given, changed) => {
+      save={(given, changed, expected) => {
         const { start, end, zone, recurrence, ...others } = changed
         const done = { onSuccess: onClose }
         if (freeze) {
-          const body = { ...others, ...changedTimeFields(given, changed) }
+          const body = { ...others, ...changedTimeFields(given, changed), ...expected }
           update.mutate({ params: { id: freeze.id }, body }, done)
         } else create.mutate({ body: { ...others, ...timeFields(given), name: given.name } }, done)
       }}

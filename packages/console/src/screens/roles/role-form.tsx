@@ -42,7 +42,7 @@ function ChangeRole({ role, onClose }: Props) {
   return (
     <RecordForm
       kind="role"
-      stored={role?.name}
+      stored={role}
       size="xl"
       initial={{ ...namesOf(role), permissions: (role?.permissions ?? []) as Permission[] }}
       fields={[
@@ -63,9 +63,9 @@ function ChangeRole({ role, onClose }: Props) {
         ),
       ]}
       writes={[create, update]}
-      save={(given, changed) => {
+      save={(given, changed, expected) => {
         const done = { onSuccess: onClose }
-        if (role) update.mutate({ params: { id: role.id }, body: changed }, done)
+        if (role) update.mutate({ params: { id: role.id }, body: { ...changed, ...expected } }, done)
         else create.mutate({ body: given }, done)
       }}
       onClose={onClose}

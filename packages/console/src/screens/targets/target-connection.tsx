@@ -46,8 +46,9 @@ export function TargetConnection({ target }: Props) {
 function ChangeConnection({ target, onClose }: Props & { onClose: () => void }) {
   const update = useWrite('updateTarget', 'getTarget', 'listTargets')
   const [draft, setDraft] = useState(() => draftOf(target.connection))
+  const [expected_updated_at] = useState(target.updated_at)
   const submit = () => {
-    const body = { connection: connectionOf(draft) }
+    const body = { connection: connectionOf(draft), expected_updated_at }
     update.mutate({ params: { id: target.id }, body }, { onSuccess: onClose })
   }
   return (

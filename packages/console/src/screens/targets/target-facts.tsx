@@ -54,7 +54,7 @@ function ChangeTarget({ target, onClose }: Props & { onClose: () => void }) {
   return (
     <RecordForm
       kind="target"
-      stored={target.name}
+      stored={target}
       initial={{ ...namesOf(target), ...placeOf(target), selector: selectorText(target) }}
       fields={[
         ...NAME_FIELDS,
@@ -63,8 +63,8 @@ function ChangeTarget({ target, onClose }: Props & { onClose: () => void }) {
       ]}
       asks={({ environment_id }) => ({ permission: 'targets:update', object: { kind: 'target', environment_id } })}
       writes={[update]}
-      save={(_, { selector, ...changed }) => {
-        const body = { ...changed, ...selectorChange(selector) }
+      save={(_, { selector, ...changed }, expected) => {
+        const body = { ...changed, ...selectorChange(selector), ...expected }
         update.mutate({ params: { id: target.id }, body }, { onSuccess: onClose })
       }}
       onClose={onClose}

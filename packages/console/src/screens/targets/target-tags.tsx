@@ -30,8 +30,9 @@ export function TargetTags({ target }: Props) {
 function ChangeTags({ target, onClose }: Props & { onClose: () => void }) {
   const update = useWrite('updateTarget', 'getTarget', 'listTargets', 'listTags')
   const [texts, setTexts] = useState(() => target.tags.map(tagText))
+  const [expected_updated_at] = useState(target.updated_at)
   const submit = () => {
-    const body = { tags: texts.map(parseTag) }
+    const body = { tags: texts.map(parseTag), expected_updated_at }
     update.mutate({ params: { id: target.id }, body }, { onSuccess: onClose })
   }
   return (

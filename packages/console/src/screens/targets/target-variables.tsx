@@ -34,14 +34,17 @@ function ChangeVariables({ target, onClose }: Props & { onClose: () => void }) {
   return (
     <RecordForm
       kind="target"
-      stored={target.name}
+      stored={target}
       title="Edit the variables"
       size="xl"
       initial={{ rows: rowsOf(target) }}
       fields={[({ bind }) => <VariablesEditor {...bind('rows', '/variables')} />]}
       writes={[update]}
-      save={(_, { rows }) =>
-        update.mutate({ params: { id: target.id }, body: variablesChange(rows) }, { onSuccess: onClose })
+      save={(_, { rows }, expected) =>
+        update.mutate(
+          { params: { id: target.id }, body: { ...variablesChange(rows), ...expected } },
+          { onSuccess: onClose },
+        )
       }
       onClose={onClose}
     />

@@ -17,7 +17,7 @@ export function TenantForm({ tenant, onClose }: Props) {
   return (
     <RecordForm
       kind="tenant"
-      stored={tenant?.name}
+      stored={tenant}
       size="xl"
       initial={{
         ...namesOf(tenant),
@@ -40,10 +40,10 @@ export function TenantForm({ tenant, onClose }: Props) {
         ({ bind }) => <VariablesEditor {...bind('rows', '/variables')} />,
       ]}
       writes={[create, update]}
-      save={({ name }, { selector, rows, ...changed }) => {
+      save={({ name }, { selector, rows, ...changed }, expected) => {
         const body = { ...changed, ...selectorChange(selector), ...variablesChange(rows) }
         const done = { onSuccess: onClose }
-        if (tenant) update.mutate({ params: { id: tenant.id }, body }, done)
+        if (tenant) update.mutate({ params: { id: tenant.id }, body: { ...body, ...expected } }, done)
         else create.mutate({ body: { ...body, name } }, done)
       }}
       onClose={onClose}

@@ -18,7 +18,7 @@ export function ServiceAccountForm({ account, onClose }: Props) {
   return (
     <RecordForm
       kind="service account"
-      stored={account?.username}
+      stored={account && { name: account.username }}
       initial={{
         username: account?.username ?? '',
         display_name: account?.display_name ?? null,

@@ -21,7 +21,7 @@ export function UserForm({ user, onClose }: Props) {
   return (
     <RecordForm
       kind="user"
-      stored={user?.email ?? user?.username}
+      stored={user && { name: user.email ?? user.username }}
       initial={{
         email: user?.email ?? '',
         email_verified: user?.email_verified ?? false,

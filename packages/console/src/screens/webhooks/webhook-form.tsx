@@ -37,7 +37,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
   return (
     <RecordForm
       kind="webhook"
-      stored={webhook?.url}
+      stored={webhook && { name: webhook.url, updated_at: webhook.updated_at }}
       title="Edit the webhook"
       initial={initial}
       fields={[
@@ -106,7 +106,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
         ),
       ]}
       writes={[create, update]}
-      save={({ url, events, enabled }, { secret: typed = '', tenant_id, ...changed }) => {
+      save={({ url, events, enabled }, { secret: typed = '', tenant_id, ...changed }, expected) => {
         const given = typed.trim()
         const secret = given === '' ? {} : { secret: given }
         if (webhook === null) {
@@ -115,7 +115,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
           return create.mutate({ body }, { onSuccess: (answer) => onSaved(answer.secret ?? given) })
         }
         // The server checks a URL again when it is sent, and forgets with `enabled` why it disabled the webhook.
-        const body = { ...changed, ...secret }
+        const body = { ...changed, ...secret, ...expected }
         update.mutate({ params: { id: webhook.id }, body }, { onSuccess: () => onSaved(given || null) })
       }}
       onClose={onClose}
