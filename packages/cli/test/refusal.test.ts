@@ -30,7 +30,7 @@ test('warnings that refuse a strict request are listed with what to do', () => {
   ).toEqual(['  web-1 is offline', '  correct them, or leave out --strict'])
 })
 
-const command = nameFields(new Command('deploy'), { target_ids: '--target' })
+const command = nameFields(new Command('deploy'), { target_ids: '--target', 'connection/host': '--host' })
   .argument('<source>')
   .option('--target <name...>')
   .option('--environment <name>')
@@ -45,6 +45,8 @@ test.each([
   ['query/permission', '--permission'],
   ['/variables/port', '--var port'],
   ['/source', '<source>'],
+  ['/connection/host', '--host'],
+  ['/connection/port', undefined],
   ['/definition/script', undefined],
 ])('%s is in the words of the command %p', (path, words) => {
   expect(describePlace(command, path)).toBe(words)

@@ -7,6 +7,7 @@ import { requireConsent } from '../terminal/prompt.ts'
 import { formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { resolveRequestId } from './references.ts'
+import { readPending } from './wait.ts'
 
 const REQUEST_ARGUMENT = 'id of the pending request, the beginning of it, or @last'
 
@@ -36,7 +37,7 @@ export function addApprovals(program: Command): void {
 async function approve(context: Context, reference: string, options: ApproveOptions): Promise<void> {
   const { io, client, output, screen } = context
   const id = await resolveRequestId(context, reference)
-  const request = await client.call('getPending', { params: { id } })
+  const request = await readPending(client, id)
   const { plan_hash } = request
   if (options.planHash !== undefined && options.planHash !== plan_hash) {
     throw new RefusedError(

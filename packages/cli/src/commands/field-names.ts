@@ -6,7 +6,7 @@ const GIVEN = new WeakMap<Command, Readonly<Record<string, string>>>()
 
 /**
  * Names the options of fields that have another name: `{ target_ids: '--target' }`. Others need no entry: `environment_id` is
- * `--environment`, and `permissions` is `--permission`.
+ * `--environment`, and `permissions` is `--permission`. A field inside of another one has a name such as `connection/host`.
  */
 export function nameFields(command: Command, names: Readonly<Record<string, string>>): Command {
   GIVEN.set(command, { ...GIVEN.get(command), ...names })
@@ -18,7 +18,7 @@ export function findFieldName(command: Command, field: string): string | undefin
   const given = GIVEN.get(command)?.[field]
   if (given !== undefined) return given
   const plain = field.toLowerCase().replaceAll('_', '-')
-  const names = [plain, plain.replace(/-(ids?|time|at)$/, ''), plain.replace(/-ids$|s$/, '')]
+  const names = [plain, plain.replace(/-(ids?|time|at)$/, ''), plain.replace(/-ids$|s$/, ''), `${plain}-stdin`]
   const option = command.options.find(({ long }) => names.some((name) => long === `--${name}`))
   if (option?.long) return option.long
   const argument = command.registeredArguments.find((one) => names.includes(one.name()))
@@ -27,13 +27,14 @@ export function findFieldName(command: Command, field: string): string | undefin
 
 /** Returns a place in a request in the words of the command, such as `--var port` for `/variables/port`. */
 export function describePlace(command: Command, path: string): string | undefined {
-  const [field = '', ...inside] = path
+  const keys = path
     .split('/')
     .slice(1)
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-  const name = findFieldName(command, field)
+  const nested = GIVEN.get(command)?.[keys.slice(0, 2).join('/')]
+  const name = nested ?? findFieldName(command, keys[0] ?? '')
   if (name === undefined) return undefined
-  const [key, ...rest] = inside
+  const [key, ...rest] = keys.slice(nested === undefined || keys.length === 1 ? 1 : 2)
   if (key === undefined) return name
   const value = /^\d+$/.test(key) ? findValue(command, name, Number(key)) : key
   return [name, ...(value === undefined ? [] : [value]), ...rest].join(' ')

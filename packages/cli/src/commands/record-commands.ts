@@ -5,6 +5,7 @@ import { sanitize } from '../terminal/controls.ts'
 import { requireConsent } from '../terminal/prompt.ts'
 import { formatRecord } from '../terminal/record.ts'
 import { type Context, provideContext } from './context.ts'
+import { nameFields } from './field-names.ts'
 import { KINDS, type Kind } from './kinds.ts'
 import { take } from './lists.ts'
 import { readNames } from './names.ts'
@@ -87,6 +88,32 @@ export function addShowCommand(parent: Command, kind: RecordKind): Command {
     )
 }
 
+/** Options with another name than their field. */
+const FIELD_NAMES = {
+  variables: '--var',
+  sensitive_variables: '--sensitive',
+  instance_selector: '--instances',
+  version: '--source-version',
+  'connection/type': '--connection',
+  'connection/host': '--host',
+  'connection/port': '--port',
+  'connection/username': '--user',
+  'connection/private_key': '--key-file',
+  'connection/password': '--password-stdin',
+  'connection/host_key': '--host-key',
+  'connection/duration_ms': '--duration',
+  'connection/exit_code': '--exit-code',
+  'connection/failure_rate': '--failure-rate',
+  'definition/script': '--script-file',
+  'definition/interpreter': '--interpreter',
+  'definition/rollback': '--rollback-file',
+  'definition/check': '--check-file',
+  'definition/timeout_seconds': '--timeout',
+  'definition/max_retries': '--max-retries',
+  'definition/actions': '--action',
+  'definition/sequences': '--sequence',
+}
+
 /** How a kind of record is created and edited. `O` are the options of both, `F` the fields of a change in the API. */
 export interface Editing<K extends RecordKind, O extends object, F extends object> {
   kind: K
@@ -118,7 +145,7 @@ export function addCreateCommand<K extends RecordKind, O extends object, F exten
     about = {},
   }: Editing<K, O, F>,
 ): Command {
-  const command = parent.command('create').argument(`<${argument[0]}>`, argument[1])
+  const command = nameFields(parent.command('create'), FIELD_NAMES).argument(`<${argument[0]}>`, argument[1])
   return addOptions(command.description(describeVerb('create', kind, about)), 'create').action(
     provideContext(async (context, name: string, options: O) => {
       const record = await create(context, name, await build(context, options), options)
@@ -134,7 +161,10 @@ export function addEditCommand<K extends RecordKind, O extends object, F extends
   parent: Command,
   { kind, addOptions, build, update, describe = () => '', about = {} }: Editing<K, O, F>,
 ): Command {
-  const command = parent.command('edit').argument(`<${kind}>`, `name or id of the ${formatKind(kind)}`)
+  const command = nameFields(parent.command('edit'), FIELD_NAMES).argument(
+    `<${kind}>`,
+    `name or id of the ${formatKind(kind)}`,
+  )
   return addOptions(command.description(describeVerb('edit', kind, about)), 'edit').action(
     provideContext(async (context, nameOrId: string, options: O) => {
       if (Object.keys(options).length === 0) {

@@ -14,7 +14,7 @@ export const ErrorBody = Strict({
         describe(
           Type.Record(Type.String(), Type.Unknown()),
           'More about the refusal, by code. `errors` of VALIDATION_ERROR lists up to 100 problems with their paths in the request; `more` counts the others',
-          { errors: [{ path: '/target_ids', message: 'give target_ids, target_tags or both' }] },
+          { errors: [{ path: '/target_ids', message: 'give target_ids or target_tags, or both' }] },
         ),
       ),
     }),

@@ -10,6 +10,14 @@ export const holdRoles = statement({
      ORDER BY id FOR SHARE`,
 })
 
+/** What a mistyped name may mean. */
+export const listRoleNames = statement({
+  name: 'gateway.role-bindings.list-role-names',
+  parameters: {},
+  row: { name: text },
+  sql: `SELECT name FROM roles ORDER BY name LIMIT 1000`,
+})
+
 interface StoredBinding extends Scope {
   id: string
   role_id: string

@@ -1,10 +1,10 @@
 import type { GivenRoleBinding, Static } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
-import { type Binding, EVERYWHERE, type FieldError, type Scope, validationProblem } from '@slipway/domain'
+import { type Binding, EVERYWHERE, type FieldError, type Scope, suggest, validationProblem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Reference, References } from '../records/references.ts'
 import { holdScope, resolvedScope, scopeReferences } from '../records/scopes.ts'
-import { holdRoles, replaceBindings } from './role-bindings.sql.ts'
+import { holdRoles, listRoleNames, replaceBindings } from './role-bindings.sql.ts'
 
 type Given = Static<typeof GivenRoleBinding>
 export const bindingReferences = (given: readonly Given[] = []): Reference[] =>
@@ -28,12 +28,15 @@ export async function holdBindings(
   await holdScope(tx, scoped)
   const names = [...roles, ...scoped.map(({ role }) => role)]
   const found = new Map((await holdRoles.all(tx, { names })).map((role) => [role.name, role]))
-  const problem = (path: string) => ({ path, message: 'is not the name of a role' })
-  const errors: FieldError[] = [
-    ...roles.flatMap((name, index) => (found.has(name) ? [] : [problem(`/roles/${index}`)])),
-    ...scoped.flatMap(({ role }, index) => (found.has(role) ? [] : [problem(`/role_bindings/${index}/role`)])),
-  ]
-  if (errors.length > 0) throw validationProblem(errors)
+  if (names.some((name) => !found.has(name))) {
+    const known = (await listRoleNames.all(tx)).map(({ name }) => name)
+    const check = (name: string, path: string): FieldError[] =>
+      found.has(name) ? [] : [{ path, message: `is not the name of a role${suggest(name, known)}` }]
+    throw validationProblem([
+      ...roles.flatMap((name, index) => check(name, `/roles/${index}`)),
+      ...scoped.flatMap(({ role }, index) => check(role, `/role_bindings/${index}/role`)),
+    ])
+  }
   const all = [...roles.map((role) => ({ role, ...EVERYWHERE })), ...scoped].flatMap(
     ({ role, ...scope }): Binding[] => {
       const known = found.get(role)
