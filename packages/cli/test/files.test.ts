@@ -54,6 +54,26 @@ beforeEach(() => {
   fs.rmSync(path.join(folder, 'more.yaml'), { force: true })
 })
 
+test('a value that would change, a file that is missing and broken YAML do not hide other problems', () => {
+  write(
+    'catalog.yaml',
+    CATALOG.replace('version: 1.0.0', 'version: 1.0')
+      .replace('!file greet.sh', '!file gone.sh')
+      .replace('type: ssh', 'type: shs'),
+  )
+  write('more.yaml', 'kind: tenant\nname: {{\n---\nkind: tenant\nnam: x\n')
+  const problems = load()
+  for (const expected of [
+    /version: this number/,
+    /version: must be a full/,
+    /gone\.sh/,
+    /connection\.type/,
+    /more\.yaml:3/,
+    /nam: is not/,
+  ])
+    expect(problems).toContainEqual(expect.stringMatching(expected))
+})
+
 test('files without a mistake are loaded, and the values of environment variables are secrets', () => {
   const { entries, problems } = loadFileSet([folder], { env: { WEB_PASSWORD: 'hunter2' } })
   expect(problems).toEqual([])
@@ -64,6 +84,12 @@ test('files without a mistake are loaded, and the values of environment variable
 
 test.each([
   ['invalid YAML', 'name: production', 'name: [production', /^catalog\.yaml:7:1: /],
+  [
+    'a template without quotes',
+    '{ region: eu-west-1 }',
+    '{ region: text {{ a }} }',
+    /^catalog\.yaml:\d+:\d+: .*in quotes$/,
+  ],
   [
     'no kind',
     'kind: tenant\n',

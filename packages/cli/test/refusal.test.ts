@@ -56,4 +56,6 @@ test('a sentence of the server names options', () => {
   expect(translateFields(command, 'give target_ids or environment_id, not start_at')).toBe(
     'give --target or --environment, not start_at',
   )
+  for (const value of ['must be one of: target_ids.create, x.target_ids', 'there is no "target_ids"', '/target_ids'])
+    expect(translateFields(command, value)).toBe(value)
 })

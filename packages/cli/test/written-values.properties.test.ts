@@ -146,7 +146,7 @@ test('what export writes, apply reads without a change', () => {
             rules: { root: path.dirname(file), allowOutside: false, allowedVariables: new Set() },
             reads: { files: new Set(), variables: new Set() },
           },
-        ).map(({ value }) => value),
+        ).map(({ document }) => document?.value),
       ).toEqual(documents)
     }),
     { numRuns: RUNS, examples: [[[' \n', '\n \n', ' \n\tx', ' x\n']]] },

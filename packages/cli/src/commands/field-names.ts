@@ -48,6 +48,12 @@ function findValue(command: Command, name: string, index: number): string | unde
   return typeof value === 'string' ? value : undefined
 }
 
-/** Replaces the names of fields in a sentence of the server. A name with an underscore is never a word of the sentence. */
+/**
+ * Replaces the names of fields in a sentence of the server. A name with an underscore is never a word of the sentence. What is
+ * quoted or a part of a longer value, such as `api_key.create`, is no field.
+ */
 export const translateFields = (command: Command, sentence: string): string =>
-  sentence.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (field) => findFieldName(command, field) ?? field)
+  sentence.replace(
+    /(?<![\w."'`/-])[a-z]+(?:_[a-z]+)+(?![\w"'`/-]|\.\w)/g,
+    (field) => findFieldName(command, field) ?? field,
+  )

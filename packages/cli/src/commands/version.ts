@@ -26,6 +26,7 @@ export function addVersion(program: Command): void {
           ['slipway', CLI_VERSION],
           ['server', url],
           ['its version', url && (server_version ?? 'unknown: no answer of Slipway within 2 s')],
+          ['its docs', url && `${url}/docs`],
         ]),
       )
     })

@@ -7,7 +7,7 @@ import { formatCount } from '../terminal/table.ts'
 import { type ContentFile, hashFile } from './content-file.ts'
 import { type EnvironmentPlace, findEnvironmentPlaces, isInside, type ReadRules, type Reads } from './reads.ts'
 import { NotUtf8Error, readTextFile } from './text-file.ts'
-import { findYamlProblems } from './yaml-problems.ts'
+import { findYamlProblems, isReadable } from './yaml-problems.ts'
 
 /** A file of the file set, or stdin. */
 export interface SourceFile {
@@ -40,6 +40,11 @@ const BY_PLACE = new Intl.Collator('en', { numeric: true })
 
 /** Sorts problems by file, line and column, each once. */
 export const sortProblems = (problems: readonly string[]): string[] => [...new Set(problems)].sort(BY_PLACE.compare)
+
+export interface ReadDocument {
+  document: YamlDocument | null
+  problems: string[]
+}
 
 /** One YAML document that can find the line of each field. */
 export class YamlDocument {
@@ -104,9 +109,10 @@ const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~
 
 /**
  * Reads every document of a file. `!file NAME` inserts the text of a file, with a path relative to this file. `!content NAME` inserts
- * the SHA-256 of its bytes. `!env NAME` inserts an environment variable. Adds what it reads to `reads`. Throws InvalidFilesError.
+ * the SHA-256 of its bytes. `!env NAME` inserts an environment variable. Adds what it reads to `reads`. A document that is no YAML is
+ * null. Throws InvalidFilesError if the file cannot be read.
  */
-export function readDocuments({ file, folder, ...given }: SourceFile, options: ReadOptions): YamlDocument[] {
+export function readDocuments({ file, folder, ...given }: SourceFile, options: ReadOptions): ReadDocument[] {
   const text = given.text ?? readGivenFile(file, options.rules)
   const lines = new LineCounter()
   const secrets = new Set<string>()
@@ -121,14 +127,18 @@ export function readDocuments({ file, folder, ...given }: SourceFile, options: R
     createEnvironmentTag(options, secrets),
   ]
   const documents = parseAllDocuments(text, { lineCounter: lines, customTags }) as Document.Parsed[]
-  const problems = documents.flatMap(findYamlProblems).map(({ offset, message }) => {
-    const { line, col } = lines.linePos(offset)
-    return `${file}:${line}:${col}: ${message}`
-  })
-  if (problems.length > 0) throw new InvalidFilesError(problems)
   return documents
-    .filter(({ contents }) => contents !== null)
-    .map((document) => new YamlDocument(file, document, lines, { secrets, contents }))
+    .filter((parsed) => parsed.contents !== null || parsed.errors.length > 0)
+    .map((parsed) => {
+      const problems = findYamlProblems(parsed).map(({ offset, message, scalar }) => {
+        // Further checks see what was written, as if in quotes.
+        if (scalar !== undefined) scalar.value = scalar.source ?? ''
+        const { line, col } = lines.linePos(offset)
+        return `${file}:${line}:${col}: ${message}`
+      })
+      const document = isReadable(parsed) ? new YamlDocument(file, parsed, lines, { secrets, contents }) : null
+      return { document, problems }
+    })
 }
 
 function readGivenFile(file: string, rules: ReadRules): string {
@@ -170,7 +180,9 @@ const createFileTag = (
         onError(`${tag} ${name}:${error.line}: ${error.message}`)
         return name
       }
-      onError(`${tag} ${name} cannot be read (${(error as NodeJS.ErrnoException).code}); paths begin at this file`)
+      const { code } = error as NodeJS.ErrnoException
+      const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
+      onError(`${tag} ${name}: the file ${why}; its path begins at the folder of this file`)
       return name
     }
   },

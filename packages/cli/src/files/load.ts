@@ -65,8 +65,10 @@ export function loadFileSet(
     for (const { root, ...file } of files ?? []) {
       const rules = { root, allowOutside, allowedVariables }
       const documents = collect(() => readDocuments(file, { env, rules, reads }))
-      isComplete &&= documents !== null
-      for (const document of documents ?? []) {
+      isComplete &&= documents?.every(({ document }) => document !== null) ?? false
+      for (const { document, problems: unread } of documents ?? []) {
+        problems.push(...unread)
+        if (document === null) continue
         if (isManagerDocument(document.value)) {
           managers.push(document)
           continue
@@ -75,7 +77,7 @@ export function loadFileSet(
         const exposed = findExposed(document, allowedVariables)
         problems.push(...parsed.problems, ...exposed)
         if (parsed.entry === null) isComplete = false
-        else found.push({ entry: parsed.entry, isBroken: parsed.problems.length + exposed.length > 0 })
+        else found.push({ entry: parsed.entry, isBroken: unread.length + parsed.problems.length + exposed.length > 0 })
       }
     }
   }

@@ -1,9 +1,11 @@
 import { isAsWritten } from '@slipway/client'
-import { type Document, isAlias, isPair, isScalar, type Scalar, visit } from 'yaml'
+import { type Document, isAlias, isPair, isScalar, type Scalar, visit, type YAMLError } from 'yaml'
 
 export interface YamlProblem {
   offset: number
   message: string
+  /** A value that would change. The text of its source is what its author has written. */
+  scalar?: Scalar
 }
 
 /**
@@ -11,9 +13,9 @@ export interface YamlProblem {
  * without quotes stays as it is, also `yes`, `1_000` and `2026-11-29`.
  */
 export function findYamlProblems(document: Document.Parsed): YamlProblem[] {
-  if (document.errors.length > 0) return document.errors.map(toProblem)
+  if (!isReadable(document)) return listErrors(document.errors)
   // A warning says that a tag is not known. Its value would arrive without the tag.
-  const problems = document.warnings.map(toProblem)
+  const problems: YamlProblem[] = [...document.errors, ...document.warnings].map(toProblem)
   visit(document, {
     Scalar(key, node, path) {
       const message = key === 'key' ? describeKey(node) : describeChange(node)
@@ -21,7 +23,8 @@ export function findYamlProblems(document: Document.Parsed): YamlProblem[] {
       if (message === null || path.length === 1) return
       const parent = path.at(-1)
       const name = key !== 'key' && isPair(parent) && isScalar(parent.key) ? `${parent.key.source}: ` : ''
-      problems.push({ offset: node.range?.[0] ?? 0, message: `${name}${message}` })
+      const scalar = key === 'key' ? {} : { scalar: node }
+      problems.push({ offset: node.range?.[0] ?? 0, message: `${name}${message}`, ...scalar })
     },
     Pair(_, { key }) {
       if (isScalar(key) || isAlias(key)) return
@@ -30,6 +33,23 @@ export function findYamlProblems(document: Document.Parsed): YamlProblem[] {
     },
   })
   return problems
+}
+
+/** Whether the text is YAML. A tag that has no value, such as `!file` of a missing file, leaves the other fields readable. */
+export const isReadable = ({ errors }: Document.Parsed): boolean =>
+  errors.every(({ code }) => code === 'TAG_RESOLVE_FAILED')
+
+/** The first error of each line: the parser goes on, and takes the rest of the line for more of them. */
+function listErrors(errors: readonly YAMLError[]): YamlProblem[] {
+  const firsts = errors.filter(({ linePos }, n) => {
+    const before = errors[n - 1]?.linePos?.[0].line
+    return before === undefined || before !== linePos?.[0].line
+  })
+  return firsts.map((error) => {
+    const { offset, message } = toProblem(error)
+    const advice = error.code === 'UNEXPECTED_TOKEN' ? '; write a text with {{, ": " or " #" in quotes' : ''
+    return { offset, message: message + advice }
+  })
 }
 
 const toProblem = ({ pos, message }: { pos: [number, number]; message: string }): YamlProblem => ({
