@@ -3,6 +3,7 @@
 
 export * from './access/may.ts'
 export * from './access/permissions.ts'
+export { presumedWriter } from './access/presumed-writer.ts'
 export * from './access/refusal.ts'
 export * from './command-failure.ts'
 export * from './concurrency.ts'

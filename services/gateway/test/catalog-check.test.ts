@@ -164,6 +164,34 @@ test('permissions, tenants and quotas count as in the real calls', async () => {
   expect(found.map((error) => error?.[0] ?? null)).toEqual([404, 404, 404, 403, null])
 })
 
+test('a caller that may only read asks as if it might write what it reads, and others do not', async () => {
+  const { body: shared } = await admin.send('createEnvironment', '/environments', { name: 'shared' })
+  const tenant = await addTenant(gateway, 'readers')
+  const changes = [
+    create('environment', { name: 'production' }),
+    create('target', { name: 'here', connection: { type: 'simulated' } }),
+    { what: 'upload', id: '3'.repeat(64), size: 5 },
+    { what: 'delete', kind: 'environment', id: shared.id },
+    create('tenant', { name: 'another' }),
+  ]
+  const ask = async (role: 'user' | 'operator', assume_permissions?: boolean) => {
+    const { token } = await addUser(gateway, { role, tenant_id: tenant.id })
+    const body = { changes, ...(assume_permissions === undefined ? {} : { assume_permissions }) }
+    const response = await clientOf(gateway, token).send('checkCatalog', '/catalog/check', body)
+    const { results, assumed_permissions } = response.body
+    return [
+      assumed_permissions,
+      results.map(({ error }: { error: { status: number } | null }) => error?.status ?? null),
+    ]
+  }
+  expect(await ask('user')).toEqual([false, [403, 403, 403, 403, 403]])
+  expect(await ask('user', true)).toEqual([true, [null, null, null, 403, 403]])
+  expect(await ask('operator', true)).toEqual([false, [403, null, null, 403, 403]])
+  const { token } = await addUser(gateway, { role: 'user', tenant_id: tenant.id })
+  const write = await clientOf(gateway, token).send('createEnvironment', '/environments', { name: 'production' })
+  expect(write.status).toBe(403)
+})
+
 test('a change with the state that was read is refused after another change', async () => {
   const { body: record } = await admin.send('createEnvironment', '/environments', { name: 'stage' })
   const path = `/environments/${record.id}` as const

@@ -108,7 +108,12 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
   }
   const { entries } = fileSet
   const reconciler = new Reconciler(client, fileSet, { manager, resendSecrets, takeOver })
-  const { changes: found, deletions, uploads, checked } = await planAll(client, reconciler, fileSet, { prune, tenant })
+  const {
+    changes: found,
+    deletions,
+    uploads,
+    checked,
+  } = await planAll(client, reconciler, fileSet, { prune, tenant, dryRun })
   if (output.isForPeople) {
     for (const change of found) for (const line of formatChange(change, output)) output.writeLine(line)
     for (const deletion of deletions) output.writeLine(formatDeletion(deletion, output))
@@ -164,7 +169,7 @@ async function planAll(
   client: SlipwayClient,
   reconciler: Reconciler,
   { problems: ofFiles }: FileSet,
-  { prune, tenant }: { prune: boolean; tenant: string | null },
+  { prune, tenant, dryRun }: { prune: boolean; tenant: string | null; dryRun: boolean },
 ) {
   const { InvalidFilesError, sortProblems } = await import('../files/document.ts')
   const { listUploads } = await import('../files/uploads.ts')
@@ -174,7 +179,7 @@ async function planAll(
     // Records that only a broken document names must not look as if they were to be deleted.
     const deletions = prune && known.length === 0 ? await reconciler.planDeletions(tenant) : []
     const uploads = await listUploads(client, changes)
-    const checked = await reconciler.check(changes, { deletions, uploads })
+    const checked = await reconciler.check(changes, { deletions, uploads, assumePermissions: dryRun })
     const all = [...known, ...checked.problems]
     if (all.length > 0) throw new InvalidFilesError(sortProblems(all), ['nothing was changed'])
     return { changes, deletions, uploads, checked }

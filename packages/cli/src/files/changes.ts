@@ -91,7 +91,11 @@ export class Reconciler {
   /** Asks the server what it would refuse of these changes, all together. Nothing is changed. */
   async check(
     changes: readonly Change[],
-    { deletions, uploads }: { deletions: readonly Deletion[]; uploads: readonly ContentFile[] },
+    {
+      deletions,
+      uploads,
+      ...options
+    }: { deletions: readonly Deletion[]; uploads: readonly ContentFile[]; assumePermissions: boolean },
   ): Promise<Checked> {
     const problems: string[] = []
     const warnings: string[] = []
@@ -138,7 +142,8 @@ export class Reconciler {
       })
     }
     const all = [...assumed.list().map(toAssumption), ...items]
-    if (all.length > 0) await checkChanges(this.#client, all)
+    const isAssumed = all.length > 0 && (await checkChanges(this.#client, all, options))
+    if (isAssumed) warnings.unshift('this account may only read the catalog: its permissions were not checked')
     return { problems, warnings, refusedDeletions }
   }
 

@@ -11,15 +11,32 @@ export interface CheckItem {
 /** What one call checks: fewer changes than the server takes, so that it answers within seconds. */
 const PIECE = { changes: 100, bytes: 2 * 1024 * 1024 }
 
-/** Asks the server what it would refuse, and reports each answer. Nothing is changed. */
-export async function checkChanges(client: SlipwayClient, items: readonly CheckItem[]): Promise<void> {
-  for (const piece of splitItems(items, PIECE)) await checkPiece(client, piece)
+/**
+ * Asks the server what it would refuse, and reports each answer. Nothing is changed. With `assumePermissions`, an account that may only
+ * read asks as if it might write. Returns whether it did so.
+ */
+export async function checkChanges(
+  client: SlipwayClient,
+  items: readonly CheckItem[],
+  { assumePermissions }: { assumePermissions: boolean },
+): Promise<boolean> {
+  let isAssumed = false
+  for (const piece of splitItems(items, PIECE)) {
+    const changes = piece.map(({ change }) => change)
+    isAssumed = (await checkPiece(client, piece, { changes, assume_permissions: assumePermissions })) || isAssumed
+  }
+  return isAssumed
 }
 
-async function checkPiece(client: SlipwayClient, piece: readonly CheckItem[]): Promise<void> {
+async function checkPiece(
+  client: SlipwayClient,
+  piece: readonly CheckItem[],
+  body: Input<'checkCatalog'>['body'],
+): Promise<boolean> {
   try {
-    const { results } = await client.call('checkCatalog', { body: { changes: piece.map(({ change }) => change) } })
+    const { results, assumed_permissions } = await client.call('checkCatalog', { body })
     for (const [n, { error, warnings }] of results.entries()) piece[n]?.report(error && toApiError(error), warnings)
+    return assumed_permissions
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
     // Some rules of bodies are those of the whole request, such as the digits of numbers.
@@ -30,6 +47,7 @@ async function checkPiece(client: SlipwayClient, piece: readonly CheckItem[]): P
       if (item === undefined) throw error
       item.report(toApiError({ status, code, message, details: { errors: [{ ...problem, path }] } }), [])
     }
+    return false
   }
 }
 

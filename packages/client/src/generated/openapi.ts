@@ -263,6 +263,8 @@ export interface components {
             reason?: string;
         };
         CatalogChecks: {
+            /** @description Whether the permissions of the caller were not checked */
+            assumed_permissions: boolean;
             /** @description What would become of each change, in their order */
             results: {
                 /** @description Why the change would be refused; null: it would be made */
@@ -548,6 +550,8 @@ export interface components {
         };
         /** @description A change that is refused counts as done for the changes after it, so that all problems are found at once. */
         CheckCatalog: {
+            /** @description Whether a caller that may change nothing of the catalog is checked as if it might create, change and delete what it reads. So the account of a preview needs no right to write */
+            assume_permissions?: boolean;
             /** @description The changes in their order. Each sees what those before it have done */
             changes: ({
                 /** @description What is done */

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { ContentId, Count, describe, literals, Ref, Strict, tagged, Uuid, withOptions } from '../schema.ts'
+import { ContentId, Count, describe, Flag, literals, Ref, Strict, tagged, Uuid, withOptions } from '../schema.ts'
 import { STORY } from '../story.ts'
 import { ErrorBody } from './common.ts'
 import { MAX_CONTENT_BYTES } from './content.ts'
@@ -96,6 +96,13 @@ export const CheckCatalog = Strict(
       'The changes in their order. Each sees what those before it have done',
       [{ what: 'create', kind: 'environment', id: STORY.environment, body: { name: 'production' } }],
     ),
+    assume_permissions: Type.Optional(
+      Flag(
+        'Whether a caller that may change nothing of the catalog is checked as if it might create, change and delete what it reads. So the ' +
+          'account of a preview needs no right to write',
+        false,
+      ),
+    ),
   },
   {
     description:
@@ -112,6 +119,7 @@ const Refusal = Strict(
 )
 
 export const CatalogChecks = Strict({
+  assumed_permissions: Flag('Whether the permissions of the caller were not checked', false),
   results: describe(
     Type.Array(
       Strict({
