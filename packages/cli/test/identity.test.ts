@@ -50,6 +50,7 @@ beforeAll(async () => {
     [`GET /admin/users/${PERSON}`]: answer(person),
     'GET /environments': list({ id: STAGING, name: 'staging' }, { id: PRODUCTION, name: 'production' }),
     'GET /solutions': list({ id: SHOP, name: 'Shop' }),
+    'GET /admin/roles': list({ id: TRUST, name: 'operator' }, { id: SHOP, name: 'deployer' }),
     'POST /admin/roles': changed({ id: TRUST }),
     [`GET /admin/users/${ACCOUNT}/trusts`]: answer({ trusts: [{ id: TRUST, name: 'main', claims: { ref: 'x' } }] }),
     [`POST /admin/users/${ACCOUNT}/trusts`]: (_, response, body) => sendJson(response, 201, body),
@@ -93,6 +94,11 @@ test('a service account is created with roles, or with roles in a scope', async 
     role_bindings: [inStaging],
   })
   expect(stdout).toContain(': deployer in staging')
+})
+
+test('a role that does not exist is named before the request', async () => {
+  const { code, stderr } = await slipway('bindings', 'create', 'ada@example.com', '--role', 'deploier')
+  expect([code, stderr]).toEqual([3, expect.stringContaining('did you mean deployer?')])
 })
 
 test('a service account is suspended', async () => {

@@ -6,6 +6,7 @@ import { requireConsent } from '../terminal/prompt.ts'
 import { type Context, provideContext } from './context.ts'
 import { addNoun, LIST } from './nouns.ts'
 import { DO_NOT_ASK } from './record-commands.ts'
+import { findRoles } from './record-options.ts'
 import { findRecord, getName } from './records.ts'
 import {
   addScopeOptions,
@@ -72,8 +73,9 @@ async function list({ client, output }: Context, user: string): Promise<void> {
   )
 }
 
-async function create(context: Context, nameOrId: string, { role, ...options }: BindingOptions): Promise<void> {
+async function create(context: Context, nameOrId: string, { role: given, ...options }: BindingOptions): Promise<void> {
   const { client } = context
+  const [role = given] = (await findRoles(context, [given])) ?? []
   const user = await findRecord(client, 'user', nameOrId)
   const binding = { role, ...(await findScope(client, options)) }
   const others = listBindings(user).filter((one) => !isSameBinding(one, binding))

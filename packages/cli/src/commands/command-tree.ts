@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
 
+/** The verb that a noun alone stands for. */
+export const LIST_VERB = 'list'
+
 export const getNames = (command: Command) => [command.name(), ...command.aliases()]
 
 export const findCommand = (parent: Command, word: string): Command | undefined =>

@@ -1,7 +1,6 @@
 import type { Argument, Command, Option } from 'commander'
 
-import { findCommand } from './command-tree.ts'
-import { LIST_VERB } from './nouns.ts'
+import { findCommand, LIST_VERB } from './command-tree.ts'
 
 /** What a shell has typed, as words without quotes. */
 export interface Typed {

@@ -2,7 +2,7 @@ import type { Input } from '@slipway/client'
 import type { Command } from 'commander'
 import { UsageError } from '../exit-code.ts'
 import type { Context } from './context.ts'
-import { addValueOption, type Given, toNullable, type Verb } from './record-options.ts'
+import { addValueOption, findRoles, type Given, toNullable, type Verb } from './record-options.ts'
 import { findId } from './records.ts'
 import { omitUndefined, parseIntegerBetween } from './values.ts'
 
@@ -35,14 +35,19 @@ export function addRuleOptions(command: Command, verb: Verb): Command {
 
 /** Returns all rules, because a change replaces all of them. Null: there is none. */
 export async function buildRules(
-  { client }: Context,
+  context: Context,
   { approvals, approverRole, promotion, promotionHours }: RuleOptions,
   current: Rules,
 ): Promise<Rules | null | undefined> {
+  const { client } = context
   const given = [approvals, approverRole, promotion, promotionHours]
   if (given.every((one) => one === undefined)) return undefined
   const { approvals: before, promotion: source, ...others } = current
   const asks = approvals === undefined ? before !== undefined || typeof approverRole === 'string' : approvals !== false
+  const [role] =
+    typeof approverRole === 'string'
+      ? ((await findRoles(context, [approverRole])) ?? [])
+      : [toNullable<string>(approverRole)]
   const from = typeof promotion === 'string' ? await findId(client, 'environment', promotion) : promotion
   const from_environment_id = from ?? source?.from_environment_id ?? false
   if (from_environment_id === false && promotionHours !== undefined)
@@ -53,7 +58,7 @@ export async function buildRules(
       ? {
           approvals: {
             ...before,
-            ...omitUndefined({ count: approvals || undefined, role: toNullable(approverRole) }),
+            ...omitUndefined({ count: approvals || undefined, role }),
           },
         }
       : {}),

@@ -1,9 +1,9 @@
 import type { Argument, Command, Help, Option } from 'commander'
 import { findConfiguredUrl } from '../configuration/server.ts'
 import type { Io } from '../io.ts'
-import { findCommand, getPath } from './command-tree.ts'
+import { findCommand, getPath, LIST_VERB } from './command-tree.ts'
 import { EXAMPLES } from './examples.ts'
-import { LIST_VERB, refuseUnknownCommand } from './nouns.ts'
+import { refuseUnknownCommand } from './nouns.ts'
 
 /** What `--help` and `slipway help` print. */
 

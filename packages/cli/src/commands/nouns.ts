@@ -3,9 +3,6 @@ import { findCommand, searchHelp } from './command-tree.ts'
 
 /** The commands of one kind of record: `slipway targets list`. Without a verb, a noun lists. */
 
-/** The verb that a noun alone stands for. */
-export const LIST_VERB = 'list'
-
 /** How a noun adds its list: its options are those of the noun alone. */
 export const LIST = { isDefault: true } as const
 

@@ -1,9 +1,9 @@
-import { parseSelector, SelectorSyntaxError } from '@slipway/client'
+import { PermissionError, parseSelector, SelectorSyntaxError } from '@slipway/client'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { RefusedError } from '../exit-code.ts'
 import { NotUtf8Error, readTextFile } from '../files/text-file.ts'
 import type { Context } from './context.ts'
-import { findId, type RecordKind } from './records.ts'
+import { findId, findRecord, type RecordKind } from './records.ts'
 import { collect, parseAssignment, readVariables } from './values.ts'
 
 /** Options that `create` and `edit` of several kinds share, and the fields of the API that they give. */
@@ -92,6 +92,23 @@ export async function findReference(
   given: Given<string> | undefined,
 ): Promise<string | null | undefined> {
   return typeof given === 'string' ? await findId(client, kind, given) : toNullable<string>(given)
+}
+
+/** Returns the names of roles as the server spells them. Whoever may not read roles gets the refusal of the server. */
+export async function findRoles(
+  { client }: Context,
+  names: readonly string[] | undefined,
+): Promise<string[] | undefined> {
+  if (names === undefined) return undefined
+  const find = async (name: string) => {
+    try {
+      return (await findRecord(client, 'role', name)).name
+    } catch (error) {
+      if (error instanceof PermissionError) return name
+      throw error
+    }
+  }
+  return await Promise.all(names.map(find))
 }
 
 export interface VariableOptions {

@@ -2,7 +2,14 @@ import type { Input, Schema } from '@slipway/client'
 import type { Command } from 'commander'
 import { formatCount } from '../terminal/table.ts'
 import { addRecordCommands, type Editing } from './record-commands.ts'
-import { addDescription, addSetOption, type DescriptionOption, mergeSet, toNullable } from './record-options.ts'
+import {
+  addDescription,
+  addSetOption,
+  type DescriptionOption,
+  mergeSet,
+  requireOption,
+  toNullable,
+} from './record-options.ts'
 import { omitUndefined } from './values.ts'
 
 type Fields = Input<'updateRole'>['body']
@@ -19,6 +26,7 @@ const ROLE: Editing<'role', RoleOptions, Fields> = {
   addOptions(command, verb) {
     if (verb === 'edit') command.option('--name <name>', 'new name')
     addSetOption(command, verb, '--permission <permission>', 'a permission, such as deployments:create', String)
+    if (verb === 'create') requireOption(command, '--permission')
     return addDescription(command, verb)
   },
   build: (_, { name, permission, removePermission, description }, record) =>

@@ -2,10 +2,8 @@ import type { Input, Schema } from '@slipway/client'
 import type { Command } from 'commander'
 import { UsageError } from '../exit-code.ts'
 import { addRecordCommands, type Editing } from './record-commands.ts'
-import { findReference } from './record-options.ts'
 import { addScopeOptions, findScope, isLimited, type ScopeOptions } from './scopes.ts'
 import { type AccountOptions, addAccountOptions, buildAccount, describeAccount } from './users.ts'
-import { omitUndefined } from './values.ts'
 
 type Fields = Input<'updateUser'>['body']
 
@@ -18,11 +16,7 @@ const SERVICE_ACCOUNT: Editing<'service-account', AccountOptions & ScopeOptions,
     edit: '`bindings` has the roles with a scope',
   },
   addOptions: (command, verb) => addAccountOptions(verb === 'create' ? addScopeOptions(command) : command, verb),
-  build: async (context, options, record) =>
-    omitUndefined<Fields>({
-      ...buildAccount(options, record?.roles),
-      tenant_id: await findReference(context, 'tenant', options.tenant),
-    }),
+  build: (context, options, record) => buildAccount(context, options, record?.roles),
   async create({ client }, username, { roles = [], ...fields }, options) {
     const scope = await findScope(client, options)
     if (isLimited(scope) && roles.length === 0)

@@ -10,6 +10,7 @@ import {
   addValueOption,
   addYesNo,
   findReference,
+  findRoles,
   type Given,
   isYes,
   mergeSet,
@@ -47,15 +48,13 @@ export function addAccountOptions(command: Command, verb: Verb): Command {
   )
 }
 
-/** Without the tenant and the scopes of roles. */
-export const buildAccount = (
-  { displayName, role, removeRole, status }: AccountOptions,
-  roles: readonly string[] = [],
-) =>
+/** Without the scopes of roles. */
+export const buildAccount = async (context: Context, options: AccountOptions, roles: readonly string[] = []) =>
   omitUndefined<Fields>({
-    display_name: toNullable(displayName),
-    roles: mergeSet('role', roles, role, removeRole),
-    status,
+    display_name: toNullable(options.displayName),
+    roles: mergeSet('role', roles, await findRoles(context, options.role), options.removeRole),
+    status: options.status,
+    tenant_id: await findReference(context, 'tenant', options.tenant),
   })
 
 /** For example `: deployer in staging; suspended`. */
@@ -84,10 +83,9 @@ const USER: Editing<'user', UserOptions, Fields> = {
   },
   build: async (context, options, record) =>
     omitUndefined<Fields>({
-      ...buildAccount(options, record?.roles),
+      ...(await buildAccount(context, options, record?.roles)),
       email: options.email,
       username: options.username,
-      tenant_id: await findReference(context, 'tenant', options.tenant),
       break_glass: isYes(options.breakGlass),
       password: options.passwordStdin && (await readFirstLineOfStdin(context.io)),
     }),

@@ -5,6 +5,7 @@ import { readFirstLineOfStdin } from '../terminal/prompt.ts'
 import { showTime } from '../terminal/table.ts'
 import { provideContext } from './context.ts'
 import { chooseEntry } from './entries.ts'
+import { nameFields } from './field-names.ts'
 import { take } from './lists.ts'
 import { addRecordCommands, type Editing } from './record-commands.ts'
 import {
@@ -38,6 +39,7 @@ const WEBHOOK: Editing<'webhook', WebhookOptions, Fields> = {
   argument: ['url', 'where deliveries go, by POST'],
   about: { create: 'the secret that signs its deliveries is shown once', edit: 'its tenant cannot change' },
   addOptions(command, verb) {
+    if (verb === 'edit') nameFields(command, { url: '--new-url' })
     if (verb === 'edit') command.option('--new-url <url>', 'where deliveries go from now on')
     addSetOption(command, verb, '--event <event>', 'an event that it gets, such as deployment.finished', String)
     if (verb === 'create') requireOption(command, '--event')
