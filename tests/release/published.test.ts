@@ -302,6 +302,7 @@ testImages(
       ...nowhere,
       SLIPWAY_MANAGEMENT_PORT: String(port),
       SLIPWAY_PORT: String(await freePort()),
+      SLIPWAY_LOG_STREAM_URL: 'http://127.0.0.1:1',
       SLIPWAY_ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
       SLIPWAY_JWT_KEYS: `test:${Buffer.alloc(32, 2).toString('base64')}`,
     }

@@ -126,6 +126,42 @@ function buildAll(args: string[], env: Record<string, string> = {}) {
   return { status, stderr, built }
 }
 
+describe('scripts/images.sh', () => {
+  /** An engine that has no image, pulls nothing, and saves an archive with this file. */
+  const runWith = (saved: string, ...args: string[]) => {
+    const engine = path.join(folder, 'docker')
+    fs.writeFileSync(path.join(folder, saved), '{}')
+    const script = `case "$1" in
+info | build) ;;
+save) tar -C ${folder} -cf "$3" ${saved} ;;
+images) printf "%s\\n" "REPOSITORY TAG" "slipway/gateway 9.9.9" ;;
+*) exit 1 ;;
+esac`
+    fs.writeFileSync(engine, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    const env = {
+      PATH: `${folder}:${process.env['PATH']}`,
+      SLIPWAY_IMAGE_TAG: '9.9.9',
+      SLIPWAY_BASE_IMAGE: 'hardened:1',
+    }
+    return spawnSync('bash', ['scripts/images.sh', ...args], { cwd: repositoryRoot, env, encoding: 'utf8' })
+  }
+
+  test('--archives writes an OCI archive, and refuses the format of an old docker', () => {
+    expect(runWith('oci-layout', '--archives', folder, 'gateway').status).toBe(0)
+    expect(fs.existsSync(path.join(folder, 'slipway-gateway-9.9.9.oci.tar'))).toBe(true)
+    const old = runWith('repositories', '--archives', folder, 'gateway')
+    expect(old).toMatchObject({ status: 1, stderr: expect.stringContaining('version 25 or newer') })
+  })
+
+  test('--check names the base image that cannot be pulled', () => {
+    const { status, stderr } = runWith('oci-layout', '--check')
+    expect(status).toBe(1)
+    expect(stderr).toBe(
+      'images: docker cannot pull hardened:1; set SLIPWAY_BASE_IMAGE and SLIPWAY_BUILD_IMAGE to images that it has or can pull\n',
+    )
+  })
+})
+
 describe('make images', () => {
   test('builds every service, the migrations and the command line', () => {
     const { status, built } = buildAll([])
