@@ -51,7 +51,7 @@ describe('the exit code', () => {
   test('is 3 after a refusal of the server', async () => {
     const ended = await cli.run(['deploy', 'greet', '--tag', 'role=db'])
     expectExit(ended, 3)
-    expect(ended.stderr).toContain('/target_tags')
+    expect(ended.stderr).toContain('no target has the tag role=db; did you mean role=web?')
   })
 
   test('is 3 during a freeze, until the freeze is overridden or deleted', async () => {
@@ -101,7 +101,8 @@ test('a plan is shown by preview and --dry-run, and --expect-plan refuses anothe
 })
 
 test('warnings of deploy and redeploy are on stderr, and --strict refuses them', async () => {
-  const warning = 'Variable "nmae" is given and not used: no definition, script or template names it'
+  const warning =
+    'Variable "nmae" is given and not used: no definition, script or template names it; did you mean name?'
   const request = ['deploy', 'greet', '-t', 'one', '--var', 'nmae=x']
   const deployed = await cli.run([...request, '--wait'])
   expect(deployed).toMatchObject({ code: 0, stderr: `warning: ${warning}\n` })
