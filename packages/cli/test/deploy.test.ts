@@ -29,7 +29,7 @@ beforeAll(async () => {
     'GET /sequences': (_, response) => sendJson(response, 200, list()),
     'GET /solutions': (_, response) => sendJson(response, 200, list({ id: OTHER, name: 'shop' })),
     'GET /targets': (_, response) =>
-      sendJson(response, 200, list({ id: ID, name: 'web-1', tenant_id: null, environment_id: OTHER })),
+      sendJson(response, 200, list({ id: ID, name: 'web-1', enabled: true, tenant_id: null, environment_id: OTHER })),
     'GET /environments': (_, response) => sendJson(response, 200, list({ id: OTHER, name: 'production' })),
     'GET /deployment-freezes': (_, response) =>
       sendJson(
@@ -60,7 +60,7 @@ const slipway = (...args: string[]) => runSlipway(server.url, args)
 test.each([
   ['source', ['deploy', 'gree', '-t', 'web-1'], 'there is no solution, sequence or action "gree"; did you mean greet?'],
   ['target', ['deploy', 'greet', '-t', 'web-2'], 'there is no target "web-2"'],
-  ['file', ['deploy', 'greet', '--var-file', '/nowhere.env'], '--var-file /nowhere.env cannot be read (ENOENT)'],
+  ['file', ['deploy', 'greet', '-t', 'web-1', '--var-file', '/nowhere.env'], '--var-file /nowhere.env cannot be read (ENOENT)'],
 ])('an unknown %s is refused before a deployment is created', async (_, args, message) => {
   expect(await slipway(...args)).toMatchObject({ code: 3, stderr: expect.stringContaining(message) })
   expect(server.count('POST /deployments')).toBe(0)
@@ -97,4 +97,19 @@ test.each([
 ])('freeze check %j exits with %i and lists %j', async (options, code, names) => {
   const { stdout, ...ended } = await slipway('freeze', 'check', ...options, '-o', 'name')
   expect([ended.code, stdout.trim().split('\n')]).toEqual([code, names])
+})
+
+test('an environment is taken for all of its enabled targets only if that is said', async () => {
+  expect(await slipway('deploy', 'shop', '-e', 'production')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--all-targets'),
+  })
+  expect(await slipway('deploy', 'shop', '--all-targets')).toMatchObject({ code: 2 })
+  expect(await slipway('deploy', 'shop', '-e', 'production', '--all-targets', '-t', 'web-1')).toMatchObject({
+    code: 2,
+  })
+  expect(server.count('POST /deployments')).toBe(0)
+  expect(await slipway('deploy', 'shop', '-e', 'production', '--all-targets')).toMatchObject({ code: 0 })
+  const sent = server.requests.find(({ route }) => route === 'POST /deployments')
+  expect(sent?.body).toMatchObject({ target_ids: [ID], environment_id: OTHER })
 })

@@ -145,7 +145,7 @@ test.each([
     'a missing file',
     '!file greet.sh',
     '!file great.sh',
-    /^catalog\.yaml:15:11: !file great\.sh cannot be read \(ENOENT\)/,
+    /^catalog\.yaml:15:11: !file great\.sh: the file does not exist/,
   ],
   [
     'a missing environment variable',

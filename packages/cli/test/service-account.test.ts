@@ -96,7 +96,7 @@ describe('with SLIPWAY_ID_TOKEN', () => {
     routes['POST /deployments'] = (_, response) =>
       sendJson(response, 201, { deployment_id: ID, deployment: { config: {} }, warnings: [] })
     routes[`GET /deployments/${ID}`] = refuse(401, 'TOKEN_EXPIRED')
-    const { code, stderr } = await run(['deploy', 'Greet', '--wait'], env)
+    const { code, stderr } = await run(['deploy', 'Greet', '--tag', 'a=b', '--wait'], env)
     expect(stderr).toContain(message)
     expect(stderr).toContain(`deployment ${ID} goes on`)
     expect(code).toBe(5)

@@ -11,7 +11,7 @@ import { formatPath, formatRefusal, listShownTargets } from '../terminal/refusal
 import { Screen } from '../terminal/screen.ts'
 import { describePlace, translateFields } from './field-names.ts'
 import { getRoot } from './root.ts'
-import { suggestTags } from './suggestions.ts'
+import { suggestTags, suggestTypes } from './suggestions.ts'
 
 /** What every command receives. */
 export interface Context {
@@ -79,7 +79,7 @@ async function explain(client: SlipwayClient, command: Command, error: ApiError)
     translate: (sentence: string) => translateFields(command, sentence),
   }
   const targetNames = error instanceof FrozenError ? await nameTargets(client, error) : undefined
-  const hints = await suggestTags(client, command, error)
+  const hints = [...(await suggestTags(client, command, error)), ...suggestTypes(command, error)]
   const text = formatRefusal(error, { words, hints, ...(targetNames === undefined ? {} : { targetNames }) })
   return new ExplainedError(text, { cause: error })
 }

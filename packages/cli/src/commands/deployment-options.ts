@@ -1,7 +1,9 @@
 import type { Schema, SlipwayClient } from '@slipway/client'
 import { type Command, Option } from 'commander'
+import { RefusedError, UsageError } from '../exit-code.ts'
 import type { Context } from './context.ts'
 import { nameFields } from './field-names.ts'
+import { take } from './lists.ts'
 import { addNeeds } from './needs.ts'
 import { findId, findSource, SOURCES, type SourceKind } from './records.ts'
 import { DEPLOYMENT_ARGUMENT, withDeployment } from './references.ts'
@@ -48,6 +50,7 @@ export interface Selection extends Overrides {
   sourceVersion?: string
   versionsOf?: string
   allTags?: boolean
+  allTargets?: boolean
   deploymentTimeout?: number
   tenant?: string
 }
@@ -144,7 +147,14 @@ export function addSelection(command: Command): Command {
     )
   addNeeds(command, ['--all-tags'], ['--tag'])
   addNeeds(command, ['--tenant'], ['--environment'])
+  addNeeds(command, ['--all-targets'], ['--environment'])
   return addOverrides(command)
+    .addOption(
+      new Option('--all-targets', 'all enabled targets of the environment; needs --environment').conflicts([
+        'target',
+        'tag',
+      ]),
+    )
     .option('--all-tags', 'only targets with all of the tags; default: any of them')
     .option(
       '--deployment-timeout <duration>',
@@ -191,14 +201,34 @@ export async function buildOverrides(client: SlipwayClient, options: Overrides):
   })
 }
 
+/** @throws RefusedError if the environment has no target on which it could run */
+async function listTargetIds(client: SlipwayClient, environment_id: string | null | undefined): Promise<string[]> {
+  const query = omitUndefined<{ environment_id: string }>({ environment_id: environment_id ?? undefined })
+  const targets = await take(client.each('listTargets', { query }))
+  const ids = targets.flatMap(({ id, enabled }) => (enabled ? [id] : []))
+  if (ids.length > 0) return ids.sort()
+  throw new RefusedError(
+    'the environment has no enabled target: put one into it with `slipway targets edit NAME --environment ENVIRONMENT`',
+  )
+}
+
 const findDeploymentId = (context: Context, reference: string): Promise<string> =>
   withDeployment(context, reference, async (id) => (await context.client.call('getDeployment', { params: { id } })).id)
 
+/**
+ * Returns what to deploy, on which targets.
+ * @throws UsageError if no option names targets: an environment alone is never taken for all of its targets
+ */
 export async function buildSelection(context: Context, source: string, options: Selection): Promise<Body> {
   const { client } = context
+  if (options.target === undefined && options.tag === undefined && !options.allTargets) {
+    throw new UsageError('say on which targets: give --target, --tag, or --environment with --all-targets')
+  }
   const { kind, id } = await findSource(client, source, options.kind)
+  const overrides = await buildOverrides(client, options)
   return {
-    ...(await buildOverrides(client, options)),
+    ...overrides,
+    ...(options.allTargets ? { target_ids: await listTargetIds(client, overrides.environment_id) } : {}),
     ...omitUndefined<Body>({
       [`${kind}_id`]: id,
       version_requirement: options.sourceVersion,

@@ -4,9 +4,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 
   deploy: [
     'slipway deploy Shop --tag role=web --var greeting=hello --follow',
-    'slipway deploy Shop -e production --source-version ^2.0.0 --wait --timeout 30m',
+    'slipway deploy Shop -e production --all-targets --source-version ^2.0.0 --wait --timeout 30m',
   ],
-  preview: ['slipway preview Shop --tag role=web', 'slipway preview Shop -e production --blocked-exit-code'],
+  preview: [
+    'slipway preview Shop --tag role=web',
+    'slipway preview Shop -e production --all-targets --blocked-exit-code',
+  ],
   redeploy: ['slipway redeploy @last --wait', 'slipway redeploy @last --only-failed --follow'],
   promote: [
     'slipway promote Shop --from staging --to production --wait',

@@ -24,7 +24,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 
 const DEPLOYMENT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   'What:': ['--kind', '--source-version', '--versions-of', '--var', '--var-file', '--prompted', '--only-failed'],
-  'Where:': ['--target', '--tag', '--all-tags', '--environment', '--tenant', '--only-changed'],
+  'Where:': ['--target', '--tag', '--all-tags', '--all-targets', '--environment', '--tenant', '--only-changed'],
   'How:': [
     ...['--mode', '--failure-strategy', '--rollback-strategy', '--command-timeout', '--deployment-timeout'],
     ...['--max-retries', '--bypass-cache', '--strict', '--expect-plan', '--idempotency-key'],

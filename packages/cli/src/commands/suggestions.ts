@@ -26,3 +26,24 @@ export async function suggestTags(client: SlipwayClient, command: Command, error
   const unknown = given.map(formatTag).filter((tag) => !texts.includes(tag))
   return await Promise.all(unknown.map(async (tag) => `no target has the tag ${tag}${await suggestOneOf(tag, texts)}`))
 }
+
+/** After a refusal of variables: `--var NAME=5` gives a text, although 5 looks like a number. */
+export function suggestTypes(command: Command, error: ApiError): string[] {
+  const given: unknown = command.opts()['var']
+  if (!(error instanceof ValidationError) || !Array.isArray(given)) return []
+  const texts = new Map<unknown, unknown>(given)
+  return error.problems.flatMap(({ path }) => {
+    const [, name] = /^\/variables\/(\w+)$/.exec(path) ?? []
+    const text = texts.get(name)
+    if (typeof text !== 'string' || !isTyped(text)) return []
+    return [`--var ${name}=${text} gives a text; for a number, a boolean or JSON write --var ${name}:=${text}`]
+  })
+}
+
+function isTyped(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) !== 'string'
+  } catch {
+    return false
+  }
+}
