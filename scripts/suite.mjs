@@ -62,7 +62,7 @@ function origin() {
   if (runningServices().length === 0) return 'nothing runs; `make run` and `make up` start it'
   return isHeld(HOLDER)
     ? 'started by `make up`; `make down` ends it'
-    : 'left over from a `make run` that was killed; `make down` ends it'
+    : 'left over from a start that was killed; `make down` ends it'
 }
 
 async function status() {
