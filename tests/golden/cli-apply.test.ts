@@ -183,12 +183,13 @@ test('a higher version is published with its differences, and a published versio
     /version: is 1\.0\.0, but this version is published with another definition \(script\)/,
   )
   edit('version: 1.0.0', 'version: !env GREET_VERSION')
+  edit(`name: greet ${n}\nversion`, `name: greet ${n}\ndescription: says more\nversion`)
   const done = await apply(['--env', 'GREET_VERSION'], { ...SECRET, GREET_VERSION: '1.1.0' })
   expectExit(done, 0)
   expect(done.stdout).toMatch(
     /\+ publish action greet \d+ 1\.1\.0[\s\S]*version: "1\.0\.0" -> "1\.1\.0"[\s\S]* {2}\+ echo bye/,
   )
-  expect((await read('actions', `greet ${n}`)).latest_version).toBe('1.1.0')
+  expect(await read('actions', `greet ${n}`)).toMatchObject({ latest_version: '1.1.0', description: 'says more' })
 })
 
 test('targets of other types are unchanged in the second apply', async () => {

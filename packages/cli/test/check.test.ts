@@ -1,7 +1,9 @@
 // How `apply` asks the server about more changes than one call takes.
 import { expect, test } from '@jest/globals'
+import { SlipwayClient } from '@slipway/client'
+import { sendJson, startFakeServer } from '@slipway/testing'
 import fc from 'fast-check'
-import { type CheckItem, splitItems } from '../src/files/check.ts'
+import { type CheckItem, checkChanges, splitItems } from '../src/files/check.ts'
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 const reports: string[] = []
@@ -65,4 +67,30 @@ test('a file set that fits is one call', () => {
   ]
   expect(splitItems(items, { changes: 2, bytes: 1_000 })).toEqual([items])
   expect(splitItems(items, { changes: 2, bytes: 10 })).toHaveLength(2)
+})
+
+test('a server that has no time for so many changes is asked about fewer', async () => {
+  const sizes: number[] = []
+  const server = await startFakeServer({
+    'POST /catalog/check'(_request, response, body) {
+      const { changes } = body as { changes: object[] }
+      sizes.push(changes.length)
+      if (changes.length > 30) sendJson(response, 503, { error: { code: 'SERVICE_UNAVAILABLE', message: 'too long' } })
+      else
+        sendJson(response, 200, {
+          assumed_permissions: false,
+          results: changes.map(() => ({ error: null, warnings: [] })),
+        })
+    },
+  })
+  try {
+    reports.length = 0
+    const items = Array.from({ length: 60 }, (_, n) => item({ what: 'create', kind: 'target', id: uuid(n), body: {} }))
+    const client = new SlipwayClient({ url: server.url, token: 'token', retryForMs: 0 })
+    expect(await checkChanges(client, items, { assumePermissions: false })).toBe(false)
+    expect(sizes).toEqual([60, 25, 25, 10])
+    expect(reports).toHaveLength(60)
+  } finally {
+    await server.close()
+  }
 })

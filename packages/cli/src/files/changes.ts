@@ -144,7 +144,7 @@ export class Reconciler {
     const all = [...assumed.list().map(toAssumption), ...items]
     const isAssumed = all.length > 0 && (await checkChanges(this.#client, all, options))
     if (isAssumed) warnings.unshift('this account may only read the catalog: its permissions were not checked')
-    return { problems, warnings, refusedDeletions }
+    return { problems, warnings: [...new Set(warnings)], refusedDeletions }
   }
 
   /**

@@ -1,4 +1,4 @@
-import { type ApiError, type Input, type SlipwayClient, toApiError, ValidationError } from '@slipway/client'
+import { ApiError, type Input, type SlipwayClient, toApiError, ValidationError } from '@slipway/client'
 
 type CheckedChange = Input<'checkCatalog'>['body']['changes'][number]
 
@@ -8,8 +8,10 @@ export interface CheckItem {
   report(refusal: ApiError | null, warnings: readonly string[]): void
 }
 
+const UNAVAILABLE = 503
 /** What one call checks: fewer changes than the server takes, so that it answers within seconds. */
 const PIECE = { changes: 100, bytes: 2 * 1024 * 1024 }
+const SMALLEST = 10
 
 /**
  * Asks the server what it would refuse, and reports each answer. Nothing is changed. With `assumePermissions`, an account that may only
@@ -18,14 +20,22 @@ const PIECE = { changes: 100, bytes: 2 * 1024 * 1024 }
 export async function checkChanges(
   client: SlipwayClient,
   items: readonly CheckItem[],
-  { assumePermissions }: { assumePermissions: boolean },
+  options: { assumePermissions: boolean },
+  size = PIECE,
 ): Promise<boolean> {
-  let isAssumed = false
-  for (const piece of splitItems(items, PIECE)) {
-    const changes = piece.map(({ change }) => change)
-    isAssumed = (await checkPiece(client, piece, { changes, assume_permissions: assumePermissions })) || isAssumed
+  try {
+    let isAssumed = false
+    for (const piece of splitItems(items, size)) {
+      const body = { changes: piece.map(({ change }) => change), assume_permissions: options.assumePermissions }
+      isAssumed = (await checkPiece(client, piece, body)) || isAssumed
+    }
+    return isAssumed
+  } catch (error) {
+    const isTooMuch = error instanceof ApiError && error.status === UNAVAILABLE && size.changes > SMALLEST
+    if (!isTooMuch) throw error
+    // A busy server has no time for as many. What is reported again is the same.
+    return await checkChanges(client, items, options, { changes: size.changes / 4, bytes: size.bytes / 4 })
   }
-  return isAssumed
 }
 
 async function checkPiece(
