@@ -60,7 +60,11 @@ const slipway = (...args: string[]) => runSlipway(server.url, args)
 test.each([
   ['source', ['deploy', 'gree', '-t', 'web-1'], 'there is no solution, sequence or action "gree"; did you mean greet?'],
   ['target', ['deploy', 'greet', '-t', 'web-2'], 'there is no target "web-2"'],
-  ['file', ['deploy', 'greet', '-t', 'web-1', '--var-file', '/nowhere.env'], '--var-file /nowhere.env cannot be read (ENOENT)'],
+  [
+    'file',
+    ['deploy', 'greet', '-t', 'web-1', '--var-file', '/nowhere.env'],
+    '--var-file /nowhere.env cannot be read (ENOENT)',
+  ],
 ])('an unknown %s is refused before a deployment is created', async (_, args, message) => {
   expect(await slipway(...args)).toMatchObject({ code: 3, stderr: expect.stringContaining(message) })
   expect(server.count('POST /deployments')).toBe(0)
