@@ -27,7 +27,7 @@ describe('what the commands themselves say', () => {
     [['pending', '--wai'], ['--waiting-for']],
     [
       ['help', 'contexts', ''],
-      ['create', 'delete', 'edit', 'list', 'show', 'use'],
+      ['create', 'delete', 'edit', 'leave', 'list', 'show', 'use'],
     ],
     [
       ['where', 'x', '--state', 'r'],

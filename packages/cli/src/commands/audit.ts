@@ -5,7 +5,7 @@ import type { Context } from './context.ts'
 import { nameFields } from './field-names.ts'
 import { findKey } from './keys.ts'
 import { take } from './lists.ts'
-import { UUID } from './records.ts'
+import { findId, UUID } from './records.ts'
 import { parsePastTime } from './times.ts'
 import { collect, parseIntegerBetween } from './values.ts'
 import { addListAction } from './watching.ts'
@@ -30,7 +30,7 @@ export function addAudit(program: Command): void {
     .option('--exclude-action <name>', 'not this action, for example auth.refresh (repeatable)', collect(String))
     .option('--resource-type <type>', 'only changes of this kind of record, for example deployment')
     .option('--resource <id>', 'only changes of this record')
-    .option('--actor <id>', 'only changes by this user')
+    .option('--actor <user>', 'only changes by this user or service account: e-mail, name or id')
     .option(
       '--api-key <key>',
       'only calls with this API key: name or id of your own; the id of another or a deleted one',
@@ -76,7 +76,7 @@ async function listAuditRecords({ client, output }: Context, options: AuditOptio
     exclude_action: excludeAction?.join(','),
     resource_type: resourceType,
     resource_id: resource,
-    actor_id: actor,
+    actor_id: actor === undefined || UUID.test(actor) ? actor : await findId(client, 'user', actor),
     api_key_id: apiKey,
     from: since,
     to: until,

@@ -108,6 +108,17 @@ export function addContexts(program: Command): void {
       io.stderr.write(`using ${name}: ${url}\n`)
     })
   contexts
+    .command('leave')
+    .description('use no context from now on, but the last login without one')
+    .action((_options: unknown, command: Command) => {
+      const { io } = getRoot(command)
+      updateConfiguration(io, (configuration) => {
+        delete configuration.context
+      })
+      const { url } = readConfiguration(io)
+      io.stderr.write(`using no context: ${url ?? 'there is no login without one'}\n`)
+    })
+  contexts
     .command('delete')
     .argument('<context>', 'name of a context')
     .description('delete a context; its session on the server ends by itself, or with `slipway logout` before')

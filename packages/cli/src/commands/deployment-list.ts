@@ -46,7 +46,7 @@ export function addListOptions(command: Command): Command {
     .addOption(new Option('--kind <kind>', 'the kind of --source, for ambiguous names').choices(SOURCES))
     .option('--source-version <version>', 'only those of this version of their source')
     .option('-t, --target <name>', 'only those that include this target, by name or id')
-    .option('-e, --environment <name>', 'only those of this environment, by name or id')
+    .option('-e, --environment <name>', 'only those whose request names this environment, by name or id')
     .option('--tenant <name>', 'only those of this tenant, by name or id')
     .option('--triggered-by <name>', 'only those that this user started')
     .option(
@@ -88,6 +88,8 @@ export async function listDeployments({ client, output }: Context, options: List
       ['TOOK', ({ duration_ms }) => formatDuration(duration_ms)],
       ['BY', ({ triggered_by }) => triggered_by],
     ],
-    'no deployments',
+    environment === undefined
+      ? 'no deployments'
+      : `no deployments whose request names ${environment}; what its targets have: slipway matrix -e ${environment}`,
   )
 }

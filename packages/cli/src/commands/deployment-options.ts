@@ -7,7 +7,7 @@ import { take } from './lists.ts'
 import { addNeeds } from './needs.ts'
 import { findId, findSource, SOURCES, type SourceKind } from './records.ts'
 import { DEPLOYMENT_ARGUMENT, withDeployment } from './references.ts'
-import { parseFutureTime } from './times.ts'
+import { parseComingTime } from './times.ts'
 import {
   collect,
   omitUndefined,
@@ -128,8 +128,8 @@ export function addOverrides(command: Command, { environment = true } = {}): Com
       'deploy in spite of approvals, windows and promotion, as an administrator; needs --reason',
     )
     .option('--reason <text>', 'why freezes or rules are overridden')
-    .option('--at <time>', 'start no earlier: +2h, 14:30, "tomorrow 02:00", "2026-01-31 09:00"', parseFutureTime)
-    .option('--expires <time>', 'cancel it if it has not started by then', parseFutureTime)
+    .option('--at <time>', 'start no earlier: +2h, 14:30, "tomorrow 02:00", "2026-01-31 09:00"', parseComingTime)
+    .option('--expires <time>', 'cancel it if it has not started by then', parseComingTime)
     .option('--only-changed', 'leave out targets that have the same versions with the same values already')
     .option('--strict', 'refuse instead of warning about templates, variables and offline targets')
 }

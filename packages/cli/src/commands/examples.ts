@@ -287,6 +287,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'slipway contexts edit staging --ca-file company-ca.pem',
   ],
   'contexts use': ['slipway contexts use production', 'slipway contexts use staging'],
+  'contexts leave': ['slipway contexts leave', 'slipway contexts leave && slipway whoami'],
   'contexts delete': ['slipway contexts delete staging', 'slipway contexts delete staging --yes'],
   token: ['slipway token', 'slipway token -o json'],
   completion: ['slipway completion bash', 'slipway completion fish'],

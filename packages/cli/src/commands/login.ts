@@ -121,6 +121,10 @@ async function login(io: Io, server: Server, options: LoginOptions, timeoutMs: n
   remember(io, server)
   createSessionStore(io, url, context).save(sessions.load())
   io.stderr.write(`logged in to ${url} as ${name}; the session is stored in ${getConfigurationPath(io)}\n`)
+  if (context === undefined) return
+  io.stderr.write(
+    `commands act as ${name} from now on: context ${context} is in use (\`slipway contexts leave\` ends that)\n`,
+  )
 }
 
 /** A server of an earlier version knows passwords alone. */

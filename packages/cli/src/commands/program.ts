@@ -29,6 +29,7 @@ import { addRoles } from './roles.ts'
 import { addRollback } from './rollback.ts'
 import { RootCommand } from './root.ts'
 import { addServiceAccounts } from './service-accounts.ts'
+import { refuseSwallowedOptions } from './swallowed-options.ts'
 import { addTargets } from './targets.ts'
 import { addTenants } from './tenants.ts'
 import { addToken } from './token.ts'
@@ -61,6 +62,7 @@ export function buildProgram(io: Io): RootCommand {
   program.on('option:version', () =>
     program.error('error: --version shows the version of slipway; for the version of a source use --source-version'),
   )
+  refuseSwallowedOptions(program)
   addLogin(program)
   addToken(program)
   addContexts(program)

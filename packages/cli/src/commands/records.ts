@@ -92,8 +92,9 @@ async function findByName<K extends RecordKind>(client: SlipwayClient, kind: K, 
   const similar: string[] = []
   for await (const record of listRecords(client, kind, { search: name })) {
     const recordName = getName(record)
-    if (recordName === name) exact.push(record)
-    else if (nameKey(recordName) === nameKey(name)) spelled.push(record)
+    const names = 'username' in record ? [recordName, record.username] : [recordName]
+    if (names.includes(name)) exact.push(record)
+    else if (names.some((one) => nameKey(one) === nameKey(name))) spelled.push(record)
     else if (similar.length < MAX_SIMILAR_NAMES) similar.push(recordName)
   }
   return { found: exact.length > 0 ? exact : spelled, similar }

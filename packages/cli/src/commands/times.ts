@@ -26,6 +26,14 @@ export const parsePastTime = (text: string): string => parseTime(text, 'past', n
 /** Parses the time of something that is to come: `+2h` means in two hours. */
 export const parseFutureTime = (text: string): string => parseTime(text, 'future', new Date())
 
+/** Parses a time that must not be over, such as that of a start: `2026-11-29` alone is the midnight with which the day began. */
+export function parseComingTime(text: string): string {
+  const now = new Date()
+  const time = parseTime(text, 'future', now)
+  if (Date.parse(time) >= now.getTime()) return time
+  throw new InvalidArgumentError(`This time is over: it is ${time}. Write now, +2h, 14:30 or "tomorrow 02:00".`)
+}
+
 /** @throws InvalidArgumentError that says what is allowed */
 export function parseTime(text: string, direction: keyof typeof ALLOWED, now: Date): string {
   const words = text.trim()
