@@ -14,7 +14,8 @@ export PATH := $(CURDIR)/.tools/node_modules/.bin:$(CURDIR)/node_modules/.bin:$(
 
 INSTALLED := node_modules/.slipway-installed
 GENERATED := packages/database/src/generated/newest-migration.ts
-SUITE := node scripts/suite.mjs
+# By its whole path, so that `make down` takes no other clone's `make run` for its own.
+SUITE := node '$(CURDIR)/scripts/suite.mjs'
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 

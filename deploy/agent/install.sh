@@ -70,7 +70,7 @@ if [ -n "$token" ]; then
 fi
 
 if [ -z "$service" ]; then
-  echo "installed; to start it: SLIPWAY_AGENT_STATE_DIR=$state $node $app/dist/main.js"
+  echo "installed; to start it as $user: set -a; . $settings; set +a; SLIPWAY_AGENT_STATE_DIR=$state exec $node $app/dist/main.js"
   exit 0
 fi
 sed -e "s|@NODE@|$node|; s|@APP@|$app|; s|@USER@|$user|; s|@SETTINGS@|$settings|" \

@@ -34,7 +34,8 @@ export function writeRelease({ root, out, version, images, isSnapshot, say }) {
   }
   const bill = file(`slipway-${version}.cdx.json`)
   run('pnpm', 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--prod', '--out', bill)
-  const { text } = [version, 'Unreleased'].map((name) => findSection(root, name)).find((one) => one.text !== '') ?? {}
+  const sections = [version, 'Unreleased'].map((name) => findSection(root, name).text)
+  const text = sections.find((one) => one !== '') ?? 'No notes.'
   fs.writeFileSync(file('RELEASE-NOTES.md'), `# Slipway ${version}\n\n${text}\n`)
   const { repository } = JSON.parse(fs.readFileSync(path.join(root, 'packages/cli/package.json'), 'utf8'))
   const subjects = listFiles(out).map((name) => ({ name, digest: { sha256: sha256(file(name)) } }))
@@ -57,6 +58,8 @@ function writeAction(root, folder) {
   execFileSync(process.execPath, ['scripts/package-cli.mjs', '--unpacked', program], { cwd: root })
   fs.renameSync(path.join(program, 'THIRD-PARTY-LICENSES'), path.join(folder, 'THIRD-PARTY-LICENSES'))
   fs.renameSync(path.join(program, 'LICENSE'), path.join(folder, 'LICENSE'))
+  // Many repositories ignore folders of this name, and a copy of the action without its program would fail in a job.
+  fs.writeFileSync(path.join(program, '.gitignore'), '!dist/\n')
 }
 
 /** Packs the chart without its links, with the time of the commit for every file. */

@@ -11,7 +11,7 @@ import { ready, runningServices, startSuite, stopSuite } from './start.mjs'
 
 const RESTART_MS = 1_000
 const NAME = 'supervisor'
-const SCRIPT = 'scripts/suite.mjs run'
+const SCRIPT = `${path.join(root, 'scripts/suite.mjs')} run`
 /** The name under which `up` holds the servers until `down`. */
 export const HOLDER = 'suite'
 
@@ -24,7 +24,7 @@ const deployedFile = path.join(stateDir, 'example-deployed')
 
 const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Resolves at the first signal to stop, or when the `make` that started this is gone. A second Ctrl-C ends at once. */
+/** Resolves at the first signal to stop, or when the `make` that started this is gone. */
 function stopSignal() {
   const state = { stopping: false }
   const parent = process.ppid

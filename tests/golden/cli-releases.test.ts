@@ -4,7 +4,7 @@ import { createAction, openTenant, type TestTenant } from '@slipway/testing'
 import { type CommandLine, createFolder, expectExit, findId, openCommandLine } from './command-line.ts'
 
 const home = createFolder()
-const time = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d \\S+'
+const time = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d(:\\d\\d)? \\S+'
 let tenant: TestTenant
 let cli: CommandLine
 let user: string

@@ -181,7 +181,8 @@ export class Connection {
     const end = async () => {
       const { sessions } = await this.call('listSessions')
       const current = sessions.find(({ is_current }) => is_current)
-      if (current) await this.call('deleteSession', { params: { id: current.id } })
+      if (current === undefined) throw new Error('the server does not know this session: end all with `logout`')
+      await this.call('deleteSession', { params: { id: current.id } })
     }
     await end().catch((error: unknown) => {
       if (!(error instanceof AuthenticationError)) throw error

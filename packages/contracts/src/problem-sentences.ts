@@ -62,7 +62,7 @@ export const PATTERN_SENTENCES: Record<string, string> = {
 }
 
 /** Keywords whose failure is said by the rules inside them. */
-export const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'allOf', 'not'])
+export const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'allOf'])
 
 /** Returns the sentence about a failed keyword, or null if another failure says it. */
 export function writeSentence({ keyword, params, data, parentSchema, message }: ErrorObject): string | null {

@@ -130,26 +130,27 @@ function describeProblem(error: ErrorObject): SchemaProblem | null {
  * type: only the errors of the branch that has the type of the value stay, or one that names all types.
  */
 function describeUnions(errors: readonly ErrorObject[]): SchemaProblem[] {
-  const unions = errors.filter(({ keyword }) => keyword === 'anyOf')
-  if (unions.length === 0) return errors.flatMap((error) => describeProblem(error) ?? [])
-  const isOf = (union: ErrorObject, { instancePath, schemaPath }: ErrorObject) =>
-    instancePath === union.instancePath && schemaPath.startsWith(`${union.schemaPath}/`)
-  const isOfBranch = (error: ErrorObject) => error.keyword === 'type' && unions.some((union) => isOf(union, error))
+  if (!errors.some(isUnion)) return errors.flatMap((error) => describeProblem(error) ?? [])
+  // A value has as many errors as its schema has branches, however many values there are.
+  const byPlace = new Map<string, ErrorObject[]>()
+  for (const error of errors) {
+    const beside = byPlace.get(error.instancePath)
+    if (beside === undefined) byPlace.set(error.instancePath, [error])
+    else beside.push(error)
+  }
   return errors.flatMap((error) => {
-    if (isOfBranch(error)) return []
-    if (error.keyword !== 'anyOf') return describeProblem(error) ?? []
-    const types = errors.filter((one) => one.keyword === 'type' && isOf(error, one))
-    const branches = (error.schema as unknown[]).length
-    if (types.length < branches) return []
-    return {
-      path: error.instancePath,
-      message: expectTypes(
-        types.map(({ params }) => String(params['type'])),
-        error.data,
-      ),
-    }
+    const beside = byPlace.get(error.instancePath) ?? []
+    if (error.keyword === 'type' && beside.some((union) => isUnion(union) && isBranchOf(union, error))) return []
+    if (!isUnion(error)) return describeProblem(error) ?? []
+    const types = beside.filter((one) => one.keyword === 'type' && isBranchOf(error, one))
+    if (types.length < (error.schema as unknown[]).length) return []
+    const names = types.map(({ params }) => String(params['type']))
+    return { path: error.instancePath, message: expectTypes(names, error.data) }
   })
 }
+
+const isUnion = ({ keyword }: ErrorObject) => keyword === 'anyOf'
+const isBranchOf = (union: ErrorObject, { schemaPath }: ErrorObject) => schemaPath.startsWith(`${union.schemaPath}/`)
 
 /**
  * Makes a function that lists all problems of a value. It compiles the schema at the first value: compiling all schemas of the API
@@ -168,6 +169,7 @@ export function compile(schema: TSchema): (value: unknown) => SchemaProblem[] {
       seen.add(key)
       problems.push(problem)
     }
-    return problems
+    // A refused value is never valid, whatever sentences are missing.
+    return problems.length > 0 ? problems : [{ path: '', message: 'is not valid' }]
   }
 }

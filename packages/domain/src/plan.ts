@@ -238,6 +238,10 @@ function templateWarnings(plan: Plan, actions: readonly ResolvedAction[], target
   return [...warnings]
 }
 
+/** Comparing names takes time, and the planner plans for all tenants. */
+const MAX_HINTS = 20
+const MAX_KNOWN = 1_000
+
 /** Variables of the request that nothing declares or uses. Most are spelling mistakes. */
 function unusedWarnings(
   names: readonly string[],
@@ -250,10 +254,11 @@ function unusedWarnings(
   const templates = new Set(used.flatMap(templateNames))
   const scripts = used.map(scriptsOf)
   const mentioned = new Set(scripts.flatMap((script) => script.match(/SLIPWAY_VAR_[A-Z0-9_]+/g) ?? []))
+  const known = new Set([...definitions.keys(), ...templates])
   return undeclared
     .filter((name) => !templates.has(name) && !mentioned.has(environmentName(name)))
-    .map((name) => {
-      const hint = suggest(name, new Set([...definitions.keys(), ...templates]))
+    .map((name, index) => {
+      const hint = index < MAX_HINTS && known.size <= MAX_KNOWN ? suggest(name, known) : ''
       return `Variable "${name}" is given and not used: no definition, script or template names it${hint}`
     })
 }

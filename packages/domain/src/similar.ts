@@ -5,7 +5,7 @@ const MOST_EDITS = 3
 /** Of short words, three edits leave nothing. */
 const LEAST_SIMILARITY = 0.5
 /** No name that a person mistypes is longer. The cost grows with both lengths. */
-const LONGEST = 128
+const LONGEST = 64
 const MOST_SUGGESTED = 3
 
 /** Returns the words that a mistyped one may mean: those with the fewest different characters, in any case of letters. */

@@ -17,14 +17,18 @@ const sources = [
 ]
 const changed = (file) => fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 if (changed(dist) < Math.max(...sources.map(changed))) {
-  fs.rmSync(dist, { recursive: true, force: true })
+  // A build that is killed leaves no half of it behind.
+  const temporary = `${dist}.new`
+  fs.rmSync(temporary, { recursive: true, force: true })
   const names = new Set(pages.map((name) => name.slice(0, -'.md'.length)))
   const made = [...names].map((name) => [
     name,
     renderPage(fs.readFileSync(path.join(docs, `${name}.md`), 'utf8'), names),
   ])
-  fs.mkdirSync(dist)
-  for (const [name, { html }] of made) fs.writeFileSync(path.join(dist, `${name}.html`), html)
-  fs.cpSync(images, path.join(dist, 'images'), { recursive: true })
-  fs.copyFileSync(path.join(folder, 'public/manual.css'), path.join(dist, 'manual.css'))
+  fs.mkdirSync(temporary)
+  for (const [name, { html }] of made) fs.writeFileSync(path.join(temporary, `${name}.html`), html)
+  fs.cpSync(images, path.join(temporary, 'images'), { recursive: true })
+  fs.copyFileSync(path.join(folder, 'public/manual.css'), path.join(temporary, 'manual.css'))
+  fs.rmSync(dist, { recursive: true, force: true })
+  fs.renameSync(temporary, dist)
 }

@@ -142,7 +142,7 @@ async function records(on: TestGateway): Promise<{ all: number; failed: number }
   return rows[0] ?? { all: 0, failed: 0 }
 }
 
-test('publishing a version of a source that is deleted meanwhile is a conflict', async () => {
+test('a source that is deleted while a version of it is published is not found, as for other changes', async () => {
   const definition = { type: 'script', script: 'true' }
   const { body } = await admin.send('createAction', '/actions', {
     name: unique('action'),
@@ -156,7 +156,7 @@ test('publishing a version of a source that is deleted meanwhile is a conflict',
     await untilWaiting(gateway, 1)
     await holder.query('DELETE FROM sources WHERE id = $1', [body.id])
   })
-  expect(refusal((await publishing) as never)).toEqual(refused(409, 'CONFLICT'))
+  expect(refusal((await publishing) as never)).toEqual(refused(404, 'NOT_FOUND'))
 })
 
 describe('the queue for password hashing', () => {

@@ -1,5 +1,9 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
+import { manualRoutes } from '../src/docs/manual.ts'
 import { refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
 let gateway: TestGateway
@@ -64,6 +68,20 @@ describe('the reference of the API', () => {
     const head = await request(gateway.app).head('/docs')
     expect([head.status, head.text]).toEqual([200, undefined])
   })
+})
+
+test('a build serves each of its files, and its index at the address of the documentation', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'slipway-manual-'))
+  try {
+    const paths = () => manualRoutes(folder).map((route) => route.path)
+    expect(paths()).toEqual(['/docs', '/docs/'])
+    mkdirSync(path.join(folder, 'images'))
+    for (const file of ['README.html', 'cli.html', 'manual.css', 'images/now.png'])
+      writeFileSync(path.join(folder, file), '')
+    expect(paths().sort()).toEqual(['/docs', '/docs/', '/docs/cli', '/docs/images/now.png', '/docs/manual.css'])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('the address of the documentation is public, with and without a build', async () => {

@@ -8,6 +8,7 @@ import { createPasswordHasher, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '
 import { deleteRecoveryCodes, disableFactor } from '../identity/second-factor.sql.ts'
 import { revokeUser } from '../identity/sessions.ts'
 import { changesOf } from '../records/changes.ts'
+import { USER } from './user-records.ts'
 
 const USAGE = `Usage: make reset-password ARGS='--email ADDRESS [options]'
        node services/gateway/dist/administration/reset-password.js --email ADDRESS [options]
@@ -106,8 +107,13 @@ async function resetPassword(
   tx: Transaction,
   { email, password_hash, options }: { email: string; password_hash: string; options: Options },
 ): Promise<string[]> {
-  const user = await (await tx.prisma()).user.findUnique({
-    where: { email: normalizeEmail(email) },
+  const { user: users } = await tx.prisma()
+  const where = { email: normalizeEmail(email) }
+  const found = await users.findFirst({ where, select: { id: true } })
+  // What an administrator changes at the same time must be seen.
+  if (found !== null) await USER.lock.run(tx, found)
+  const user = await users.findFirst({
+    where,
     select: {
       id: true,
       tenant_id: true,
@@ -131,7 +137,7 @@ async function resetPassword(
   }
   const drops = user.totp_enabled && options.dropSecondFactor
   const after = { status: 'active', break_glass: user.break_glass || options.breakGlass }
-  await (await tx.prisma()).user.update({ where: { id: user.id }, data: { ...after, password_hash } })
+  await users.update({ where: { id: user.id }, data: { ...after, password_hash } })
   if (drops) {
     await disableFactor.run(tx, { user_id: user.id })
     await deleteRecoveryCodes.run(tx, { user_id: user.id })
@@ -160,5 +166,7 @@ async function resetPassword(
     ...(user.totp_enabled && !drops
       ? ['The login still asks for the second factor: --drop-second-factor removes it.']
       : []),
+    ...(after.break_glass ? [] : ['Where passwords are switched off, the login also needs --break-glass.']),
+    'An address with too many failed logins waits for up to 15 minutes.',
   ]
 }

@@ -285,7 +285,7 @@ export function sourceHandlers(kind: SourceType, dependencies: Dependencies) {
         const prisma = await tx.prisma()
         await holdParts(tx, input, references)
         await KIND.lock.run(tx, { id: source.id })
-        const locked = await prisma.source.findUnique({ where: { id: source.id }, select: { updated_at: true } })
+        const locked = await prisma.source.findFirst({ where: { id: source.id }, select: { updated_at: true } })
         if (locked === null) throw notFound(what)
         requireUnchanged(what, locked, expected_updated_at)
         await prisma.source.update({ where: { id: source.id }, data: { updated_at: timeOfChange(locked) } })
