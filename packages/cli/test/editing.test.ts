@@ -131,7 +131,10 @@ describe('the connection of a target', () => {
       [...edit, '--host', 'web-2', '--password-stdin'],
       { connection: { type: 'ssh', host: 'web-2', port: 22, username: 'deploy', password: 'secret' } },
     ],
-    [[...edit, '--duration', '2s'], { connection: { type: 'simulated', duration_ms: 2_000 } }],
+    [
+      [...edit, '--connection', 'simulated', '--duration', '2s'],
+      { connection: { type: 'simulated', duration_ms: 2_000 } },
+    ],
     [[...edit, '--tag', 'rack=3', '--remove-tag', 'role=web'], { tags: [{ key: 'rack', value: '3' }] }],
   ])('%j', async (words, body) => {
     expect(await slipway(...words)).toMatchObject({ code: 0 })
@@ -143,6 +146,9 @@ describe('the connection of a target', () => {
     [[...create, '--host', 'web-1', '--key-file', script], 'SSH needs --user'],
     [[...create, '--connection', 'local', '--host', 'web-1'], 'for --connection ssh, not local'],
     [[...edit, '--host', 'web-2'], 'Slipway keeps no secret for another host'],
+    [[...edit, '--duration', '2s'], 'web-1 is ssh; give --connection simulated to change it'],
+    [[...edit, '--connection', 'local', '--duration', '2s'], 'for --connection simulated, not local'],
+    [[...edit, '--host', 'web-2', '--without-secret'], "unknown option '--without-secret'"],
   ])('%j is wrong usage', async (words, message) => {
     expect(await slipway(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
     expect(getSent('P')).toEqual([])

@@ -1,9 +1,10 @@
 import type { Item, Schema } from '@slipway/client'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../exit-code.ts'
+import { sanitize } from '../terminal/controls.ts'
 import { readFirstLineOfStdin } from '../terminal/prompt.ts'
 import type { Context } from './context.ts'
-import { readOptionFile } from './record-options.ts'
+import { readOptionFile, type Verb } from './record-options.ts'
 import { omitUndefined, parseDuration, parseIntegerBetween } from './values.ts'
 
 /** How commands reach a target, as options. */
@@ -34,15 +35,18 @@ const TYPES: readonly Type[] = ['ssh', 'agent', 'local', 'simulated']
 const SSH = ['host', 'port', 'user', 'keyFile', 'passwordStdin', 'withoutSecret', 'hostKey'] as const
 const SIMULATED = ['duration', 'exitCode', 'failureRate'] as const
 
-export function addConnectionOptions(command: Command): Command {
-  return command
-    .addOption(new Option('--connection <type>', 'how commands reach it; default with --host: ssh').choices(TYPES))
+export function addConnectionOptions(command: Command, verb: Verb): Command {
+  const ifNone = verb === 'create' ? '; default with --host: ssh' : ''
+  command
+    .addOption(new Option('--connection <type>', `how commands reach it${ifNone}`).choices(TYPES))
     .option('--host <host>', 'ssh: host name or address, as the instances reach it')
     .option('--port <number>', 'ssh: port; default: 22', parseIntegerBetween(1, 65_535))
     .option('--user <name>', 'ssh: the user who logs in and runs the commands')
     .option('--key-file <file>', 'ssh: file with the private key, without passphrase')
     .option('--password-stdin', 'ssh: read the password from stdin')
-    .option('--without-secret', 'ssh: the host asks neither for a key nor for a password')
+  // The server keeps the secrets of the same host, so an edit cannot take them away.
+  if (verb === 'create') command.option('--without-secret', 'ssh: the host asks neither for a key nor for a password')
+  return command
     .option(
       '--host-key <key>',
       'ssh: the key of the host, or its SHA256: fingerprint; default: pinned at first contact',
@@ -59,25 +63,35 @@ function parseShare(text: string): number {
   return share
 }
 
-/** Returns the connection that the options give, or undefined if they give none. A change replaces the whole connection. */
+/**
+ * Returns the connection that the options give, or undefined if they give none. A change replaces the whole connection. Only
+ * `--connection` gives a target another type: the secrets of the old one would be lost.
+ */
 export async function buildConnection(
   context: Context,
   options: ConnectionOptions,
-  current: Connection | undefined,
+  target: Pick<Item<'listTargets'>, 'name' | 'connection'> | undefined,
 ): Promise<Input | undefined> {
   const isSsh = SSH.some((name) => options[name] !== undefined)
   const isSimulated = SIMULATED.some((name) => options[name] !== undefined)
-  const type = options.connection ?? (isSsh ? 'ssh' : isSimulated ? 'simulated' : undefined)
+  const current = target?.connection
+  if (current !== undefined && options.connection === undefined && !isSsh && !isSimulated) return undefined
+  const type = options.connection ?? current?.type ?? (isSsh ? 'ssh' : isSimulated ? 'simulated' : undefined)
   if (type === undefined) {
-    if (current !== undefined) return undefined
     throw new UsageError(
       `how are commands to reach the target? Give --host and --user for SSH, or --connection ${TYPES.slice(1).join(', ')}`,
     )
   }
-  if (isSsh && type !== 'ssh') throw new UsageError(`--host, --user and the like are for --connection ssh, not ${type}`)
-  if (isSimulated && type !== 'simulated')
-    throw new UsageError(`--duration, --exit-code and --failure-rate are for --connection simulated, not ${type}`)
-  if (type === 'ssh') return await buildSsh(context, options, current?.type === 'ssh' ? current : undefined)
+  const refuse = (flags: string, wanted: Type) => {
+    if (target === undefined || options.connection !== undefined)
+      throw new UsageError(`${flags} are for --connection ${wanted}, not ${type}`)
+    throw new UsageError(
+      `${flags} are for ${wanted}, and ${sanitize(target.name)} is ${type}; give --connection ${wanted} to change it`,
+    )
+  }
+  if (isSsh && type !== 'ssh') refuse('--host, --user and the like', 'ssh')
+  if (isSimulated && type !== 'simulated') refuse('--duration, --exit-code and --failure-rate', 'simulated')
+  if (type === 'ssh') return await buildSsh(context, options, current)
   if (type !== 'simulated') return { type }
   const { duration, exitCode, failureRate } = options
   return {
@@ -90,8 +104,9 @@ export async function buildConnection(
 async function buildSsh(
   { io }: Context,
   { host, port, user, hostKey, keyFile, passwordStdin, withoutSecret }: SshOptions,
-  current: Extract<Connection, { type: 'ssh' }> | undefined,
+  old: Connection | undefined,
 ): Promise<Input> {
+  const current = old?.type === 'ssh' ? old : undefined
   const to = {
     host: host ?? current?.host,
     port: port ?? current?.port,
@@ -104,8 +119,10 @@ async function buildSsh(
   const hasSecret = keyFile !== undefined || passwordStdin === true || withoutSecret === true
   if (!isKnown && !hasSecret) {
     throw new UsageError(
-      `${current === undefined ? '' : 'Slipway keeps no secret for another host, port or user. '}How does ${to.username} log in? Give --key-file, ` +
-        '--password-stdin, or --without-secret if the host asks for none',
+      `${current === undefined ? '' : 'Slipway keeps no secret for another host, port or user. '}How does ${to.username} log in? Give ` +
+        (old === undefined
+          ? '--key-file, --password-stdin, or --without-secret if the host asks for none'
+          : '--key-file or --password-stdin'),
     )
   }
   return {

@@ -93,7 +93,7 @@ const TARGET: Editing<'target', TargetOptions, Fields> = {
   about: { create: 'reached by SSH (--host), or as --connection says' },
   addOptions(command, verb) {
     if (verb === 'edit') command.option('--name <name>', 'new name')
-    addConnectionOptions(command)
+    addConnectionOptions(command, verb)
     addSetOption(command, verb, '--tag <key=value>', 'a tag, by which deployments select targets', parseTag)
     addReference(command, verb, 'environment', 'the environment that it belongs to')
     addYesNo(command, '--enabled', 'whether deployments may use it')
@@ -107,7 +107,7 @@ const TARGET: Editing<'target', TargetOptions, Fields> = {
     omitUndefined<Fields>({
       name: options.name,
       description: toNullable(options.description),
-      connection: await buildConnection(context, options, record?.connection),
+      connection: await buildConnection(context, options, record),
       tags: mergeSet('tag', record?.tags ?? [], options.tag, options.removeTag, formatTag),
       environment_id: await findReference(context, 'environment', options.environment),
       tenant_id: await findReference(context, 'tenant', options.tenant),
