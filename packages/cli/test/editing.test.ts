@@ -10,6 +10,9 @@ const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
 const STAGING = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
 const meta = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
 const list = (...data: object[]) => ({ data, meta })
+/** Each edit expects the record as it was read. */
+const updated_at = '2026-11-29T12:00:00.000Z'
+const expected = { expected_updated_at: updated_at }
 const environment = {
   id: ID,
   sqid: 'sqidblue',
@@ -18,6 +21,7 @@ const environment = {
   sensitive_variables: ['token'],
   rules: { approvals: { count: 1, role: null }, promotion: { from_environment_id: STAGING, hours: 24 } },
   managed_by: 'shop/catalog',
+  updated_at,
 }
 const target = {
   id: ID,
@@ -27,14 +31,23 @@ const target = {
   connection: { type: 'ssh', host: 'web-1', port: 22, username: 'deploy', host_key: 'SHA256:old' },
   variables: {},
   sensitive_variables: [],
+  updated_at,
 }
-const action = { id: ID, sqid: 'sqidact1', name: 'deploy', latest_version: '1.0.0', warnings: [] }
+const action = { id: ID, sqid: 'sqidact1', name: 'deploy', latest_version: '1.0.0', updated_at, warnings: [] }
 const definition = { type: 'script', script: 'old', interpreter: 'python3', timeout_seconds: 60 }
+const later = '2026-11-29T12:00:01.000Z'
+const sequence = { ...action, name: 'roll out' }
+const entries = [
+  { action_id: ID, version_requirement: '^1.0.0', variables: { color: 'blue' } },
+  { action_id: STAGING, variables: { size: 2 } },
+]
 const webhook = { id: ID, url: 'https://hooks.example.com', events: ['deployment.finished'], secret: 'whsec_once' }
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-editing-'))
 const script = path.join(folder, 'deploy.sh')
 fs.writeFileSync(script, '#!/usr/bin/env bash\necho new\n')
+const perl = path.join(folder, 'deploy.pl')
+fs.writeFileSync(perl, '#!/usr/bin/perl -w\nprint 1\n')
 
 let server: Awaited<ReturnType<typeof startFakeServer>>
 beforeAll(async () => {
@@ -53,9 +66,15 @@ beforeAll(async () => {
     [`PATCH /targets/${ID}`]: answer(target),
     'GET /actions': answer(list(action)),
     [`GET /actions/${ID}`]: answer(action),
+    [`GET /actions/${STAGING}`]: answer({ ...action, id: STAGING }),
     'POST /actions': answer(action),
     [`POST /actions/${ID}/versions`]: answer(action),
     [`GET /actions/${ID}/versions/1.0.0`]: answer({ definition }),
+    [`PATCH /actions/${ID}`]: answer({ ...action, updated_at: later }),
+    'GET /sequences': answer(list(sequence)),
+    [`GET /sequences/${ID}`]: answer(sequence),
+    [`POST /sequences/${ID}/versions`]: answer(sequence),
+    [`GET /sequences/${ID}/versions/1.0.0`]: answer({ definition: { actions: entries, variables: [] } }),
     'POST /webhooks': answer(webhook),
   })
 })
@@ -91,7 +110,7 @@ describe('variables', () => {
     ],
   ])('%j keeps the others', async (options, body) => {
     await slipway('environments', 'edit', 'blue', ...options)
-    expect(getSent('PATCH')).toEqual([body])
+    expect(getSent('PATCH')).toEqual([{ ...body, ...expected }])
   })
 
   test('that do not exist are not removed', async () => {
@@ -110,7 +129,7 @@ test.each([
   ],
 ])('the rules of an environment after %j', async (options, rules) => {
   await slipway('environments', 'edit', 'blue', ...options)
-  expect(getSent('PATCH')).toEqual([{ rules }])
+  expect(getSent('PATCH')).toEqual([{ rules, ...expected }])
 })
 
 describe('the connection of a target', () => {
@@ -138,7 +157,7 @@ describe('the connection of a target', () => {
     [[...edit, '--tag', 'rack=3', '--remove-tag', 'role=web'], { tags: [{ key: 'rack', value: '3' }] }],
   ])('%j', async (words, body) => {
     expect(await slipway(...words)).toMatchObject({ code: 0 })
-    expect(getSent(words.includes('create') ? 'POST' : 'PATCH')).toEqual([body])
+    expect(getSent('P')).toEqual([words.includes('create') ? body : { ...body, ...expected }])
   })
 
   test.each([
@@ -166,8 +185,50 @@ describe('an action', () => {
 
   test('gets a version that differs from the latest one in what the options say', async () => {
     await slipway('actions', 'edit', 'deploy', '--source-version', '1.1.0', '--max-retries', '2')
-    expect(getSent('POST')).toEqual([{ version: '1.1.0', definition: { ...definition, max_retries: 2 } }])
+    expect(getSent('POST')).toEqual([{ version: '1.1.0', definition: { ...definition, max_retries: 2 }, ...expected }])
   })
+
+  test('gets new fields first, and its new version expects what this has answered', async () => {
+    const options = ['--description', 'new', '--source-version', '1.1.0', '--timeout', '2m']
+    expect(await slipway('actions', 'edit', 'deploy', ...options)).toMatchObject({ code: 0 })
+    expect(getSent('P')).toEqual([
+      { description: 'new', ...expected },
+      { version: '1.1.0', definition: { ...definition, timeout_seconds: 120 }, expected_updated_at: later },
+    ])
+  })
+
+  test('has the interpreter of the first line of a new script, too', async () => {
+    await slipway('actions', 'edit', 'deploy', '--source-version', '1.1.0', '--script-file', script)
+    expect(getSent('POST')).toMatchObject([{ definition: { interpreter: 'bash' } }])
+  })
+
+  test.each([['create'], ['edit']])('%s refuses a first line that names another program', async (verb) => {
+    const words = ['actions', verb, 'deploy', '--source-version', '1.1.0', '--script-file', perl]
+    expect(await slipway(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining('give --interpreter') })
+    expect(getSent('P')).toEqual([])
+    expect(await slipway(...words, '--interpreter', 'sh')).toMatchObject({ code: 0 })
+  })
+})
+
+test.each([
+  [
+    [ID, STAGING],
+    [entries[0], entries[1]],
+  ],
+  [
+    [STAGING, `${ID}@^2.0.0`],
+    [entries[1], { ...entries[0], version_requirement: '^2.0.0' }],
+  ],
+  [
+    [ID, ID],
+    [entries[0], { action_id: ID }],
+  ],
+])('the actions %j of a sequence keep their variables and ranges', async (actions, sent) => {
+  const words = actions.flatMap((one) => ['--action', one])
+  expect(await slipway('sequences', 'edit', 'roll out', '--source-version', '1.1.0', ...words)).toMatchObject({
+    code: 0,
+  })
+  expect(getSent('POST')).toEqual([{ version: '1.1.0', definition: { actions: sent, variables: [] }, ...expected }])
 })
 
 test.each([[[]], [['-o', 'name']]])('the secret of a webhook is printed with %j', async (options) => {

@@ -1,6 +1,8 @@
+import path from 'node:path'
 import type { Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { UsageError } from '../exit-code.ts'
+import { sanitize } from '../terminal/controls.ts'
 import type { Context } from './context.ts'
 import { addNeeds } from './needs.ts'
 import type { Editing } from './record-commands.ts'
@@ -31,6 +33,7 @@ interface Fields<D> {
   description?: string | null
   version?: string
   definition?: D
+  expected_updated_at?: string
 }
 
 interface Created<D> {
@@ -41,9 +44,15 @@ interface Created<D> {
   tenant_id?: string | null
 }
 
+interface Published<D> {
+  version: string
+  definition: D
+  expected_updated_at?: string
+}
+
 interface Calls<K extends SourceKind, D> {
   create: (context: Context, body: Created<D>) => Promise<RecordByKind[K] & { warnings: string[] }>
-  publish: (context: Context, id: string, body: { version: string; definition: D }) => Promise<{ warnings: string[] }>
+  publish: (context: Context, id: string, body: Published<D>) => Promise<{ warnings: string[] }>
   update: (context: Context, id: string, body: Omit<Fields<D>, 'version' | 'definition'>) => Promise<RecordByKind[K]>
   /** The definition of a published version. */
   read: (context: Context, id: string, version: string) => Promise<{ definition: unknown }>
@@ -92,6 +101,7 @@ function describeSource<K extends SourceKind, O extends object, D extends object
         description: toNullable(description),
         version,
         definition: version === undefined ? undefined : await parts.build(context, options, latest),
+        expected_updated_at: record?.updated_at,
       })
     },
     async create(context, name, { version, definition, description }, { tenant }) {
@@ -102,10 +112,16 @@ function describeSource<K extends SourceKind, O extends object, D extends object
       context.output.warn(created.warnings)
       return created
     },
-    async update(context, id, { version, definition, ...fields }) {
-      if (version !== undefined && definition !== undefined)
-        context.output.warn((await calls.publish(context, id, { version, definition })).warnings)
-      if (Object.keys(fields).length > 0) return await calls.update(context, id, fields)
+    async update(context, id, { version, definition, expected_updated_at, ...fields }) {
+      let expected = omitUndefined({ expected_updated_at })
+      let record: RecordByKind[K] | undefined
+      if (Object.keys(fields).length > 0) {
+        record = await calls.update(context, id, { ...fields, ...expected })
+        expected = { expected_updated_at: record.updated_at }
+      }
+      if (version === undefined || definition === undefined)
+        return record ?? (await findRecord(context.client, kind, id))
+      context.output.warn((await calls.publish(context, id, { version, definition, ...expected })).warnings)
       return await findRecord(context.client, kind, id)
     },
     describe: (_, { latest_version }) => (latest_version === null ? '' : `, latest version ${latest_version}`),
@@ -132,9 +148,22 @@ interface ActionOptions {
 }
 
 const INTERPRETERS = ['sh', 'bash', 'python3', 'node', 'pwsh'] as const
-const findInterpreter = (script: string) => {
-  const [, name] = /^#!.*?\b(sh|bash|python3|node|pwsh)\b/.exec(script) ?? []
-  return INTERPRETERS.find((one) => one === name)
+/** @throws UsageError if the first line names a program that Slipway does not run */
+function findInterpreter(file: string, script: string) {
+  const [line] = /^#!.*/.exec(script) ?? []
+  if (line === undefined) return undefined
+  const words = line
+    .slice(2)
+    .trim()
+    .split(/\s+/)
+    .map((word) => path.posix.basename(word))
+  // `#!/usr/bin/env -S node --no-warnings`
+  const name = words[0] === 'env' ? words.slice(1).find((word) => !/^-|=/.test(word)) : words[0]
+  const interpreter = INTERPRETERS.find((one) => one === name)
+  if (interpreter !== undefined) return interpreter
+  throw new UsageError(
+    `${file}: the first line (${sanitize(line)}) names none of ${INTERPRETERS.join(', ')}: give --interpreter`,
+  )
 }
 
 export const ACTION = describeSource<'action', ActionOptions, Schema<'ActionDefinition'>>(
@@ -168,7 +197,7 @@ export const ACTION = describeSource<'action', ActionOptions, Schema<'ActionDefi
         type: 'script',
         script,
         ...omitUndefined({
-          interpreter: interpreter ?? (scriptFile === undefined ? undefined : findInterpreter(script)),
+          interpreter: interpreter ?? (scriptFile === undefined ? undefined : findInterpreter(scriptFile, script)),
           rollback: rollbackFile === undefined ? undefined : { script: readOptionFile(rollbackFile) },
           check: checkFile === undefined ? undefined : { ...latest?.check, script: readOptionFile(checkFile) },
           timeout_seconds: timeout,
@@ -186,7 +215,27 @@ async function findPart({ client }: Context, kind: SourceKind, given: string) {
   return { id: await findId(client, kind, name), ...omitUndefined({ version_requirement: range }) }
 }
 
-const PART = 'in this place (repeatable, in their order; NAME@^1.0.0 for a range of versions)'
+interface Part {
+  id: string
+  version_requirement?: string
+  variables?: Record<string, unknown>
+}
+
+/**
+ * Returns the whole list that the options give. A part that the latest version has keeps its variables, and its range unless the
+ * option gives one.
+ */
+async function buildParts(context: Context, kind: SourceKind, given: readonly string[], latest: readonly Part[]) {
+  const found = await Promise.all(given.map((one) => findPart(context, kind, one)))
+  // A list may have a part twice, with other variables.
+  const left = [...latest]
+  return found.map((part): Part => {
+    const at = left.findIndex(({ id }) => id === part.id)
+    return at < 0 ? part : { ...left.splice(at, 1)[0], ...part }
+  })
+}
+
+const PART = '(repeatable: the options name the whole list, in its order; NAME@^1.0.0 for a range of versions)'
 
 export const SEQUENCE = describeSource<'sequence', { action?: string[] }, Schema<'SequenceDefinition'>>(
   'sequence',
@@ -202,9 +251,10 @@ export const SEQUENCE = describeSource<'sequence', { action?: string[] }, Schema
     async build(context, { action }, latest) {
       if (action === undefined && latest === undefined)
         throw new UsageError('a sequence needs actions: give --action NAME for each')
-      const parts = await Promise.all((action ?? []).map((given) => findPart(context, 'action', given)))
-      const actions = parts.map(({ id: action_id, ...rest }) => ({ action_id, ...rest }))
-      return { ...latest, actions: latest !== undefined && action === undefined ? latest.actions : actions }
+      if (latest !== undefined && action === undefined) return latest
+      const known = latest?.actions.map(({ action_id: id, ...rest }) => ({ id, ...rest })) ?? []
+      const parts = await buildParts(context, 'action', action ?? [], known)
+      return { ...latest, actions: parts.map(({ id: action_id, ...rest }) => ({ action_id, ...rest })) }
     },
   },
 )
@@ -223,9 +273,10 @@ export const SOLUTION = describeSource<'solution', { sequence?: string[] }, Sche
     async build(context, { sequence }, latest) {
       if (sequence === undefined && latest === undefined)
         throw new UsageError('a solution needs sequences: give --sequence NAME for each')
-      const parts = await Promise.all((sequence ?? []).map((given) => findPart(context, 'sequence', given)))
-      const sequences = parts.map(({ id: sequence_id, ...rest }) => ({ sequence_id, ...rest }))
-      return { ...latest, sequences: latest !== undefined && sequence === undefined ? latest.sequences : sequences }
+      if (latest !== undefined && sequence === undefined) return latest
+      const known = latest?.sequences.map(({ sequence_id: id, ...rest }) => ({ id, ...rest })) ?? []
+      const parts = await buildParts(context, 'sequence', sequence ?? [], known)
+      return { ...latest, sequences: parts.map(({ id: sequence_id, ...rest }) => ({ sequence_id, ...rest })) }
     },
   },
 )
