@@ -31,6 +31,8 @@ export interface DatabaseOptions {
 export interface Transaction extends Queryable {
   /** Records in this transaction. They share its connection with the statements, in the order in which they are sent. */
   prisma(): Promise<Records>
+  /** It is always rolled back. A lock that protects only what is committed would keep others waiting for nothing. */
+  readonly isRehearsal: boolean
 }
 
 export interface Database extends Queryable {
@@ -165,7 +167,7 @@ export function createDatabase({
       opened ??= transactionRecords.open(connection)
       return (await opened).records
     }
-    const tx: Transaction = Object.assign(connection, { prisma })
+    const tx: Transaction = Object.assign(connection, { prisma, isRehearsal: false })
     let broken: Error | undefined
     try {
       const [, result] = await Promise.all([client.query(begin), work(tx)])

@@ -1,4 +1,13 @@
 import { attempt, type Database, type Transaction } from './database.ts'
+import { statement } from './sql/statement.ts'
+import { text } from './sql/types.ts'
+
+/** What is only rehearsed gives way to those who wait for the same rows. */
+const boundLocks = statement({
+  name: 'database.rehearse.bound-locks',
+  row: { set_config: text },
+  sql: `SELECT set_config('lock_timeout', '500ms', true)`,
+})
 
 /**
  * Runs work on a database on which every transaction is a part of one, and rolls that back: the work meets all checks of the real
@@ -20,7 +29,9 @@ export async function rehearse<T>(
   await database.prisma()
   try {
     return await database.transaction<never>(async (tx) => {
-      throw new Rehearsed(await work(partOf(database, tx), tx))
+      await boundLocks.run(tx)
+      const rehearsal = { query: tx.query, prisma: tx.prisma, isRehearsal: true }
+      throw new Rehearsed(await work(partOf(database, rehearsal), rehearsal))
     })
   } catch (error) {
     if (error instanceof Rehearsed) return error.result
@@ -32,7 +43,7 @@ const partOf = (database: Database, tx: Transaction): Database => ({
   ...database,
   query: tx.query,
   prisma: tx.prisma,
-  transaction: (work) => attempt(tx, (connection) => work(Object.assign(connection, { prisma: tx.prisma }))),
+  transaction: (work) => attempt(tx, (connection) => work({ ...tx, query: connection.query })),
   // It sees the transaction as it is now. Nothing else can change what the transaction has written.
   snapshot: (work) => work(tx),
   together: (work) => work(tx),

@@ -27,7 +27,7 @@ function watched(before: (name: string) => Promise<unknown> | undefined): Databa
           told = told.then(() => before((statement as pg.QueryConfig).name ?? ''))
           return told.then(() => tx.query(statement, values))
         }
-        return work({ query, prisma: tx.prisma })
+        return work({ ...tx, query })
       }),
   }
 }

@@ -61,9 +61,11 @@ export interface AnswerTimes {
   answerMs: number
   /** The longest time for an answer, whatever the database does (I28). */
   lastMs: number
+  /** How long a call that changes nothing may hold rows which others wait for. */
+  heldMs: number
 }
 
-export const ANSWER_TIMES: AnswerTimes = { effectMs: 8_000, answerMs: 9_000, lastMs: 10_000 }
+export const ANSWER_TIMES: AnswerTimes = { effectMs: 8_000, answerMs: 9_000, lastMs: 10_000, heldMs: 2_000 }
 
 /** Until when a call may take effect and wait for its result, by performance.now(). See AnswerTimes. */
 export interface AnswerBounds {

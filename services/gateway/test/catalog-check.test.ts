@@ -1,6 +1,7 @@
 // A check makes changes of the catalog in a transaction that is rolled back.
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { LOCK_KEYS } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { addTenant, addUser, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
@@ -12,7 +13,7 @@ beforeAll(async () => {
     freezesPerTenant: 2,
     contentLimits: { tenantBytes: 100, totalBytes: 0 },
     // A busy machine may take long for the first use of Prisma.
-    answerTimes: { effectMs: 60_000, answerMs: 60_000, lastMs: 60_000 },
+    answerTimes: { effectMs: 60_000, answerMs: 60_000, lastMs: 60_000, heldMs: 60_000 },
   })
   admin = clientOf(gateway, gateway.adminToken)
 })
@@ -226,6 +227,30 @@ test('a new version counts as a change of its source, and two changes never have
     times.add(body.updated_at)
   }
   expect(times.size).toBe(6)
+})
+
+test('a check keeps no write of others waiting for long, and waits for none for long', async () => {
+  const deletion = { what: 'delete', kind: 'action', id: '' }
+  const { body } = await admin.send('createAction', '/actions', action('locked').body)
+  const changes = [{ ...deletion, id: body.id }]
+  await gateway.database.transaction(async (tx) => {
+    const keys = [LOCK_KEYS.composition, LOCK_KEYS.freezes, LOCK_KEYS.contentQuota]
+    for (const key of keys) await tx.query(`SELECT FROM pg_advisory_xact_lock(${key})`)
+    const dates = { start_time: '2036-01-01T00:00:00Z', end_time: '2036-01-02T00:00:00Z' }
+    const freeze = create('freeze', { name: 'unlocked', ...dates })
+    const parts = [sequence('unlocked', body.id), { what: 'upload', id: '4'.repeat(64), size: 5 }]
+    expect(await errorsOf([freeze, ...parts])).toEqual([null, null, null])
+    await tx.query('SELECT FROM sources WHERE id = $1 FOR UPDATE', [body.id])
+    expect((await admin.send('checkCatalog', '/catalog/check', { changes })).status).toBe(503)
+  })
+  expect(await errorsOf(changes)).toEqual([null])
+
+  const times = gateway.dependencies.answerTimes
+  const { heldMs } = times
+  times.heldMs = -1
+  const tooLong = await admin.send('checkCatalog', '/catalog/check', { changes })
+  times.heldMs = heldMs
+  expect([tooLong.status, tooLong.body.error?.message]).toEqual([503, expect.stringContaining('check fewer changes')])
 })
 
 test('the size of a check is limited', async () => {

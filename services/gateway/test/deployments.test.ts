@@ -325,7 +325,7 @@ describe('a command without a reply', () => {
     answer = () => 'silence'
     const { app } = createGateway({
       ...gateway.dependencies,
-      answerTimes: { effectMs: 0, answerMs: 0, lastMs: 500 },
+      answerTimes: { ...ANSWER_TIMES, effectMs: 0, answerMs: 0, lastMs: 500 },
     })
     const hasty = clientOf({ app }, gateway.adminToken)
     const pending = await addPending(gateway.database, {})
