@@ -4,6 +4,7 @@ const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
+const INSUFFICIENT_PRIVILEGE = '42501'
 const LOCK_NOT_AVAILABLE = '55P03'
 const QUERY_CANCELED = '57014'
 const SQLSTATE = /^[0-9A-Z]{5}$/
@@ -36,6 +37,9 @@ export const isUniqueViolation = (error: unknown) => sqlState(error) === UNIQUE_
 
 /** Whether a referenced row is missing, or a row is still referenced. */
 export const isForeignKeyViolation = (error: unknown) => sqlState(error) === FOREIGN_KEY_VIOLATION
+
+/** Whether a policy of the table forbids the row. */
+export const isRowForbidden = (error: unknown) => sqlState(error) === INSUFFICIENT_PRIVILEGE
 
 /** Whether another transaction kept a lock for longer than the limit. */
 export const isLocked = (error: unknown) => sqlState(error) === LOCK_NOT_AVAILABLE

@@ -21,6 +21,7 @@ export {
   isConnectionError,
   isForeignKeyViolation,
   isLocked,
+  isRowForbidden,
   isUnavailable,
   isUniqueViolation,
   isUnwritable,

@@ -126,6 +126,43 @@ test('an assumed record satisfies every requirement', async () => {
   expect(await errorsOf([{ what: 'assume', kind: 'action', id }, sequence('a', id, '^9.0.0')])).toEqual([null, null])
 })
 
+test('what stands in for a record has no name of a real one, and no number of a sequence', async () => {
+  const lastNumber = async () => (await gateway.database.query('SELECT last_value FROM sources_number_seq')).rows
+  const before = await lastNumber()
+  const [broken, assumed] = [uuidv7(), uuidv7()]
+  const publish = { what: 'publish', kind: 'action', id: assumed, body: { version: '3.0.0' } }
+  expect(
+    await errorsOf([
+      action('free', broken, { version: 'one' }),
+      { what: 'assume', kind: 'action', id: assumed },
+      { what: 'change', kind: 'action', id: assumed, body: { description: 'text' } },
+      publish,
+    ]),
+  ).toEqual([at('/version', expect.any(String)), null, null, [400, { fields: ['definition'] }]])
+  expect(await lastNumber()).toEqual(before)
+  const found = await errorsOf([action('free', broken, { version: 'one' }), action('free')])
+  expect(found).toEqual([at('/version', expect.any(String)), null])
+})
+
+test('nothing stands in for what the caller may neither read nor write', async () => {
+  const tenant = await addTenant(gateway, 'key of freezes')
+  const { body: key } = await tenant.admin.send('createApiKey', '/auth/api-keys', {
+    name: 'x',
+    scopes: ['freezes:create'],
+  })
+  const [assumed, refused] = [uuidv7(), uuidv7()]
+  const dates = { start_time: '2036-01-01T00:00:00Z', end_time: '2036-01-02T00:00:00Z' }
+  const freeze = (environment_id: string) => create('freeze', { name: environment_id, environment_id, ...dates })
+  const changes = [
+    { what: 'assume', kind: 'environment', id: assumed },
+    create('environment', { name: 'production' }, refused),
+    freeze(assumed),
+    freeze(refused),
+  ]
+  const found = await errorsOf(changes, clientOf(gateway, key.full_key))
+  expect(found.map((error) => error?.[0])).toEqual([403, 403, 404, 404])
+})
+
 test('permissions, tenants and quotas count as in the real calls', async () => {
   const operator = clientOf(gateway, (await addUser(gateway, { role: 'operator' })).token)
   const freeze = (name: string) =>

@@ -1,6 +1,14 @@
 import { CATALOG_OPERATIONS, type CheckCatalog, type OperationId, type Static } from '@slipway/contracts'
 import { attempt, rehearse, type Transaction } from '@slipway/database'
-import { type ActionDefinition, type Problem, pointer, presumedWriter, toErrorBody, unavailable } from '@slipway/domain'
+import {
+  type ActionDefinition,
+  nameProblems,
+  type Problem,
+  pointer,
+  presumedWriter,
+  toErrorBody,
+  unavailable,
+} from '@slipway/domain'
 import { type Answer, isObject } from '@slipway/http'
 import { FairSemaphore } from '@slipway/runtime'
 import { UNRECORDED } from '../audit-trail.ts'
@@ -21,6 +29,7 @@ type Result = { error: object | null; warnings: string[] }
 
 /** A check holds rows and a connection for up to 2 s. */
 const CHECKING = { limit: 2, perKey: 1, maxWaiting: 10 }
+const FORBIDDEN = 403
 const SERVER_ERROR = 500
 
 export function catalogCheckHandlers(dependencies: Dependencies): HandlersOf<'checkCatalog'> {
@@ -109,9 +118,12 @@ function createRun({ handlers, tx, call, dependencies }: Rehearsal) {
   const { caller } = call
   /** The ids of new records by those that the caller made up. */
   const ids = new Map<string, string>()
+  /** The names that stand-ins have in messages, by their ids. */
+  const names = new Map<string, string>()
 
   async function make(change: CatalogChange): Promise<string[]> {
     if (change.what === 'assume') {
+      permit(caller, CATALOG_OPERATIONS[change.kind].list)
       await standIn(change, {})
       return []
     }
@@ -134,14 +146,17 @@ function createRun({ handlers, tx, call, dependencies }: Rehearsal) {
   /** What refers to a record that is refused is checked all the same. */
   async function standIn({ id, kind }: { id: string; kind: Written['kind'] }, given: Record<string, unknown>) {
     const { name, tenant_id, version } = replaceIds(given, ids)
-    const made = await insertStandIn(tx, caller, { kind, name, tenant_id, version })
-    if (made !== null) ids.set(id, made)
+    const made = await insertStandIn(tx, caller, { kind, tenant_id, version })
+    if (made === null) return
+    ids.set(id, made)
+    if (typeof name === 'string' && nameProblems(name).length === 0) names.set(made, name)
   }
 
-  async function replace(change: CatalogChange): Promise<void> {
-    if (!('body' in change) || !isObject(change.body)) return
+  async function replace(change: CatalogChange, { status }: Problem): Promise<void> {
+    if (status === FORBIDDEN || !('body' in change) || !isObject(change.body)) return
     if (change.what === 'create') await standIn(change, change.body)
-    if (change.what === 'publish') await insertVersionStandIn(tx, change.id, change.body['version'])
+    if (change.what === 'publish')
+      await insertVersionStandIn(tx, ids.get(change.id) ?? change.id, change.body['version'])
   }
 
   return async (change: CatalogChange): Promise<Result> => {
@@ -150,8 +165,8 @@ function createRun({ handlers, tx, call, dependencies }: Rehearsal) {
     } catch (error) {
       const problem = problemOf(error)
       if (problem.status >= SERVER_ERROR) throw error
-      await replace(change)
-      return { error: toRefusal(problem), warnings: [] }
+      await replace(change, problem)
+      return { error: withNames(toRefusal(problem), names), warnings: [] }
     }
   }
 }
@@ -191,10 +206,20 @@ function toCall(change: Written, ids: ReadonlyMap<string, string>) {
 }
 
 /** Puts the ids of new records in the place of those that the caller made up. */
-function replaceIds<T>(value: T, ids: ReadonlyMap<string, string>): T
-function replaceIds(value: unknown, ids: ReadonlyMap<string, string>): unknown {
-  if (typeof value === 'string') return ids.get(value) ?? value
-  if (Array.isArray(value)) return value.map((item) => replaceIds(item, ids))
+const replaceIds = <T>(value: T, ids: ReadonlyMap<string, string>): T =>
+  mapTexts(value, (text) => ids.get(text) ?? text)
+
+/** Messages quote the names of records. */
+const QUOTED_ID = /"([0-9a-f-]{36})"/g
+
+/** Puts the names of refused records in the place of those of their stand-ins. */
+const withNames = <T>(value: T, names: ReadonlyMap<string, string>): T =>
+  mapTexts(value, (text) => text.replaceAll(QUOTED_ID, (_, id) => `"${names.get(id) ?? id}"`))
+
+function mapTexts<T>(value: T, map: (text: string) => string): T
+function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value)
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaceIds(item, ids)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, map)]))
 }
