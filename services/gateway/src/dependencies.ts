@@ -3,8 +3,8 @@ import type { Database } from '@slipway/database'
 import type { AddressRange } from '@slipway/http'
 import type { Limits } from '@slipway/http/limits'
 import type { DestinationRules, HealthReport, KeyRing, Logger } from '@slipway/runtime'
-import type { ScriptReader } from '@slipway/scripts'
 import type { Cache } from './cache.ts'
+import type { TenantScripts } from './catalog/script-turns.ts'
 import type { AccessTokens } from './credentials/access-token.ts'
 import type { PasswordHasher } from './credentials/passwords.ts'
 import type { AnswerTimes } from './handler.ts'
@@ -32,7 +32,7 @@ export interface Dependencies {
   broker: Pick<Broker, 'request'>
   cache: Cache
   keys: KeyRing
-  scripts: Pick<ScriptReader, 'read'>
+  scripts: TenantScripts
   accessTokens: AccessTokens
   passwords: PasswordHasher
   /** The clock of authenticator codes, in ms since 1970. */

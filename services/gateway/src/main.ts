@@ -15,6 +15,7 @@ import { warnOfDefaultUser } from '@slipway/runtime/redis'
 import { ScriptReader } from '@slipway/scripts'
 import { measureAuditHead, startAuditLinker } from './audit/linker.ts'
 import { connectCache } from './cache.ts'
+import { inTurns } from './catalog/script-turns.ts'
 import { gatewayConfig } from './config.ts'
 import { measureContent } from './content/quota.ts'
 import { startContentSweep } from './content/sweep.ts'
@@ -91,7 +92,7 @@ await runService({
       broker,
       cache,
       keys,
-      scripts,
+      scripts: inTurns(scripts),
       accessTokens,
       passwords,
       codeClock: Date.now,

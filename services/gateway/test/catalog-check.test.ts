@@ -163,6 +163,28 @@ test('nothing stands in for what the caller may neither read nor write', async (
   expect(found.map((error) => error?.[0])).toEqual([403, 403, 404, 404])
 })
 
+test('scripts are read only for those who may publish them', async () => {
+  const { scripts } = gateway.dependencies
+  let asked = 0
+  gateway.dependencies.scripts = {
+    of(tenant_id) {
+      const reader = scripts.of(tenant_id)
+      return {
+        read: (...script) => {
+          asked += 1
+          return reader.read(...script)
+        },
+      }
+    },
+  }
+  const { token } = await addUser(gateway, { role: 'user' })
+  const user = clientOf(gateway, token)
+  const [found, read] = [await errorsOf([action('unread')], user), asked]
+  await errorsOf([action('read'), action('read too')])
+  gateway.dependencies.scripts = scripts
+  expect([found.map((error) => error?.[0]), read, asked]).toEqual([[403], 0, 1])
+})
+
 test('permissions, tenants and quotas count as in the real calls', async () => {
   const operator = clientOf(gateway, (await addUser(gateway, { role: 'operator' })).token)
   const freeze = (name: string) =>

@@ -10,6 +10,7 @@ import bcrypt from 'bcrypt'
 import { Redis } from 'ioredis'
 import request from 'supertest'
 import { connectCache } from '../src/cache.ts'
+import { inTurns } from '../src/catalog/script-turns.ts'
 import { createAccessTokens } from '../src/credentials/access-token.ts'
 import { createPasswordHasher } from '../src/credentials/passwords.ts'
 import type { Dependencies } from '../src/dependencies.ts'
@@ -88,7 +89,7 @@ export async function startGateway(
     database: ofCallers,
     broker,
     cache,
-    scripts,
+    scripts: inTurns(scripts),
     keys: KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`),
     accessTokens,
     passwords,

@@ -12,6 +12,7 @@ import {
 import { type Answer, isObject } from '@slipway/http'
 import { FairSemaphore } from '@slipway/runtime'
 import { UNRECORDED } from '../audit-trail.ts'
+import type { CallingUser } from '../callers/calling-user.ts'
 import { permit } from '../callers/permission.ts'
 import { rehearseUpload } from '../content/store.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -24,7 +25,8 @@ import { insertStandIn, insertVersionStandIn } from './stand-in.ts'
 
 type CatalogChange = Static<typeof CheckCatalog>['changes'][number]
 type Written = Extract<CatalogChange, { what: 'create' | 'change' | 'publish' | 'delete' }>
-type Scripts = Dependencies['scripts']
+type Scripts = ReturnType<Dependencies['scripts']['of']>
+type CatalogHandlers = ReturnType<typeof catalogHandlers>
 type Result = { error: object | null; warnings: string[] }
 
 /** A check holds rows and a connection for up to 2 s. */
@@ -62,16 +64,22 @@ async function checkCatalog(dependencies: Dependencies, given: Call<'checkCatalo
   const requireTime = (until: number) => {
     if (performance.now() > until) throw unavailable('The check takes too long: check fewer changes at once')
   }
-  const scripts = rememberScripts(dependencies.scripts)
+  const scripts = rememberScripts(dependencies.scripts.of(call.caller.tenant_id))
+  const admitting = catalogHandlers(dependencies)
   // Before the transaction: Postgres ends one that waits for long.
-  for (const { kind, definition } of definitionsIn(changes)) {
+  for (const change of changes) {
+    if ((change.what !== 'create' && change.what !== 'publish') || change.kind !== 'action') continue
     requireTime(call.bounds.answer)
-    // The change itself reports the problem.
-    if (kind === 'action') await readScripts(scripts, definition).catch(() => {})
+    try {
+      admitWrite(admitting, call.caller, toCall(change, new Map()))
+      await readScripts(scripts, (change.body as { definition: ActionDefinition }).definition)
+    } catch {
+      // The change itself reports the problem.
+    }
   }
   const results = await rehearse(dependencies.database, async (database, tx) => {
     const until = Math.min(call.bounds.answer, performance.now() + dependencies.answerTimes.heldMs)
-    const handlers = catalogHandlers({ ...dependencies, database, scripts, outboxChanged() {} })
+    const handlers = catalogHandlers({ ...dependencies, database, scripts: { of: () => scripts }, outboxChanged() {} })
     const run = createRun({ handlers, tx, call, dependencies })
     const all: Result[] = []
     for (const change of changes) {
@@ -81,16 +89,6 @@ async function checkCatalog(dependencies: Dependencies, given: Call<'checkCatalo
     return all
   })
   return { status: 200, body: { assumed_permissions: writer !== null, results } }
-}
-
-function definitionsIn(changes: readonly CatalogChange[]) {
-  return changes.flatMap((change) => {
-    if (change.what !== 'create' && change.what !== 'publish') return []
-    const definition = isObject(change.body) ? change.body['definition'] : undefined
-    return isObject(definition) && typeof definition['script'] === 'string'
-      ? [{ kind: change.kind, definition: definition as unknown as ActionDefinition }]
-      : []
-  })
 }
 
 /** Reads each script once. */
@@ -107,7 +105,7 @@ function rememberScripts(scripts: Scripts): Scripts {
 }
 
 interface Rehearsal {
-  handlers: ReturnType<typeof catalogHandlers>
+  handlers: CatalogHandlers
   tx: Transaction
   call: Call<'checkCatalog'>
   dependencies: Pick<Dependencies, 'contentLimits'>
@@ -132,11 +130,9 @@ function createRun({ handlers, tx, call, dependencies }: Rehearsal) {
       await rehearseUpload(tx, dependencies.contentLimits, caller, change)
       return []
     }
-    const { operation, params, search, body } = toCall(change, ids)
-    // The table of handlers has one for each operation, and the table of operations only those of records.
-    const handler = handlers[operation] as JsonHandler<OperationId>
-    const given = { search, headers: {}, body: { value: body, text: JSON.stringify(body) ?? '' } }
-    const query = admit(operation, handler, caller, given)
+    const write = toCall(change, ids)
+    const { handler, query } = admitWrite(handlers, caller, write)
+    const { params, body } = write
     const made = await handler.handle({ ...call, params, query, body, audit: UNRECORDED } as unknown as Call)
     const answer = 'body' in made && isObject(made.body) ? made.body : {}
     if (change.what === 'create') ids.set(change.id, String(answer['id']))
@@ -169,6 +165,16 @@ function createRun({ handlers, tx, call, dependencies }: Rehearsal) {
       return { error: withNames(toRefusal(problem), names), warnings: [] }
     }
   }
+}
+
+type Write = ReturnType<typeof toCall>
+
+/** @throws Problem for every refusal before the handler */
+function admitWrite(handlers: CatalogHandlers, caller: CallingUser, { operation, search, body }: Write) {
+  // The table of handlers has one for each operation, and the table of operations only those of records.
+  const handler = handlers[operation] as JsonHandler<OperationId>
+  const given = { search, headers: {}, body: { value: body, text: JSON.stringify(body) ?? '' } }
+  return { handler, query: admit(operation, handler, caller, given) }
 }
 
 const toRefusal = (problem: Problem) => ({ status: problem.status, ...toErrorBody(problem).error })

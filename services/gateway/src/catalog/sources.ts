@@ -15,7 +15,6 @@ import {
   withEntryValues,
 } from '@slipway/domain'
 import type { Answer } from '@slipway/http'
-import { FairSemaphore } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'
 import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -121,14 +120,10 @@ type SourceRow = RecordOf<typeof KINDS.action>
 /** What the secrets of a version are sealed for. */
 const secretsOf = (sourceId: string, version: string) => `source:${sourceId}:${version}`
 
-/** One thread reads all scripts, each for up to a second. Tenants take turns. */
-const READING = { limit: 1, perKey: 1, maxWaiting: 50 }
-
 /** The handlers of actions, sequences or solutions. Only their definitions differ. */
 export function sourceHandlers(kind: SourceType, dependencies: Dependencies) {
   const { database, keys, scripts } = dependencies
   const KIND = KINDS[kind]
-  const reading = new FairSemaphore(READING)
   const { prisma } = database
   const what = `The ${kind}`
 
@@ -184,8 +179,8 @@ export function sourceHandlers(kind: SourceType, dependencies: Dependencies) {
   /** Reads the scripts of an action. The other kinds have none. */
   async function readInput(caller: CallingUser, input: VersionInput): Promise<ReadInput> {
     if (kind !== 'action') return { ...input, places: null, warnings: [] }
-    const read = () => readScripts(scripts, input.definition as ActionDefinition)
-    return { ...input, ...(await reading.run(caller.tenant_id ?? '', read)) }
+    const read = await readScripts(scripts.of(caller.tenant_id), input.definition as ActionDefinition)
+    return { ...input, ...read }
   }
 
   function versionRow(sourceId: string, { version, definition, places }: ReadInput, references: References) {
