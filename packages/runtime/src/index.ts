@@ -42,7 +42,7 @@ export {
   SecretError,
   sealedKeyId,
 } from './secrets.ts'
-export { FairSemaphore, LineFull, Semaphore } from './semaphore.ts'
+export { FairSemaphore, LineFull, NoTurn, Semaphore } from './semaphore.ts'
 export { runService, type ServiceContext, serviceConfig } from './service.ts'
 export {
   DEFAULT_USER_PREFIX,

@@ -27,6 +27,11 @@ export class LineFull extends Error {
   override name = 'LineFull'
 }
 
+/** The turn of a task did not come in time. */
+export class NoTurn extends Error {
+  override name = 'NoTurn'
+}
+
 interface FairSemaphoreOptions {
   /** The most tasks at a time. */
   limit: number
@@ -53,11 +58,14 @@ export class FairSemaphore {
     this.#free = options.limit
   }
 
-  /** @throws LineFull */
-  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
+  /**
+   * `until`: when a task that still waits gives up, by performance.now().
+   * @throws LineFull, NoTurn
+   */
+  async run<T>(key: string, task: () => Promise<T>, { until }: { until?: number } = {}): Promise<T> {
     const line = this.#lines.get(key) ?? { running: 0, waiting: [] }
     if (this.#mayStart(line)) this.#start(key, line)
-    else await this.#turnOf(key, line)
+    else await this.#turnOf(key, line, until)
     try {
       return await task()
     } finally {
@@ -79,11 +87,23 @@ export class FairSemaphore {
     this.#lines.set(key, line)
   }
 
-  #turnOf(key: string, line: Line): Promise<void> {
+  #turnOf(key: string, line: Line, until: number | undefined): Promise<void> {
     const { maxWaiting } = this.#options
     if (line.waiting.length >= maxWaiting) throw new LineFull(`${maxWaiting} tasks wait already`)
     this.#lines.set(key, line)
-    return new Promise((resolve) => line.waiting.push(resolve))
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        line.waiting.splice(line.waiting.indexOf(begin), 1)
+        if (line.running === 0 && line.waiting.length === 0) this.#lines.delete(key)
+        reject(new NoTurn('other tasks took too long'))
+      }
+      const timer = until === undefined ? undefined : setTimeout(giveUp, Math.max(0, until - performance.now()))
+      const begin = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      line.waiting.push(begin)
+    })
   }
 
   #startNext(): void {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { FairSemaphore, LineFull } from '@slipway/runtime'
+import { FairSemaphore, LineFull, NoTurn } from '@slipway/runtime'
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -45,4 +45,17 @@ test('the line of a key is bounded, and a failed task frees its place', async ()
   await end('a1')
   await Promise.all([first, failed])
   await expect(semaphore.run('a', async () => 'free')).resolves.toBe('free')
+})
+
+test('a task that waits for too long leaves the line', async () => {
+  const semaphore = new FairSemaphore({ limit: 1, perKey: 1, maxWaiting: 1 })
+  const { begin, end } = heldTasks(semaphore)
+  const first = begin('a', 'a1')
+  const until = performance.now()
+  await expect(semaphore.run('a', async () => {}, { until })).rejects.toThrow(NoTurn)
+  await expect(semaphore.run('b', async () => {}, { until })).rejects.toThrow(NoTurn)
+  const second = semaphore.run('a', async () => 'free', { until: until + 60_000 })
+  await end('a1')
+  await first
+  await expect(second).resolves.toBe('free')
 })

@@ -8,7 +8,7 @@ import {
   sqlState,
 } from '@slipway/database'
 import { conflict, Problem, unavailable } from '@slipway/domain'
-import { LineFull, SecretError } from '@slipway/runtime'
+import { LineFull, NoTurn, SecretError } from '@slipway/runtime'
 
 /** An operator must act, so a caller waits longer than for a restart. */
 const RETRY_AFTER_SECONDS = 30
@@ -30,6 +30,7 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof LineFull)
     return unavailable('Too many such calls of your tenant wait: try again in a few seconds')
+  if (error instanceof NoTurn) return unavailable('Other such calls took too long: try again in a few seconds')
   if (error instanceof BrokerUnavailable) return unavailable('The message queue cannot be reached; try again')
   if (error instanceof SecretError) {
     return new Problem('CONFIGURATION_ERROR', 'A stored secret cannot be opened with the configured encryption keys')

@@ -39,7 +39,10 @@ export function catalogCheckHandlers(dependencies: Dependencies): HandlersOf<'ch
   return {
     checkCatalog: {
       check: ({ changes }) => repeatedIds(Array.isArray(changes) ? changes : []),
-      handle: (call) => checking.run(call.caller.tenant_id ?? '', () => checkCatalog(dependencies, call)),
+      handle: (call) =>
+        checking.run(call.caller.tenant_id ?? '', () => checkCatalog(dependencies, call), {
+          until: call.bounds.answer,
+        }),
     },
   }
 }
