@@ -4,6 +4,7 @@ import { runSlipway, startSlipway } from './slipway.ts'
 
 const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
 const OTHER = '028f6b1e-6d1c-7c3a-8a51-0f1f5c1b2a3e'
+const OWNED = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a4d'
 const meta = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
 const started = { deployment_id: ID, pending: false, deployment: { config: {} }, warnings: [] }
 const freeze = (name: string, more: object) => ({
@@ -20,6 +21,7 @@ const freeze = (name: string, more: object) => ({
   ...more,
 })
 
+let tenantOfCaller: string | null = null
 let interrupt: (() => void) | undefined
 let server: Awaited<ReturnType<typeof startFakeServer>>
 beforeAll(async () => {
@@ -29,7 +31,17 @@ beforeAll(async () => {
     'GET /sequences': (_, response) => sendJson(response, 200, list()),
     'GET /solutions': (_, response) => sendJson(response, 200, list({ id: OTHER, name: 'shop' })),
     'GET /targets': (_, response) =>
-      sendJson(response, 200, list({ id: ID, name: 'web-1', enabled: true, tenant_id: null, environment_id: OTHER })),
+      sendJson(
+        response,
+        200,
+        list(
+          { id: ID, name: 'web-1', enabled: true, tenant_id: null, environment_id: OTHER },
+          { id: OWNED, name: 'web-4', enabled: true, tenant_id: OTHER, environment_id: OTHER },
+          { id: 'disabled', name: 'web-3', enabled: false, tenant_id: null, environment_id: OTHER },
+        ),
+      ),
+    'GET /tenants': (_, response) => sendJson(response, 200, list({ id: OTHER, name: 'acme' })),
+    'GET /auth/me': (_, response) => sendJson(response, 200, { username: 'ada', tenant_id: tenantOfCaller }),
     'GET /environments': (_, response) => sendJson(response, 200, list({ id: OTHER, name: 'production' })),
     'GET /deployment-freezes': (_, response) =>
       sendJson(
@@ -53,6 +65,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 beforeEach(() => {
   interrupt = undefined
+  tenantOfCaller = null
   server.requests.length = 0
 })
 const slipway = (...args: string[]) => runSlipway(server.url, args)
@@ -116,4 +129,17 @@ test('an environment is taken for all of its enabled targets only if that is sai
   expect(await slipway('deploy', 'shop', '-e', 'production', '--all-targets')).toMatchObject({ code: 0 })
   const sent = server.requests.find(({ route }) => route === 'POST /deployments')
   expect(sent?.body).toMatchObject({ target_ids: [ID], environment_id: OTHER })
+})
+
+test.each([
+  [[], null, [ID], 'warning: 1 target of other tenants left out: --tenant NAME takes'],
+  [['--tenant', 'acme'], null, [ID, OWNED], ''],
+  [[], OTHER, [ID, OWNED], ''],
+])('--all-targets %j for a caller of the tenant %s takes %j', async (options, tenant, targets, warning) => {
+  tenantOfCaller = tenant
+  const { stderr } = await slipway('deploy', 'shop', '-e', 'production', '--all-targets', ...options)
+  expect(stderr).toContain(warning)
+  expect(stderr.includes('left out')).toBe(warning !== '')
+  const sent = server.requests.find(({ route }) => route === 'POST /deployments')
+  expect(sent?.body).toMatchObject({ target_ids: targets })
 })

@@ -1,6 +1,7 @@
 import type { Schema, SlipwayClient } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { RefusedError, UsageError } from '../exit-code.ts'
+import { formatCount } from '../terminal/table.ts'
 import type { Context } from './context.ts'
 import { nameFields } from './field-names.ts'
 import { take } from './lists.ts'
@@ -201,11 +202,24 @@ export async function buildOverrides(client: SlipwayClient, options: Overrides):
   })
 }
 
-/** @throws RefusedError if the environment has no target on which it could run */
-async function listTargetIds(client: SlipwayClient, environment_id: string | null | undefined): Promise<string[]> {
+/**
+ * Returns the enabled targets of an environment that a deployment for this tenant, or for that of the caller, may have.
+ * @throws RefusedError if there is none
+ */
+async function listTargetIds({ client, output }: Context, { environment_id, tenant_id }: Body): Promise<string[]> {
   const query = omitUndefined<{ environment_id: string }>({ environment_id: environment_id ?? undefined })
-  const targets = await take(client.each('listTargets', { query }))
-  const ids = targets.flatMap(({ id, enabled }) => (enabled ? [id] : []))
+  const targets = (await take(client.each('listTargets', { query }))).filter(({ enabled }) => enabled)
+  const isOwned = targets.some((target) => target.tenant_id !== null)
+  const tenant = tenant_id ?? (isOwned ? (await client.call('getCurrentUser')).tenant_id : null)
+  const ids = targets.flatMap((target) => (target.tenant_id === null || target.tenant_id === tenant ? [target.id] : []))
+  const leftOut = targets.length - ids.length
+  const next = `--tenant NAME takes those of a tenant, and those of none`
+  if (leftOut > 0 && ids.length === 0) {
+    throw new RefusedError(
+      `all ${formatCount(leftOut, 'enabled target')} of the environment belong to other tenants: ${next}`,
+    )
+  }
+  if (leftOut > 0) output.warn([`${formatCount(leftOut, 'target')} of other tenants left out: ${next}`])
   if (ids.length > 0) return ids.sort()
   throw new RefusedError(
     'the environment has no enabled target: put one into it with `slipway targets edit NAME --environment ENVIRONMENT`',
@@ -226,9 +240,8 @@ export async function buildSelection(context: Context, source: string, options: 
   }
   const { kind, id } = await findSource(client, source, options.kind)
   const overrides = await buildOverrides(client, options)
-  return {
+  const body = {
     ...overrides,
-    ...(options.allTargets ? { target_ids: await listTargetIds(client, overrides.environment_id) } : {}),
     ...omitUndefined<Body>({
       [`${kind}_id`]: id,
       version_requirement: options.sourceVersion,
@@ -238,4 +251,5 @@ export async function buildSelection(context: Context, source: string, options: 
       tenant_id: options.tenant === undefined ? undefined : await findId(client, 'tenant', options.tenant),
     } as Body),
   }
+  return options.allTargets ? { ...body, target_ids: await listTargetIds(context, body) } : body
 }
