@@ -171,6 +171,14 @@ test('one mistake does not hide the others', () => {
   expect(load()).toHaveLength(3)
 })
 
+test('bytes that are no UTF-8 are refused, in a file and on stdin', () => {
+  const bytes = Buffer.from('kind: tenant\nname: caf\xe9\n', 'latin1')
+  fs.writeFileSync(path.join(folder, 'more.yaml'), bytes)
+  const problem = ':2: is not UTF-8 from here on: save the file as UTF-8'
+  expect(load()).toEqual([`more.yaml${problem}`])
+  expect(loadFileSet(['-'], { env: {}, stdin: bytes }).problems).toEqual([`<stdin>${problem}`])
+})
+
 test('a folder that does not exist is refused', () => {
   const { problems } = loadFileSet([path.join(folder, 'nowhere')], { env: {} })
   expect(problems).toEqual([expect.stringMatching(/nowhere: there is no such file or folder$/)])

@@ -10,6 +10,7 @@ import { Reconciler, type ReconcilerOptions } from '../src/files/changes.ts'
 import { InvalidFilesError } from '../src/files/document.ts'
 import { loadFileSet } from '../src/files/load.ts'
 import { listTakeOvers } from '../src/files/take-over.ts'
+import { runSlipway } from './slipway.ts'
 
 type Stored = Record<string, unknown> & { id: string; name: string }
 const LISTS = ['tenants', 'environments', 'actions', 'sequences', 'solutions', 'targets', 'deployment-freezes']
@@ -212,4 +213,16 @@ test('a reference to a record that is neither in the files nor on the server is 
   const message =
     /:6:7: definition\.actions\[0\]\.action: names the action "great", which is neither in these files nor on/
   await expect(plan([sequence])).rejects.toThrow(message)
+})
+
+test.each([
+  [500, '0 of 1 changes were made; it is not known whether '],
+  [409, 'nothing was changed; the first was '],
+])('after the answer %i to a change, apply says what is known of it', async (status, said) => {
+  const ofCheck = { assumed_permissions: false, results: [{ error: null, warnings: [] }] }
+  routes['POST /catalog/check'] = (_request, response) => sendJson(response, 200, ofCheck)
+  routes['POST /targets'] = (_request, response) => sendJson(response, status, { error: { code: 'X', message: 'no' } })
+  fs.writeFileSync(path.join(folder, 'all.yaml'), wanted('web'))
+  const { stderr } = await runSlipway(server.url, ['apply', '-f', folder, '--manager', 'shop'])
+  expect(stderr).toContain(`${said}${folder}/all.yaml:1:1: target web`)
 })

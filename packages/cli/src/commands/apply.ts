@@ -1,4 +1,4 @@
-import type { SlipwayClient } from '@slipway/client'
+import { ApiError, type SlipwayClient } from '@slipway/client'
 import { type Command, InvalidArgumentError } from 'commander'
 import { EXIT_CODES, RefusedError, UsageError } from '../exit-code.ts'
 import type { Change, Deletion } from '../files/change.ts'
@@ -155,10 +155,10 @@ async function apply({ io, client, output }: Context, options: ApplyOptions): Pr
   return exitCode && found.length + deletions.length > 0 ? EXIT_CODES.failed : EXIT_CODES.success
 }
 
-async function readStdin({ stdin }: Io): Promise<string> {
+async function readStdin({ stdin }: Io): Promise<Buffer> {
   const pieces: Buffer[] = []
   for await (const piece of stdin) pieces.push(Buffer.from(piece))
-  return Buffer.concat(pieces).toString('utf8')
+  return Buffer.concat(pieces)
 }
 
 /**
@@ -237,7 +237,11 @@ async function applyChanges(io: Io, reconciler: Reconciler, found: readonly Chan
     } catch (error) {
       const { kind, name, document } = change.entry
       const where = `${document.getPlace('')}: ${kind} ${name}`
-      if (n > 0) io.stderr.write(`${n} of ${found.length} changes were made; the next apply goes on at ${where}\n`)
+      const made = `${n} of ${found.length} changes were made`
+      // The server may have made the change before the connection broke.
+      const isUnknown = !(error instanceof RefusedError) && !(error instanceof ApiError && error.status < 500)
+      if (isUnknown) io.stderr.write(`${made}; it is not known whether ${where} was changed: run apply again\n`)
+      else if (n > 0) io.stderr.write(`${made}; the next apply goes on at ${where}\n`)
       else io.stderr.write(`nothing was changed; the first was ${where}\n`)
       throw error
     }

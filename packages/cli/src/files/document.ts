@@ -6,7 +6,7 @@ import type { Io } from '../io.ts'
 import { formatCount } from '../terminal/table.ts'
 import { type ContentFile, hashFile } from './content-file.ts'
 import { type EnvironmentPlace, findEnvironmentPlaces, isInside, type ReadRules, type Reads } from './reads.ts'
-import { NotUtf8Error, readTextFile } from './text-file.ts'
+import { decodeText, NotUtf8Error, readTextFile } from './text-file.ts'
 import { findYamlProblems, isReadable } from './yaml-problems.ts'
 
 /** A file of the file set, or stdin. */
@@ -15,7 +15,7 @@ export interface SourceFile {
   /** Where the paths of `!file` and `!content` begin. */
   folder: string
   /** Of stdin, which is read already. */
-  text?: string
+  bytes?: Buffer
 }
 
 export interface ReadOptions {
@@ -113,7 +113,7 @@ const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~
  * null. Throws InvalidFilesError if the file cannot be read.
  */
 export function readDocuments({ file, folder, ...given }: SourceFile, options: ReadOptions): ReadDocument[] {
-  const text = given.text ?? readGivenFile(file, options.rules)
+  const text = readGivenText({ file, ...given }, options.rules)
   const lines = new LineCounter()
   const secrets = new Set<string>()
   const contents = new Map<string, ContentFile>()
@@ -141,8 +141,9 @@ export function readDocuments({ file, folder, ...given }: SourceFile, options: R
     })
 }
 
-function readGivenFile(file: string, rules: ReadRules): string {
+function readGivenText({ file, bytes }: Pick<SourceFile, 'file' | 'bytes'>, rules: ReadRules): string {
   try {
+    if (bytes !== undefined) return decodeText(bytes)
     const text = readTextFile(file)
     if (!rules.allowOutside && !isInside(rules.root, file)) throw new InvalidFilesError([`${file}: ${outside(rules)}`])
     return text

@@ -36,14 +36,20 @@ interface LoadOptions extends Partial<Omit<ReadRules, 'root'>> {
   /** The tenant of the documents that name none. */
   defaultTenant?: string | null
   env: Io['env']
-  /** The text of stdin, for the path `-`. */
-  stdin?: string
+  /** What stdin has, for the path `-`. */
+  stdin?: Buffer
 }
 
 /** Reads and checks files, and all YAML files in folders. A problem does not hide the others. */
 export function loadFileSet(
   paths: readonly string[],
-  { defaultTenant = null, env, allowOutside = false, allowedVariables = new Set(), stdin = '' }: LoadOptions,
+  {
+    defaultTenant = null,
+    env,
+    allowOutside = false,
+    allowedVariables = new Set(),
+    stdin = Buffer.alloc(0),
+  }: LoadOptions,
 ): FileSet {
   const reads: Reads = { files: new Set(), variables: new Set() }
   const problems: string[] = []
@@ -107,8 +113,8 @@ interface FoundFile extends SourceFile {
 /** The path that stands for stdin. */
 export const STDIN = '-'
 
-function findFiles(given: string, stdin: string): FoundFile[] {
-  if (given === STDIN) return [{ file: '<stdin>', folder: '.', root: '.', text: stdin }]
+function findFiles(given: string, stdin: Buffer): FoundFile[] {
+  if (given === STDIN) return [{ file: '<stdin>', folder: '.', root: '.', bytes: stdin }]
   if (!existsSync(given)) throw new InvalidFilesError([`${given}: there is no such file or folder`])
   const inFolder = (file: string, root: string) => ({ file, folder: path.dirname(file), root })
   if (!statSync(given).isDirectory()) return [inFolder(given, path.dirname(given))]
