@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError, ConflictError, NotFoundError, type SlipwayClient, ValidationError } from '@slipway/client'
 import { CATALOG_OPERATIONS } from '@slipway/contracts'
+import { formatCount } from '../terminal/table.ts'
 import type { Change, Deletion } from './change.ts'
 import { type CheckItem, checkChanges } from './check.ts'
 import type { ContentFile } from './content-file.ts'
@@ -142,7 +143,16 @@ export class Reconciler {
       })
     }
     const all = [...assumed.list().map(toAssumption), ...items]
-    const isAssumed = all.length > 0 && (await checkChanges(this.#client, all, options))
+    const { isAssumed, unchecked } = await checkChanges(this.#client, all, options)
+    const isDeletion = ({ change }: CheckItem) => change.what === 'delete'
+    for (const [noun, some] of [
+      ['deletion', unchecked.filter(isDeletion)],
+      ['change', unchecked.filter((item) => !isDeletion(item))],
+    ] as const) {
+      const count = formatCount(some.length, noun)
+      if (some.length > 0)
+        warnings.push(`${count} not checked, because one check has no room: the server decides when apply makes them`)
+    }
     if (isAssumed) warnings.unshift('this account may only read the catalog: its permissions were not checked')
     return { problems, warnings: [...new Set(warnings)], refusedDeletions }
   }
