@@ -86,7 +86,9 @@ async function showLogOf(context: Context, id: string, options: LogOptions, sign
   const deployment = await client.call('getDeployment', { params: { id }, signal })
   const isWanted = createLineFilter(deployment, { targets, action_id, step_id, level, search, since, until })
   const view = new DeploymentView(deployment, screen, { log: true, timestamps: timestamps === true })
+  let isEmpty = true
   const show = (log: StreamLog) => {
+    isEmpty = false
     if (output.isForPeople) view.show({ event: 'log', data: { type: 'log', log } })
     // A program gets each line once, when the line is finished.
     else if (!log.metadata?.partial) output.printItem(log)
@@ -107,7 +109,10 @@ async function showLogOf(context: Context, id: string, options: LogOptions, sign
         show,
       })
     }
-    if (!isLive) return
+    if (!isLive) {
+      if (isEmpty && output.isForPeople) context.io.stderr.write('no lines\n')
+      return
+    }
     const outages = reportOutages(context, { hasLines: true })
     for await (const message of client.followLogs(id, { from, signal, ...outages })) {
       if (message.event !== 'log') {
