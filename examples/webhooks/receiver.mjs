@@ -1,11 +1,11 @@
 // Receives the webhooks of Slipway: checks the signature, prints a line for each event, and sends this line to a chat, if there is one.
 //   SLIPWAY_WEBHOOK_SECRET  the secret that the create has shown, whsec_…
-//   PORT                    where to listen on this machine, 9099
+//   PORT                    where to listen on this machine; default: a free port. The first line is the address
 //   CHAT_URL                an incoming webhook of Slack, Mattermost or another chat that takes { "text" }
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import http from 'node:http'
 
-const { SLIPWAY_WEBHOOK_SECRET: secret = '', PORT: port = '9099', CHAT_URL: chatUrl } = process.env
+const { SLIPWAY_WEBHOOK_SECRET: secret = '', PORT: port = '0', CHAT_URL: chatUrl } = process.env
 const MAX_BYTES = 1024 * 1024
 const MAX_AGE_SECONDS = 300
 /** The calls of the last time: Slipway may repeat one. A receiver with several processes keeps them in a database. */
@@ -69,4 +69,4 @@ if (!secret.startsWith('whsec_')) {
   console.error('SLIPWAY_WEBHOOK_SECRET is missing: set it to the secret that `slipway webhooks create` has shown')
   process.exit(78)
 }
-server.listen(Number(port), '127.0.0.1', () => console.error(`listening on http://127.0.0.1:${port}/`))
+server.listen(Number(port), '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/`))
