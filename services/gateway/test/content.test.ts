@@ -417,3 +417,21 @@ test('the sweep deletes expired unused content and the remains of aborted upload
   await sweepContent(asGateway, 30, logger)
   expect((await left()).length).toBe(2)
 })
+
+test('a check of an upload waits for no upload of the same content', async () => {
+  const bytes = Buffer.from('checked')
+  const [{ token }, other] = await Promise.all([
+    addUser(gateway, { role: 'operator', tenant_id: tenants.a }),
+    addUser(gateway, { role: 'operator', tenant_id: tenants.b }),
+  ])
+  const { body } = await upload(bytes, {}, token)
+  const changes = [{ what: 'upload', id: body.id, size: bytes.length }]
+  const check = async (by: string) =>
+    (await clientOf(gateway, by).send('checkCatalog', '/catalog/check', { changes })).body.results
+  await gateway.database.transaction(async (tx) => {
+    await tx.query('UPDATE contents SET uploaded_at = now() WHERE id = $1', [body.id])
+    expect(await check(other.token)).toEqual([{ error: null, warnings: [] }])
+    await tx.query('SELECT FROM contents FOR UPDATE')
+    expect(await check(token)).toEqual([{ error: null, warnings: [] }])
+  })
+})

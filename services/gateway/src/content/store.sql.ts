@@ -1,4 +1,4 @@
-import { bytea, int4, int8, nullable, statement, text, uuid } from '@slipway/database'
+import { bool, bytea, int4, int8, nullable, statement, text, uuid } from '@slipway/database'
 
 export const insertUpload = statement({
   name: 'gateway.content.insert-upload',
@@ -28,6 +28,29 @@ export const keepForTenant = statement({
   parameters: { id: text, tenant_id: nullable(uuid), size: int8 },
   sql: `INSERT INTO content_tenants (content_id, tenant_id, size) VALUES (:id, :tenant_id, :size)
     ON CONFLICT (content_id, tenant_id) DO UPDATE SET uploaded_at = now()`,
+})
+
+/** Like `keepContent`, without a lock on content that is there, and without a wait for one. */
+export const addContent = statement({
+  name: 'gateway.content.add',
+  parameters: { id: text, size: int8, upload_id: uuid },
+  sql: `INSERT INTO contents (id, size, upload_id) SELECT :id, :size, :upload_id
+     WHERE NOT EXISTS (SELECT FROM contents WHERE id = :id) ON CONFLICT DO NOTHING`,
+})
+
+/** Like `keepForTenant`, for content that the tenant does not have yet. */
+export const addForTenant = statement({
+  name: 'gateway.content.add-for-tenant',
+  parameters: { id: text, tenant_id: nullable(uuid), size: int8 },
+  sql: `INSERT INTO content_tenants (content_id, tenant_id, size) VALUES (:id, :tenant_id, :size) ON CONFLICT DO NOTHING`,
+})
+
+export const isOfTenant = statement({
+  name: 'gateway.content.is-of-tenant',
+  parameters: { id: text, tenant_id: nullable(uuid) },
+  row: { known: bool },
+  sql: `SELECT EXISTS (SELECT FROM content_tenants
+     WHERE content_id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id) AS known`,
 })
 
 export const dropReservation = statement({

@@ -13,16 +13,20 @@ import type { CallingUser } from '../callers/calling-user.ts'
 import type { ContentLimits } from '../dependencies.ts'
 import { findRoom, Reservation, type Upload } from './quota.ts'
 import {
+  addContent,
+  addForTenant,
   deleteUpload,
   dropReservation,
   insertChunk,
   insertUpload,
   insertUploader,
+  isOfTenant,
   keepContent,
   keepForTenant,
   touchContent,
   touchForTenant,
 } from './store.sql.ts'
+import { visibleContent } from './visible-content.ts'
 
 /** Postgres sends a chunk as hexadecimal text. Larger chunks make garbage faster than a busy gateway collects it. */
 const CHUNK_BYTES = 256 * 1024
@@ -79,23 +83,29 @@ export function storeContent(
 }
 
 /**
- * What an upload of these bytes would leave, in a transaction that is rolled back. It takes no lock, so that uploads go on.
+ * What an upload of these bytes would leave, in a transaction that is rolled back. It takes no lock, so that uploads go on; only one of
+ * the same new bytes waits. Content that the caller sees already is written nowhere.
  * @throws Problem PAYLOAD_TOO_LARGE
  */
 export async function rehearseUpload(
   tx: Transaction,
   limits: ContentLimits,
-  { tenant_id, user_id }: Pick<CallingUser, 'tenant_id' | 'user_id'>,
+  caller: Pick<CallingUser, 'tenant_id' | 'user_id'>,
   received: ReceivedContent,
 ): Promise<void> {
+  const { tenant_id, user_id } = caller
+  const visible = await visibleContent(tx, caller, [received.id])
   await seeTenant.run(tx, { tenant: ALL_TENANTS })
   const upload = { id: uuidv7(), tenantId: tenant_id, length: received.size }
-  const known = await touchForTenant.run(tx, { id: received.id, tenant_id })
-  const refusal = known > 0 ? null : (await findRoom(tx, limits, upload)).refusalOf(received.size)
+  const { known } = await isOfTenant.one(tx, { id: received.id, tenant_id })
+  const refusal = known ? null : (await findRoom(tx, limits, upload)).refusalOf(received.size)
   if (refusal !== null) throw refusal
-  await insertUpload.run(tx, { id: upload.id, tenant_id })
-  await keep(tx, upload, received)
-  await insertUploader.run(tx, { content_id: received.id, user_id })
+  if (visible.length === 0) {
+    await insertUpload.run(tx, { id: upload.id, tenant_id })
+    await addContent.run(tx, { ...received, upload_id: upload.id })
+    if (!known) await addForTenant.run(tx, { ...received, tenant_id })
+    await insertUploader.run(tx, { content_id: received.id, user_id })
+  }
   await seeTenant.run(tx, { tenant: tenant_id ?? ALL_TENANTS })
 }
 
