@@ -316,6 +316,12 @@ test('the size of a check is limited', async () => {
   const id = uuidv7()
   const send = (changes: object[]) => admin.send('checkCatalog', '/catalog/check', { changes })
   expect(refusal(await send(Array(1_001).fill({ what: 'delete', kind: 'target', id }))).code).toBe('VALIDATION_ERROR')
+  const nested = (levels: number) => [create('target', JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`))]
+  expect(refusal(await send(nested(33)))).toEqual(refused(400, 'INVALID_BODY'))
+  expect((await errorsOf(nested(32)))[0]?.[0]).toBe(400)
+  const items = (count: number) => [create('target', Array(count).fill(1))]
+  expect(refusal(await send(items(400_001)))).toEqual(refused(400, 'INVALID_BODY'))
+  expect((await errorsOf(items(60_000)))[0]?.[0]).toBe(400)
   expect(refusal(await send([])).code).toBe('VALIDATION_ERROR')
   expect(refusal(await send([action('a', id), action('b', id)]))).toEqual(
     refused(400, 'VALIDATION_ERROR', { errors: [{ path: '/changes/1/id', message: expect.any(String) }] }),

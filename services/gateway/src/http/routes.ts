@@ -25,6 +25,12 @@ const WITHOUT_DATABASE = new Set<OperationId>(['getHealth', 'getReadiness', 'get
 /** Callers without an account get little work done. A request with 10,000 targets and 1,000 variables has far fewer values. */
 const PUBLIC_BODY = { bytes: 16 * 1024, values: 50_000, nesting: 32 }
 const BODY = { ...PUBLIC_BODY, bytes: 1024 * 1024 }
+/** For a body with the bodies of other calls, which are three levels down in it. */
+const bodyOfBodies = (bytes: number) => ({
+  bytes,
+  values: (bytes / BODY.bytes) * BODY.values,
+  nesting: BODY.nesting + 3,
+})
 
 export interface RouteOptions {
   handlers: Handlers
@@ -144,7 +150,6 @@ async function bodyOf({ request }: HttpCall, operation: Operation): Promise<Json
   if (operation.takesBytes) return { value: bytesOf(request, MAX_CONTENT_BYTES), text: '' }
   if (operation.body === undefined) return { value: undefined, text: '' }
   const { access, bodyOptional = false, takesForm = false, maxBodyBytes } = operation
-  const bounds =
-    access === 'public' ? PUBLIC_BODY : maxBodyBytes === undefined ? BODY : { ...BODY, bytes: maxBodyBytes }
+  const bounds = access === 'public' ? PUBLIC_BODY : maxBodyBytes === undefined ? BODY : bodyOfBodies(maxBodyBytes)
   return readJson(request, bounds, { optional: bodyOptional, form: takesForm })
 }

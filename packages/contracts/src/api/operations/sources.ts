@@ -90,7 +90,7 @@ export const sourceOperations = {
     method: 'POST',
     path: '/catalog/check',
     summary: 'Check changes of the catalog together, without making them',
-    description: `Makes the changes in their order in one transaction and rolls it back. Each meets every check of its own operation: permission, validation, references, scripts, quotas, names, uses. Nothing stays: no record, audit record, event or delivery. All refusals are in \`results\`, and the answer is 200. At most ${MAX_CHECKED_CHANGES} changes and ${MAX_CHECK_BYTES / 1024 / 1024} MiB (413). \`slipway apply\` calls it before it changes anything, also with \`--dry-run\`.`,
+    description: `Makes the changes in their order in one transaction and rolls it back. Each meets every check of its own operation: permission, validation, references, scripts, quotas, names, uses. Nothing stays: no record, audit record, event or delivery. All refusals are in \`results\`, and the answer is 200. At most ${MAX_CHECKED_CHANGES} changes and ${MAX_CHECK_BYTES / 1024 / 1024} MiB (413), with 400,000 fields and items and 35 levels (400). A check that would hold records for more than 2 s is refused (503): check fewer changes at once. \`slipway apply\` calls it before it changes anything, also with \`--dry-run\`.`,
     tag: 'actions',
     access: 'authenticated',
     body: CheckCatalog,
