@@ -4,12 +4,12 @@ import type { AddressRange } from '@slipway/http'
 import type { Limits } from '@slipway/http/limits'
 import type { DestinationRules, HealthReport, KeyRing, Logger } from '@slipway/runtime'
 import type { Cache } from './cache.ts'
-import type { TenantScripts } from './catalog/script-turns.ts'
 import type { AccessTokens } from './credentials/access-token.ts'
 import type { PasswordHasher } from './credentials/passwords.ts'
 import type { AnswerTimes } from './handler.ts'
 import type { ProviderClients } from './login-providers/provider-client.ts'
 import type { Providers } from './login-providers/providers-file.ts'
+import type { TenantScripts } from './script-turns.ts'
 
 /** The most bytes that the content store holds; 0 is unlimited. */
 export interface ContentLimits {

@@ -15,7 +15,6 @@ import { warnOfDefaultUser } from '@slipway/runtime/redis'
 import { ScriptReader } from '@slipway/scripts'
 import { measureAuditHead, startAuditLinker } from './audit/linker.ts'
 import { connectCache } from './cache.ts'
-import { inTurns } from './catalog/script-turns.ts'
 import { gatewayConfig } from './config.ts'
 import { measureContent } from './content/quota.ts'
 import { startContentSweep } from './content/sweep.ts'
@@ -31,6 +30,7 @@ import { reportUnknownNames } from './login-providers/names-report.ts'
 import { createProviderClients } from './login-providers/provider-client.ts'
 import { NO_PROVIDERS, type Provider, watchProviders } from './login-providers/providers-file.ts'
 import { readPublicUrl } from './login-providers/settings.ts'
+import { inTurns } from './script-turns.ts'
 
 await runService({
   name: 'gateway',

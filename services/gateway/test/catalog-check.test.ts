@@ -293,8 +293,9 @@ test('a check keeps no write of others waiting for long, and waits for none for 
   const { body } = await admin.send('createAction', '/actions', action('locked').body)
   const changes = [{ ...deletion, id: body.id }]
   await gateway.database.transaction(async (tx) => {
-    const keys = [LOCK_KEYS.composition, LOCK_KEYS.freezes, LOCK_KEYS.contentQuota]
-    for (const key of keys) await tx.query(`SELECT FROM pg_advisory_xact_lock(${key})`)
+    await tx.query(`SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.composition})`)
+    await tx.query(`SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.freezes})`)
+    await tx.query(`SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.contentQuota})`)
     const dates = { start_time: '2036-01-01T00:00:00Z', end_time: '2036-01-02T00:00:00Z' }
     const freeze = create('freeze', { name: 'unlocked', ...dates })
     const parts = [sequence('unlocked', body.id), { what: 'upload', id: '4'.repeat(64), size: 5 }]

@@ -10,7 +10,6 @@ import bcrypt from 'bcrypt'
 import { Redis } from 'ioredis'
 import request from 'supertest'
 import { connectCache } from '../src/cache.ts'
-import { inTurns } from '../src/catalog/script-turns.ts'
 import { createAccessTokens } from '../src/credentials/access-token.ts'
 import { createPasswordHasher } from '../src/credentials/passwords.ts'
 import type { Dependencies } from '../src/dependencies.ts'
@@ -19,6 +18,7 @@ import { ANSWER_TIMES } from '../src/handler.ts'
 import { seedIdentity } from '../src/identity/first-admin.ts'
 import { createProviderClients } from '../src/login-providers/provider-client.ts'
 import { NO_PROVIDERS } from '../src/login-providers/providers-file.ts'
+import { inTurns } from '../src/script-turns.ts'
 
 /** One thread for all files of a worker. It ends with the process. */
 const scripts = new ScriptReader()
