@@ -195,7 +195,7 @@ test('a user sees the screens and buttons that the roles allow, and is locked ou
   const id = await stage.deploy('sleep 600')
   const admin = await stage.login('/users', 'Users')
   const { page } = admin
-  expect(await menuOf(admin)).toEqual(SCREENS)
+  expect(await menuOf(admin)).toEqual([...SCREENS, 'Documentation'])
   const account = { email: `keeper-${stage.account.email}`, password: 'long-enough-password' }
   await admin.button('New user').click()
   const form = page.getByRole('dialog')
@@ -210,7 +210,7 @@ test('a user sees the screens and buttons that the roles allow, and is locked ou
   await keeper.login(account, `/deployments/${id}`)
   await keeper.page.getByRole('grid').waitFor()
   const forbidden = ['Deploy', 'Audit', 'Users', 'Roles']
-  expect(await menuOf(keeper)).toEqual(SCREENS.filter((screen) => !forbidden.includes(screen)))
+  expect(await menuOf(keeper)).toEqual([...SCREENS.filter((screen) => !forbidden.includes(screen)), 'Documentation'])
   const cancel = { name: 'Cancel deployment', description: /None of your roles gives deployments:cancel/ }
   await keeper.page.getByRole('button', { ...cancel, disabled: true }).waitFor()
   expect(await keeper.page.getByRole('tab', { name: 'Audit' }).count()).toBe(0)
