@@ -56,7 +56,7 @@ test('the values on the page are valid and have the described effects', () => {
     'slipway.mine',
     '10.1.2.0/24',
     'instance-zone-a',
-    'wiki.mine',
+    'slipway.mine/docs/operations',
     's3://backups-of-mine/',
     '"serverName":"postgres-2"',
     'bridge.slipway.mine',
