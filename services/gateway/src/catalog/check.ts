@@ -183,35 +183,16 @@ function admitWrite(handlers: CatalogHandlers, caller: CallingUser, { operation,
 const toRefusal = (problem: Problem) => ({ status: problem.status, ...toErrorBody(problem).error })
 
 function toCall(change: Written, ids: ReadonlyMap<string, string>) {
-  const id = ids.get(change.id) ?? change.id
-  switch (change.what) {
-    case 'create':
-      return {
-        operation: CATALOG_OPERATIONS[change.kind].create,
-        params: {},
-        search: '',
-        body: replaceIds(change.body, ids),
-      }
-    case 'change':
-      return {
-        operation: CATALOG_OPERATIONS[change.kind].update,
-        params: { id },
-        search: '',
-        body: replaceIds(change.body, ids),
-      }
-    case 'publish':
-      return {
-        operation: CATALOG_OPERATIONS[change.kind].publish,
-        params: { id },
-        search: '',
-        body: replaceIds(change.body, ids),
-      }
-    case 'delete': {
-      const { expected_updated_at } = change
-      const search = expected_updated_at === undefined ? '' : `?${new URLSearchParams({ expected_updated_at })}`
-      return { operation: CATALOG_OPERATIONS[change.kind].delete, params: { id }, search, body: undefined }
-    }
+  const params = { id: ids.get(change.id) ?? change.id }
+  if (change.what === 'delete') {
+    const { expected_updated_at } = change
+    const search = expected_updated_at === undefined ? '' : `?${new URLSearchParams({ expected_updated_at })}`
+    return { operation: CATALOG_OPERATIONS[change.kind].delete, params, search, body: undefined }
   }
+  const rest = { search: '', body: replaceIds<unknown>(change.body, ids) }
+  if (change.what === 'create') return { operation: CATALOG_OPERATIONS[change.kind].create, params: {}, ...rest }
+  if (change.what === 'publish') return { operation: CATALOG_OPERATIONS[change.kind].publish, params, ...rest }
+  return { operation: CATALOG_OPERATIONS[change.kind].update, params, ...rest }
 }
 
 /** Puts the ids of new records in the place of those that the caller made up. */
