@@ -2,7 +2,7 @@ import { attempt, type Database, type Transaction } from './database.ts'
 import { statement } from './sql/statement.ts'
 import { text } from './sql/types.ts'
 
-/** What is only rehearsed gives way to those who wait for the same rows. */
+/** A rehearsal must not wait long for rows that real writes hold. */
 const boundLocks = statement({
   name: 'database.rehearse.bound-locks',
   row: { set_config: text },

@@ -548,7 +548,7 @@ export interface components {
             /** @description http or https, without user name and password, with a public address */
             url?: string;
         };
-        /** @description A change that is refused counts as done for the changes after it, so that all problems are found at once. */
+        /** @description A record or version whose creation is refused counts as created for the changes after it, unless the caller lacks the permission. So one answer names all problems. */
         CheckCatalog: {
             /** @description Whether a caller that may change nothing of the catalog is checked as if it might create, change and delete what it reads. So the account of a preview needs no right to write */
             assume_permissions?: boolean;

@@ -106,7 +106,7 @@ export const CheckCatalog = Strict(
   },
   {
     description:
-      'A change that is refused counts as done for the changes after it, so that all problems are found at once.',
+      'A record or version whose creation is refused counts as created for the changes after it, unless the caller lacks the permission. So one answer names all problems.',
   },
 )
 
