@@ -74,6 +74,17 @@ test('a value that would change, a file that is missing and broken YAML do not h
     expect(problems).toContainEqual(expect.stringMatching(expected))
 })
 
+test('an empty document, as after the last line of ---, is none', () => {
+  write('catalog.yaml', `${CATALOG}---\n`)
+  expect(load()).toEqual([])
+})
+
+test('a file of !content that is missing is one problem', () => {
+  const files = '  files: [{ content: !content gone.bin, path: a }]\n'
+  write('more.yaml', `kind: action\nname: x\nversion: 1.0.0\ndefinition:\n  type: script\n  script: ls\n${files}`)
+  expect(load()).toEqual([expect.stringMatching(/^more\.yaml:7:\d+: !content gone\.bin: there is no file .*gone\.bin$/)])
+})
+
 test('files without a mistake are loaded, and the values of environment variables are secrets', () => {
   const { entries, problems } = loadFileSet([folder], { env: { WEB_PASSWORD: 'hunter2' } })
   expect(problems).toEqual([])
@@ -145,7 +156,7 @@ test.each([
     'a missing file',
     '!file greet.sh',
     '!file great.sh',
-    /^catalog\.yaml:15:11: !file great\.sh: the file does not exist/,
+    /^catalog\.yaml:15:11: !file great\.sh: there is no file .*great\.sh$/,
   ],
   [
     'a missing environment variable',

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { formatPointer } from '@slipway/contracts'
-import { type Document, isMap, isSeq, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
 import { RefusedError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { formatCount } from '../terminal/table.ts'
@@ -128,7 +128,7 @@ export function readDocuments({ file, folder, ...given }: SourceFile, options: R
   ]
   const documents = parseAllDocuments(text, { lineCounter: lines, customTags }) as Document.Parsed[]
   return documents
-    .filter((parsed) => parsed.contents !== null || parsed.errors.length > 0)
+    .filter((parsed) => !isEmpty(parsed))
     .map((parsed) => {
       const problems = findYamlProblems(parsed).map(({ offset, message, scalar }) => {
         // Further checks see what was written, as if in quotes.
@@ -160,6 +160,11 @@ function readGivenText({ file, bytes }: Pick<SourceFile, 'file' | 'bytes'>, rule
 const outside = ({ root }: ReadRules) => `lies outside of ${root}: give --allow-outside if you trust these files`
 
 /** A tag that puts something of a file in its place. */
+/** Such as what stands after the last `---` of a file. */
+const isEmpty = ({ contents, errors }: Document.Parsed) =>
+  errors.length === 0 &&
+  (contents === null || (isScalar(contents) && contents.value === null && contents.source === ''))
+
 const createFileTag = (
   tag: '!file' | '!content',
   folder: string,
@@ -170,24 +175,26 @@ const createFileTag = (
   resolve(name, onError) {
     const included = path.join(folder, name)
     try {
-      if (!rules.allowOutside && !isInside(rules.root, included)) {
-        onError(`${tag} ${name} ${outside(rules)}`)
-        return name
+      if (rules.allowOutside || isInside(rules.root, included)) {
+        reads.files.add(included)
+        return read(included)
       }
-      reads.files.add(included)
-      return read(included)
+      onError(`${tag} ${name} ${outside(rules)}`)
     } catch (error) {
-      if (error instanceof NotUtf8Error) {
-        onError(`${tag} ${name}:${error.line}: ${error.message}`)
-        return name
+      if (error instanceof NotUtf8Error) onError(`${tag} ${name}:${error.line}: ${error.message}`)
+      else {
+        const { code } = error as NodeJS.ErrnoException
+        const why = code === 'ENOENT' ? 'there is no file' : `${code}: cannot read`
+        onError(`${tag} ${name}: ${why} ${included}`)
       }
-      const { code } = error as NodeJS.ErrnoException
-      const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
-      onError(`${tag} ${name}: the file ${why}; its path begins at the folder of this file`)
-      return name
     }
+    // The problem is said. A value that fits the field keeps it from being said twice.
+    return tag === '!content' ? NO_CONTENT : name
   },
 })
+
+/** Has the form of an id of content. */
+const NO_CONTENT = '0'.repeat(64)
 
 const createEnvironmentTag = ({ env, reads }: ReadOptions, secrets: Set<string>): ScalarTag => ({
   tag: '!env',
