@@ -82,7 +82,9 @@ test('an empty document, as after the last line of ---, is none', () => {
 test('a file of !content that is missing is one problem', () => {
   const files = '  files: [{ content: !content gone.bin, path: a }]\n'
   write('more.yaml', `kind: action\nname: x\nversion: 1.0.0\ndefinition:\n  type: script\n  script: ls\n${files}`)
-  expect(load()).toEqual([expect.stringMatching(/^more\.yaml:7:\d+: !content gone\.bin: there is no file .*gone\.bin$/)])
+  expect(load()).toEqual([
+    expect.stringMatching(/^more\.yaml:7:\d+: !content gone\.bin: there is no file .*gone\.bin$/),
+  ])
 })
 
 test('files without a mistake are loaded, and the values of environment variables are secrets', () => {
